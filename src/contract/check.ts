@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from "node:util";
+import type { TObject, TSchema } from "typebox";
+import { type ErrorDefinition, retiredCodes, serviceErrors } from "./errors.ts";
+import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
+import { compileValidator } from "./validators.ts";
+
+/** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
+export class ContractError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`The contract has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    this.name = "ContractError";
+    this.faults = faults;
+  }
+}
+
+/** Every error code of the interface: the service's own, then those of the operations. */
+export function errorCatalogue(operations: readonly Operation[]): readonly ErrorDefinition[] {
+  return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
+}
+
+/** Throws a `ContractError` with all faults, if there are any. */
+export function checkContract(operations: readonly Operation[]): void {
+  const faults = contractFaults(operations);
+  if (faults.length > 0) throw new ContractError(faults);
+}
+
+/** All faults of a list of operations, each as one sentence that names the operation. */
+export function contractFaults(operations: readonly Operation[]): string[] {
+  return [
+    ...repeated(operations.map((operation) => operation.name)).map((name) => `${name}: two operations have this name.`),
+    ...repeated(operations.map(routeKey)).map((route) => `${route}: two operations have this method and path.`),
+    ...errorFaults(errorCatalogue(operations)),
+    ...schemaFaults(operations),
+    ...operations.flatMap((operation) =>
+      operationFaults(operation, operations).map((fault) => `${operation.name}: ${fault}`),
+    ),
+  ];
+}
+
+/** Two paths that differ in the names of their parameters only are the same route. */
+function routeKey(operation: Operation): string {
+  return `${operation.method} ${operation.path.replaceAll(/\{[^}]*\}/g, "{}")}`;
+}
+
+function repeated(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
+}
+
+function errorFaults(catalogue: readonly ErrorDefinition[]): string[] {
+  return [
+    ...repeated(catalogue.map((error) => error.code)).map((code) => `${code}: two errors have this code.`),
+    ...catalogue.flatMap(({ code, status, meaning }) => [
+      ...(/^[a-z]+(_[a-z]+)*$/.test(code) ? [] : [`${code}: an error code is written in snake_case.`]),
+      ...(status >= 400 && status <= 599 ? [] : [`${code}: ${status} is not the status of an error.`]),
+      ...(meaning.trim() ? [] : [`${code}: the error has no meaning.`]),
+      ...(retiredCodes.includes(code) ? [`${code}: the code is retired and cannot be used again.`] : []),
+    ]),
+  ];
+}
+
+/** Schemas with a title become named components of the document: one title, one schema. */
+function schemaFaults(operations: readonly Operation[]): string[] {
+  const byTitle = new Map<string, object>();
+  const ambiguous = new Set<string>();
+  const visit = (schema: unknown): void => {
+    if (typeof schema !== "object" || schema === null) return;
+    const { title } = schema as { title?: unknown };
+    if (typeof title === "string") {
+      if (!isDeepStrictEqual(byTitle.get(title) ?? schema, schema)) ambiguous.add(title);
+      byTitle.set(title, schema);
+    }
+    for (const part of Object.values(schema)) visit(part);
+  };
+  for (const operation of operations) {
+    for (const schema of [operation.query, operation.body?.schema, operation.answer.schema]) visit(schema);
+  }
+  return [...ambiguous].map((title) => `${title}: two schemas have this title.`);
+}
+
+function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
+  const { name, method, path, summary, description, scope, answer, body, tag, errors } = operation;
+  return [
+    ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase."]),
+    ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path) ? [] : [`the path ${path} is malformed.`]),
+    ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty."]),
+    ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description."]),
+    ...(scopes.includes(scope) ? [] : [`the scope ${scope} does not exist.`]),
+    ...([200, 201, 204].includes(answer.status) ? [] : [`the status ${answer.status} is not one of 200, 201, 204.`]),
+    ...(body && method === "GET" ? ["a GET operation has no body."] : []),
+    ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice.`),
+    ...parameterFaults(operation),
+    ...pagingFaults(operation),
+    ...deprecationFaults(operation, operations),
+    ...exampleFaults("body", body?.schema, body?.examples),
+    ...exampleFaults("answer", answer.schema, answer.examples),
+    ...locationFaults(operation),
+  ];
+}
+
+function propertiesOf(schema: TSchema | undefined): string[] {
+  return Object.keys((schema as TObject | undefined)?.properties ?? {});
+}
+
+function parameterFaults({ path, params }: Operation): string[] {
+  const inPath = pathParameters(path);
+  const declared = propertiesOf(params?.schema);
+  return [
+    ...inPath.filter((name) => !declared.includes(name)).map((name) => `the path parameter ${name} has no schema.`),
+    ...declared.filter((name) => !inPath.includes(name)).map((name) => `the path has no parameter ${name}.`),
+  ];
+}
+
+function pagingFaults({ paged, query, answer }: Operation): string[] {
+  if (!paged) return [];
+  return [
+    ...["limit", "cursor"]
+      .filter((name) => !propertiesOf(query).includes(name))
+      .map((name) => `a paged operation needs the query parameter ${name}.`),
+    ...((answer.schema as { type?: unknown }).type === "array" ? [] : ["a paged operation answers with an array."]),
+  ];
+}
+
+function deprecationFaults({ deprecation }: Operation, operations: readonly Operation[]): string[] {
+  if (!deprecation) return [];
+  const since = dateToUnixSeconds(deprecation.since);
+  const removal = dateToUnixSeconds(deprecation.removal);
+  return [
+    ...(Number.isNaN(since) ? [`the deprecation date ${deprecation.since} is not a date.`] : []),
+    ...(Number.isNaN(removal) ? [`the removal date ${deprecation.removal} is not a date.`] : []),
+    ...(removal <= since ? ["the removal does not come after the deprecation."] : []),
+    ...(operations.some((operation) => operation.name === deprecation.replacement)
+      ? []
+      : [`the replacement ${deprecation.replacement} is not an operation.`]),
+  ];
+}
+
+function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {
+  if (!schema || !examples) return [];
+  const validator = compileValidator(schema);
+  if (Object.keys(examples).length === 0) return [`the ${part} has no example.`];
+  return Object.entries(examples)
+    .filter(([, example]) => !validator.Check(example))
+    .map(([title, example]) => {
+      const [error] = validator.Errors(example);
+      return `the ${part} example "${title}" does not fit its schema: ${error?.instancePath || "it"} ${error?.message}.`;
+    });
+}
+
+function locationFaults({ answer }: Operation): string[] {
+  if (!answer.location) return [];
+  const properties = propertiesOf(answer.schema);
+  return [
+    ...(answer.status === 201 ? [] : ["only an answer of status 201 has a location."]),
+    ...pathParameters(answer.location)
+      .filter((name) => !properties.includes(name))
+      .map((name) => `the location needs ${name}, which the answer does not have.`),
+  ];
+}

@@ -1,0 +1,157 @@
+import Type, { type Static } from "typebox";
+
+/**
+ * One permanent error code of the interface. A code keeps its meaning and its status for ever; a
+ * code that is no longer used goes into `retiredCodes` and never comes back with another meaning.
+ */
+export interface ErrorDefinition {
+  /** Machine-readable, snake_case. */
+  readonly code: string;
+  /** HTTP status, 400 to 599. */
+  readonly status: number;
+  /** One sentence for the reader of the documentation: when a client sees this code. */
+  readonly meaning: string;
+}
+
+/** One fault of an input. `path` is a JSON Pointer (RFC 6901) into `{query, body}` of the request. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * An answer that is an error. Handlers return it (they do not throw), so that the compiler sees
+ * which errors an operation can give. `message` is public text; `retryAfter` is in whole seconds.
+ */
+export interface Failure<E extends ErrorDefinition = ErrorDefinition> {
+  readonly error: E;
+  readonly message: string;
+  readonly details?: readonly Fault[];
+  readonly retryAfter?: number;
+}
+
+export function defineError<const E extends ErrorDefinition>(error: E): E {
+  return error;
+}
+
+export function failure<const E extends ErrorDefinition>(
+  error: E,
+  message: string,
+  more?: { details?: readonly Fault[]; retryAfter?: number },
+): Failure<E> {
+  return { error, message, ...more };
+}
+
+/** The body of every error (interface section 2, with `details` where an input is at fault). */
+export const ErrorBody = Type.Object(
+  {
+    code: Type.String({ description: "Machine-readable error code. Codes are permanent." }),
+    message: Type.String({ description: "Human-readable description of the error." }),
+    status: Type.Integer({ description: "The HTTP status code.", minimum: 400, maximum: 599 }),
+    details: Type.Optional(
+      Type.Array(
+        Type.Object({
+          path: Type.String({
+            description:
+              "Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as " +
+              "an object with the members `query` and `body`.",
+          }),
+          message: Type.String({ description: "What is wrong there." }),
+        }),
+        { description: "Every fault of an invalid input. Present with `invalid_request` only." },
+      ),
+    ),
+  },
+  { title: "Error", description: "The body of every error response." },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+export const missingApiKey = defineError({
+  code: "missing_api_key",
+  status: 401,
+  meaning: "The request carries no API key as bearer token.",
+});
+export const invalidApiKey = defineError({
+  code: "invalid_api_key",
+  status: 401,
+  meaning: "The bearer token is not a valid API key: mistyped, unknown, expired or revoked.",
+});
+export const insufficientScope = defineError({
+  code: "insufficient_scope",
+  status: 403,
+  meaning: "The API key is valid but lacks the scope that the operation needs.",
+});
+export const rateLimitExceeded = defineError({
+  code: "rate_limit_exceeded",
+  status: 429,
+  meaning: "The requests of the current minute or day are used up. `Retry-After` says when to go on.",
+});
+export const keyBanned = defineError({
+  code: "key_banned",
+  status: 429,
+  meaning:
+    "The API key went on sending requests after a 429 and is banned for a while. " +
+    "`Retry-After` says when the ban ends.",
+});
+export const pathNotFound = defineError({
+  code: "path_not_found",
+  status: 404,
+  meaning: "No operation has this path.",
+});
+export const methodNotAllowed = defineError({
+  code: "method_not_allowed",
+  status: 405,
+  meaning: "The path exists, but not with this method. `Allow` lists the methods that it has.",
+});
+export const operationRemoved = defineError({
+  code: "operation_removed",
+  status: 410,
+  meaning: "The operation was deprecated and its removal date has passed. `Link` names its replacement.",
+});
+export const invalidRequest = defineError({
+  code: "invalid_request",
+  status: 400,
+  meaning: "The query or the body is invalid. `details` names every fault.",
+});
+export const payloadTooLarge = defineError({
+  code: "payload_too_large",
+  status: 413,
+  meaning: "The body is larger than 64 KiB.",
+});
+export const unsupportedMediaType = defineError({
+  code: "unsupported_media_type",
+  status: 415,
+  meaning: "The body is not sent as `application/json` without a content encoding.",
+});
+export const internalError = defineError({
+  code: "internal_error",
+  status: 500,
+  meaning: "The service failed. The failure is logged under the `X-Request-Id` of the answer.",
+});
+export const storageUnavailable = defineError({
+  code: "storage_unavailable",
+  status: 503,
+  meaning:
+    "The store cannot be read or written at the moment. Nothing is known to have been changed. " +
+    "`Retry-After` says when to try again.",
+});
+
+/** Errors that the service itself gives, before or around any operation's own work. */
+export const serviceErrors: readonly ErrorDefinition[] = [
+  invalidRequest,
+  missingApiKey,
+  invalidApiKey,
+  insufficientScope,
+  pathNotFound,
+  methodNotAllowed,
+  operationRemoved,
+  payloadTooLarge,
+  unsupportedMediaType,
+  rateLimitExceeded,
+  keyBanned,
+  internalError,
+  storageUnavailable,
+];
+
+/** Codes of earlier releases. They are never used again. */
+export const retiredCodes: readonly string[] = [];

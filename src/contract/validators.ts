@@ -1,0 +1,54 @@
+import Type, { type TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { INT64_MAX, INT64_MIN, isInt64 } from "./schemas.ts";
+
+/** True for an integer of the signed 64-bit range, as a number or as a bigint. */
+function fitsInt64(value: unknown): boolean {
+  if (typeof value !== "bigint" && !Number.isInteger(value)) return false;
+  const integer = BigInt(value as number | bigint);
+  return integer >= INT64_MIN && integer <= INT64_MAX;
+}
+
+const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must be a 64-bit integer");
+
+/** A copy of the schema in which every int64 has its range checked and may be a bigint. */
+function widenInt64(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(widenInt64);
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (isInt64(schema as TSchema)) return int64Value;
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, widenInt64(value)]));
+}
+
+/** Compiles a schema of the contract into a check of parsed JSON, large integers being bigints. */
+export function compileValidator(schema: TSchema): Validator {
+  return Compile(widenInt64(schema) as TSchema) as unknown as Validator;
+}
+
+/**
+ * Compiles the step from checked JSON to what handlers see: every int64 becomes a bigint, every
+ * absent property with a default gets it. Returns undefined where there is nothing to do.
+ */
+export function compileDecoder(schema: TSchema): ((value: unknown) => unknown) | undefined {
+  if (isInt64(schema)) return (value) => BigInt(value as number | bigint);
+  const { items, properties } = schema as { items?: TSchema; properties?: Record<string, TSchema> };
+  if (items) {
+    const decodeItem = compileDecoder(items);
+    return decodeItem && ((value) => (value as unknown[]).map(decodeItem));
+  }
+  const steps = Object.entries(properties ?? {}).flatMap(([key, property]) => {
+    const decode = compileDecoder(property);
+    const fallback = (property as { default?: unknown }).default;
+    return decode || fallback !== undefined ? [{ key, decode, fallback }] : [];
+  });
+  if (steps.length === 0) return undefined;
+  return (value) => {
+    const object = value as Record<string, unknown>;
+    for (const { key, decode, fallback } of steps) {
+      const given = object[key];
+      if (given === undefined) {
+        if (fallback !== undefined) object[key] = fallback;
+      } else if (decode) object[key] = decode(given);
+    }
+    return object;
+  };
+}

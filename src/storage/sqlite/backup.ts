@@ -1,0 +1,35 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { StorageUnusable } from "../storage.ts";
+import { openDatabase } from "./database.ts";
+
+/**
+ * Writes a consistent copy of the store in `file` to `target`, also while a service uses it. The copy
+ * appears under its name only when it is whole and on disk. Throws `StorageUnusable`.
+ */
+export function backupSqlite(file: string, target: string): void {
+  if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
+  const database = openDatabase(file, { busyTimeout: 5_000, create: false });
+  const unfinished = `${target}.unfinished-${process.pid}`;
+  try {
+    database.query("VACUUM INTO $1").run(unfinished);
+    sync(unfinished);
+    renameSync(unfinished, target);
+    sync(dirname(target));
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw new StorageUnusable(`The backup to ${target} failed: ${(error as Error).message}.`, { cause: error });
+  } finally {
+    database.close();
+  }
+}
+
+/** Waits until a file, or the entries of a folder, are on disk. */
+function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,96 @@
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Migration, migrations as allMigrations } from "../migrations.ts";
+import { StorageUnavailable, StorageUnusable } from "../storage.ts";
+
+/** Older releases of SQLite can corrupt a database in WAL mode. */
+const OLDEST_SQLITE = "3.51.3";
+/** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
+const APPLICATION_ID = 0x50455453;
+
+/**
+ * Opens the database file, creating it and its folder where they are missing, and brings its schema
+ * up to date. `busyTimeout` is in milliseconds and blocks the thread: keep it short in a server.
+ * Throws `StorageUnusable` with a reason for the operator.
+ */
+export function openDatabase(
+  file: string,
+  options: { busyTimeout: number; create?: boolean; migrations?: readonly Migration[] },
+): Database {
+  const { busyTimeout, create = true, migrations = allMigrations } = options;
+  if (!create && !existsSync(file)) throw new StorageUnusable(`There is no store at ${file}.`);
+  let database: Database | undefined;
+  try {
+    if (create) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    database = new Database(file, { create, readwrite: true, strict: true, safeIntegers: true });
+    requireRecentSqlite(database);
+    database.run(`PRAGMA busy_timeout = ${busyTimeout}`);
+    requireOwnFile(database, file);
+    database.run("PRAGMA journal_mode = WAL");
+    database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
+    database.run("PRAGMA foreign_keys = ON");
+    migrate(database, file, migrations);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof StorageUnusable) throw error;
+    throw new StorageUnusable(`The store at ${file} cannot be opened: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/** The error of the port for an error of SQLite. */
+export function asStorageError(error: unknown): unknown {
+  return sqliteCode(error) ? new StorageUnavailable((error as Error).message, { cause: error }) : error;
+}
+
+/** SQLite's name for an error (`SQLITE_FULL`), or an empty text for errors that are not SQLite's. */
+export function sqliteCode(error: unknown): string {
+  const code = error instanceof Error && error.name === "SQLiteError" ? (error as { code?: unknown }).code : "";
+  return typeof code === "string" ? code : "";
+}
+
+function readNumber(database: Database, sql: string): number {
+  const row = database.query<Record<string, bigint>, []>(sql).get();
+  return Number(Object.values(row ?? {})[0] ?? 0n);
+}
+
+function requireRecentSqlite(database: Database): void {
+  const row = database.query<{ version: string }, []>("SELECT sqlite_version() AS version").get();
+  const version = row?.version ?? "0";
+  if (Bun.semver.order(version, OLDEST_SQLITE) < 0) {
+    throw new StorageUnusable(`SQLite ${version} is too old: ${OLDEST_SQLITE} or later is needed.`);
+  }
+}
+
+function requireOwnFile(database: Database, file: string): void {
+  const isOurs = readNumber(database, "PRAGMA application_id") === APPLICATION_ID;
+  if (!isOurs && readNumber(database, "SELECT count(*) FROM sqlite_schema") > 0) {
+    throw new StorageUnusable(`${file} is a database of another program.`);
+  }
+}
+
+function migrate(database: Database, file: string, migrations: readonly Migration[]): void {
+  if (schemaVersion(database, file, migrations) === migrations.length) return;
+  // IMMEDIATE: of several processes that start at once, one migrates and the others wait.
+  database
+    .transaction(() => {
+      for (const migration of migrations.slice(schemaVersion(database, file, migrations))) {
+        database.run(migration.sqlite);
+      }
+      database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+      database.run(`PRAGMA user_version = ${migrations.length}`);
+    })
+    .immediate();
+}
+
+function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
+  const version = readNumber(database, "PRAGMA user_version");
+  if (version > migrations.length) {
+    throw new StorageUnusable(
+      `The store at ${file} was written by a newer release: ` +
+        `its schema is ${version}, this release knows ${migrations.length}.`,
+    );
+  }
+  return version;
+}
