@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 
 /**
  * One permanent error code of the interface. A code keeps its meaning and its status for ever; a

@@ -63,8 +63,11 @@ export interface Operation {
     readonly examples: Readonly<Record<string, unknown>>;
     readonly location?: `/${string}`;
   };
-  /** True for a list that is read page by page; `query` then holds `pageParameters`. */
-  readonly paged?: boolean;
+  /**
+   * For a list that is read page by page: what a position in it is (the sort key of an item).
+   * `query` then holds `pageParameters`.
+   */
+  readonly paged?: { readonly position: TSchema };
   /** The operation's own errors. Those that every operation owes are added by `errorsOf`. */
   readonly errors: readonly ErrorDefinition[];
 }
@@ -77,20 +80,22 @@ export function defineOperation<const O extends Operation>(operation: O): O {
 /** The type of one input part: what the schema describes, or an empty object where there is none. */
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
 
+type Position<O extends Operation> = O["paged"] extends { position: infer S extends TSchema } ? Static<S> : undefined;
+
 /** What a handler is given: inputs that are already valid, with defaults filled in. */
 export interface Input<O extends Operation = Operation> {
   readonly params: Part<O["params"] extends { schema: infer S } ? S : undefined>;
   readonly query: Part<O["query"]>;
   readonly body: O["body"] extends { schema: infer S extends TSchema } ? Static<S> : undefined;
   /** Paged operations: the position after which the page starts; undefined on the first page. */
-  readonly after: string | undefined;
+  readonly after: Position<O> | undefined;
 }
 
 /** What a handler gives back on success. */
 export interface Success<O extends Operation = Operation> {
   readonly body: Static<O["answer"]["schema"]>;
   /** Paged operations: the position of the page's last item; absent on the last page. */
-  readonly next?: string | undefined;
+  readonly next?: Position<O> | undefined;
 }
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 
 /**
  * The query parameters of a list that is read page by page. `limit` is the size of a page; `cursor`
@@ -15,7 +15,7 @@ export function pageParameters(options: { maximum: number; default: number; what
     cursor: Type.Optional(
       Type.String({
         description:
-          "Where the page starts. Opaque: take it from the `Link` header (`rel=\"next\"`) of the " +
+          'Where the page starts. Opaque: take it from the `Link` header (`rel="next"`) of the ' +
           "page before, with the same filters.",
         minLength: 1,
         maxLength: 512,

@@ -1,4 +1,4 @@
-import Type, { type TSchema, type TUnsafe } from "typebox";
+import { type TSchema, type TUnsafe, Type } from "typebox";
 
 /** Bounds of a signed 64-bit integer. */
 export const INT64_MIN = -(2n ** 63n);

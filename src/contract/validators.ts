@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { INT64_MAX, INT64_MIN, isInt64 } from "./schemas.ts";
 
@@ -15,13 +15,13 @@ const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must 
 function widenInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(widenInt64);
   if (typeof schema !== "object" || schema === null) return schema;
-  if (isInt64(schema as TSchema)) return int64Value;
+  if (isInt64(schema)) return int64Value;
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, widenInt64(value)]));
 }
 
 /** Compiles a schema of the contract into a check of parsed JSON, large integers being bigints. */
 export function compileValidator(schema: TSchema): Validator {
-  return Compile(widenInt64(schema) as TSchema) as unknown as Validator;
+  return Compile(widenInt64(schema));
 }
 
 /**

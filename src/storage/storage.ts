@@ -34,13 +34,13 @@ export interface Step {
 export type Transaction<T> = Generator<Step, T, readonly Row[]>;
 
 /** Inside a transaction: runs the statement and gives all rows. */
-export function* all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
-  return (yield { statement, parameters }) as readonly R[];
+export function* all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
+  return (yield { statement: text, parameters }) as readonly R[];
 }
 
 /** Inside a transaction: runs the statement and gives its first row, if there is one. */
-export function* first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
-  return (yield { statement, parameters })[0] as R | undefined;
+export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
+  return (yield { statement: text, parameters })[0] as R | undefined;
 }
 
 /** A store of rows. Every engine passes the suite in `conformance.ts`. */

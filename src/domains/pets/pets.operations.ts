@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
@@ -65,7 +65,7 @@ export const listPets = defineOperation({
     ...pageParameters({ maximum: 100, default: 20, what: "animals" }),
     status: Type.Optional(PetStatus),
   }),
-  paged: true,
+  paged: { position: Int64({ description: "The `id` of an animal." }) },
   answer: {
     status: 200,
     description: "A page of animals.",

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../storage.ts";
-import { openDatabase } from "./database.ts";
+import { openAsItIs } from "./database.ts";
 
 /**
  * Writes a consistent copy of the store in `file` to `target`, also while a service uses it. The copy
@@ -9,7 +9,7 @@ import { openDatabase } from "./database.ts";
  */
 export function backupSqlite(file: string, target: string): void {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
-  const database = openDatabase(file, { busyTimeout: 5_000, create: false });
+  const database = openAsItIs(file);
   const unfinished = `${target}.unfinished-${process.pid}`;
   try {
     database.query("VACUUM INTO $1").run(unfinished);

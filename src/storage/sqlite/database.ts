@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Migration, migrations as allMigrations } from "../migrations.ts";
+import { migrations as allMigrations, type Migration } from "../migrations.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
@@ -10,16 +10,30 @@ const OLDEST_SQLITE = "3.51.3";
 const APPLICATION_ID = 0x50455453;
 
 /**
- * Opens the database file, creating it and its folder where they are missing, and brings its schema
- * up to date. `busyTimeout` is in milliseconds and blocks the thread: keep it short in a server.
- * Throws `StorageUnusable` with a reason for the operator.
+ * Opens the store for work: creates the file and its folder where they are missing, and brings the
+ * schema up to date. `busyTimeout` is in milliseconds and blocks the thread: keep it short in a
+ * server. Throws `StorageUnusable` with a reason for the operator.
  */
 export function openDatabase(
   file: string,
-  options: { busyTimeout: number; create?: boolean; migrations?: readonly Migration[] },
+  busyTimeout: number,
+  migrations: readonly Migration[] = allMigrations,
 ): Database {
-  const { busyTimeout, create = true, migrations = allMigrations } = options;
-  if (!create && !existsSync(file)) throw new StorageUnusable(`There is no store at ${file}.`);
+  return open(file, busyTimeout, true, (database) => {
+    database.run("PRAGMA journal_mode = WAL");
+    database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
+    database.run("PRAGMA foreign_keys = ON");
+    migrate(database, file, migrations);
+  });
+}
+
+/** Opens an existing store as it is, whatever its schema. Throws `StorageUnusable`. */
+export function openAsItIs(file: string): Database {
+  if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}.`);
+  return open(file, 5_000, false, () => {});
+}
+
+function open(file: string, busyTimeout: number, create: boolean, prepare: (database: Database) => void): Database {
   let database: Database | undefined;
   try {
     if (create) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -27,10 +41,7 @@ export function openDatabase(
     requireRecentSqlite(database);
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`);
     requireOwnFile(database, file);
-    database.run("PRAGMA journal_mode = WAL");
-    database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
-    database.run("PRAGMA foreign_keys = ON");
-    migrate(database, file, migrations);
+    prepare(database);
     return database;
   } catch (error) {
     database?.close();

@@ -51,7 +51,7 @@ export class SqliteStorage implements Storage {
 
   /** Opens the store in `file`. Throws `StorageUnusable`. */
   constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 20) {
-    this.#database = openDatabase(file, { busyTimeout });
+    this.#database = openDatabase(file, busyTimeout);
     this.#observer = observer;
     this.#dataVersion = this.#readDataVersion();
     this.#poll = setInterval(() => this.#noticeForeignWrites(), FOREIGN_WRITE_POLL);

@@ -1,0 +1,18 @@
+import { statSync } from "node:fs";
+import { backupStorage } from "../app.ts";
+import type { Command } from "./command.ts";
+
+export const backup: Command = {
+  name: "backup",
+  summary: "Write a copy of the store to a file, also while the service runs.",
+  description:
+    "The copy is one consistent moment of the store. To restore it, stop the service and put the file\n" +
+    "in the data folder as petstore.db, with no petstore.db-wal beside it.",
+  args: ["FILE"],
+  run: ({ args }, { config }) => {
+    const file = args[0] ?? "";
+    backupStorage(config, file);
+    const { size } = statSync(file);
+    return { json: { file, bytes: size }, text: `Wrote ${size} bytes to ${file}.` };
+  },
+};

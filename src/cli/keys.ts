@@ -1,0 +1,120 @@
+import { scopes as allScopes, type Scope } from "../contract/operation.ts";
+import type { ApiKey, IssuedKey } from "../domains/accounts/accounts.store.ts";
+import { readName, withAccounts } from "./accounts.ts";
+import { type Command, columns, UsageError } from "./command.ts";
+
+export const createKey: Command = {
+  name: "keys create",
+  summary: "Make an API key for an account and show it, once.",
+  options: {
+    account: { meaning: "The account that the key belongs to.", value: "ACCOUNT", isRequired: true },
+    name: { meaning: "What the key is called.", value: "NAME", fallback: "default" },
+    scopes: {
+      meaning: `What it may do, separated by commas: ${allScopes.join(", ")}.`,
+      value: "SCOPES",
+      fallback: "read,write",
+    },
+  },
+  run: ({ options }, { config }) =>
+    withAccounts(config, async (accounts) => {
+      const scopes = readScopes(options["scopes"] ?? "");
+      const issued = await accounts.issueKey(options["account"] ?? "", readName(options["name"]), scopes, Date.now());
+      return { json: shownIssued(issued), text: describeIssued(issued) };
+    }),
+};
+
+export const listKeys: Command = {
+  name: "keys list",
+  summary: "List API keys, without their text.",
+  options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
+  run: ({ options }, { config }) =>
+    withAccounts(config, async (accounts) => {
+      const keys = await accounts.keys(options["account"]);
+      const now = Date.now();
+      const rows = keys.map((key) => [
+        key.id,
+        key.accountId,
+        key.hint,
+        key.name,
+        key.scopes.join(","),
+        stateOf(key, now),
+        key.lastUsedAt === null ? "never used" : `last used ${iso(key.lastUsedAt)}`,
+      ]);
+      return { json: keys.map(shown), text: rows.length > 0 ? columns(rows) : "There are no keys yet." };
+    }),
+};
+
+export const revokeKey: Command = {
+  name: "keys revoke",
+  summary: "End an API key for good. A running service refuses it within a second.",
+  args: ["KEY_ID"],
+  run: ({ args }, { config }) =>
+    withAccounts(config, async (accounts) => {
+      const key = await accounts.revokeKey(args[0] ?? "", Date.now());
+      return { json: shown(key), text: `Key ${key.id} (${key.hint}) is revoked.` };
+    }),
+};
+
+export const rotateKey: Command = {
+  name: "keys rotate",
+  summary: "Make a new key like an old one, which lives on for a while.",
+  args: ["KEY_ID"],
+  options: {
+    overlap: { meaning: "How long the old key lives on: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
+  },
+  run: ({ args, options }, { config }) =>
+    withAccounts(config, async (accounts) => {
+      const issued = await accounts.rotateKey(args[0] ?? "", readDuration(options["overlap"] ?? ""), Date.now());
+      const end = iso(issued.replaced.expiresAt);
+      return {
+        json: { ...shownIssued(issued), replaced: shown(issued.replaced) },
+        text: `${describeIssued(issued)}\nThe old key ${issued.replaced.id} (${issued.replaced.hint}) is valid until ${end}.`,
+      };
+    }),
+};
+
+function shown(key: ApiKey) {
+  return {
+    ...key,
+    createdAt: iso(key.createdAt),
+    expiresAt: iso(key.expiresAt),
+    revokedAt: iso(key.revokedAt),
+    lastUsedAt: iso(key.lastUsedAt),
+  };
+}
+
+function shownIssued({ key, record }: IssuedKey) {
+  return { key, ...shown(record) };
+}
+
+function describeIssued({ key, record }: IssuedKey): string {
+  return `${key}\n\nKey ${record.id} of account ${record.accountId}, scopes ${record.scopes.join(", ")}. It is not shown again.`;
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): string {
+  if (revokedAt !== null) return `revoked ${iso(revokedAt)}`;
+  if (expiresAt === null) return "valid";
+  return expiresAt <= now ? `expired ${iso(expiresAt)}` : `valid until ${iso(expiresAt)}`;
+}
+
+function iso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+function readScopes(text: string): Scope[] {
+  const given = [...new Set(text.split(",").map((scope) => scope.trim()))];
+  const known = allScopes.filter((scope) => given.includes(scope));
+  if (known.length !== given.length) {
+    throw new UsageError(`--scopes has to be some of ${allScopes.join(", ")}, separated by commas.`);
+  }
+  return known;
+}
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `24h`, in milliseconds. */
+function readDuration(text: string): number {
+  const match = /^([0-9]{1,6})([smhd])$/.exec(text);
+  if (text !== "0" && !match) throw new UsageError("--overlap has to be a time such as 90s, 30m, 24h or 7d, or 0.");
+  return match ? Number(match[1]) * (units[match[2] as string] as number) : 0;
+}

@@ -1,0 +1,17 @@
+import { stringify } from "yaml";
+import { baseAddress, domains, openApiDocument } from "../app.ts";
+import { openApiJson } from "../derive/openapi.ts";
+import type { Command } from "./command.ts";
+
+export const openapi: Command = {
+  name: "openapi",
+  summary: "Print the OpenAPI document: YAML, or JSON with --json.",
+  run: (_given, { config }) => {
+    const operations = domains.flatMap((domain) => domain.operations);
+    const document = openApiDocument(operations, config, baseAddress(config, config.host, config.port));
+    const json = JSON.parse(openApiJson(document), (_key, value: unknown, { source }) =>
+      typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value,
+    );
+    return { json, text: stringify(document, { aliasDuplicateObjects: false }).trimEnd() };
+  },
+};

@@ -1,0 +1,93 @@
+import { ConfigError, readConfig, settings } from "../config.ts";
+import { ContractError } from "../contract/check.ts";
+import { AccountsError } from "../domains/accounts/accounts.store.ts";
+import { ListenError } from "../http/server.ts";
+import { nearest } from "../nearest.ts";
+import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
+import { createAccount, listAccounts, setPlan } from "./accounts.ts";
+import { backup } from "./backup.ts";
+import { type Command, columns, commandHelp, readArguments, UsageError } from "./command.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import { openapi } from "./openapi.ts";
+import { serve } from "./serve.ts";
+
+const commands: readonly Command[] = [
+  serve,
+  createAccount,
+  listAccounts,
+  setPlan,
+  createKey,
+  listKeys,
+  rotateKey,
+  revokeKey,
+  openapi,
+  backup,
+];
+
+/** Errors whose message is meant for the person at the terminal; all others are faults of the program. */
+const expected = [ConfigError, ContractError, AccountsError, ListenError, StorageUnusable, StorageUnavailable];
+
+export interface World {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
+  readonly stop: AbortSignal;
+}
+
+/** Runs one command line. Returns the exit status: 0, 1 for what failed, 2 for a wrong command line. */
+export async function run(words: readonly string[], world: World): Promise<number> {
+  const { environment, print, printError, stop } = world;
+  try {
+    const command = findCommand(words);
+    if (!command) {
+      print(overview());
+      return 0;
+    }
+    const given = readArguments(command, words.slice(command.name.split(" ").length));
+    if (given === "help") {
+      print(commandHelp(command));
+      return 0;
+    }
+    const report = await command.run(given, { config: readConfig(environment), print, stop });
+    if (given.json) print(JSON.stringify(report.json));
+    else if (report.text !== "") print(report.text);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      printError(`${error.message} See --help.`);
+      return 2;
+    }
+    if (expected.some((kind) => error instanceof kind)) printError((error as Error).message);
+    else printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return 1;
+  }
+}
+
+/** The command that the words start with; undefined where an overview is asked for. */
+function findCommand(words: readonly string[]): Command | undefined {
+  const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  if (command) return command;
+  const [first = "--help", second] = words;
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (first === "--help" || first === "-h" || first === "help") return undefined;
+  if (group.length > 0 && (second === undefined || second === "--help" || second === "-h")) return undefined;
+  const wanted = group.length > 0 ? `${first} ${second}` : first;
+  const meant = nearest(
+    wanted,
+    commands.map(({ name }) => name),
+  );
+  throw new UsageError(`${wanted} is not a command.${meant ? ` Did you mean ${meant}?` : ""}`);
+}
+
+function overview(): string {
+  return [
+    "Petstore: an HTTP/JSON service for the animals of a pet store.\n",
+    "Usage: npm run --silent petstore -- COMMAND [OPTIONS]\n",
+    "Commands, each with --help and --json:\n",
+    columns(commands.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
+    "\nSettings, in the environment:\n",
+    columns(
+      Object.entries(settings).map(([name, { fallback, expects }]) => [`  ${name}`, fallback || "(unset)", expects]),
+    ),
+  ].join("\n");
+}

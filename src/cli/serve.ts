@@ -1,0 +1,44 @@
+import { App } from "../app.ts";
+import { firstStart } from "../first-start.ts";
+import { type Command, type Terminal } from "./command.ts";
+
+export const serve: Command = {
+  name: "serve",
+  summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
+  run: async ({ json }, { config, print, stop }: Terminal) => {
+    let fatal: Error | undefined;
+    const stopped = Promise.withResolvers<void>();
+    const app = await App.start(config, {
+      onFatal: (error) => {
+        fatal = error;
+        stopped.resolve();
+      },
+    });
+    const welcome = config.environment === "development" ? await firstStart(app) : undefined;
+    if (welcome) print(json ? JSON.stringify(welcome) : welcomeText(welcome));
+    app.log.info("listening", { address: app.base, docs: app.docs, environment: config.environment, pid: process.pid });
+    if (stop.aborted) stopped.resolve();
+    stop.addEventListener("abort", () => stopped.resolve());
+    await stopped.promise;
+    if (fatal) throw fatal; // what is on disk is not known: not even an orderly end may write to it
+    app.log.info("stopping");
+    await app.stop();
+    return { json: { stopped: true }, text: "" };
+  },
+};
+
+function welcomeText({ key, address, docs }: { key: string; address: string; docs: string }): string {
+  return `
+Petstore is ready at ${address}
+
+It has six sample animals and an account on the Business plan. This is its API key; it is not shown again:
+
+  ${key}
+
+Try it:
+
+  curl -H 'Authorization: Bearer ${key}' '${address}/pets?status=available'
+
+Reference page: ${docs}
+`;
+}

@@ -1,0 +1,134 @@
+import { isNetwork } from "./http/client-address.ts";
+import { nearest } from "./nearest.ts";
+import { type LogLevel, logLevels } from "./telemetry/log.ts";
+
+export const environments = ["development", "staging", "production"] as const;
+export type Environment = (typeof environments)[number];
+
+/** One setting of the environment. `parse` returns undefined for a text that is not valid. */
+interface Setting<T> {
+  readonly meaning: string;
+  /** What is used when it is unset, as it would be written; empty for none. */
+  readonly fallback: string;
+  /** What a valid value is, for the person who wrote another. */
+  readonly expects: string;
+  readonly parse: (text: string) => T | undefined;
+}
+
+function setting<T>(definition: Setting<T>): Setting<T> {
+  return definition;
+}
+
+function oneOf<T extends string>(values: readonly T[]): Pick<Setting<T>, "expects" | "parse"> {
+  return { expects: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
+}
+
+const baseAddress = {
+  expects: "an absolute http or https address that ends with /v1",
+  fallback: "",
+  parse: (text: string): string | undefined => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+    return isPlain && /^(\/[A-Za-z0-9._~-]+)*\/v1$/.test(url.pathname) ? url.href : undefined;
+  },
+};
+
+/** Every setting, once: its name, meaning, default and form. The reference is derived from it. */
+export const settings = {
+  PETSTORE_ENV: setting<Environment>({
+    meaning:
+      "What the service runs for. `development` makes an account, a key and sample animals on the first start; " +
+      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere.",
+    fallback: "development",
+    ...oneOf(environments),
+  }),
+  PETSTORE_HOST: setting<string>({
+    meaning: "The address that the service listens on. `0.0.0.0` or `::` is every address of the machine.",
+    fallback: "127.0.0.1",
+    expects: "a host name or an IP address",
+    parse: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
+  }),
+  PETSTORE_PORT: setting<number>({
+    meaning: "The port that it listens on. `0` takes any free one.",
+    fallback: "8080",
+    expects: "a whole number from 0 to 65535",
+    parse: (text) => (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+  }),
+  PETSTORE_DATA_DIR: setting<string>({
+    meaning: "The folder of the embedded store. It is made if it is missing.",
+    fallback: "./data",
+    expects: "the path of a folder",
+    parse: (text) => (text.includes("\0") ? undefined : text),
+  }),
+  PETSTORE_BASE_URL: setting<string>({
+    meaning:
+      "The base address of production, as clients see it; links in answers start with it. " +
+      "Unset: `http://HOST:PORT/v1`.",
+    ...baseAddress,
+  }),
+  PETSTORE_STAGING_BASE_URL: setting<string>({
+    meaning: "The base address of staging, as clients see it; used where `PETSTORE_ENV` is `staging`.",
+    ...baseAddress,
+  }),
+  PETSTORE_TRUSTED_PROXIES: setting<readonly string[]>({
+    meaning: "Addresses or networks of proxies whose `X-Forwarded-For` is believed, separated by commas.",
+    fallback: "",
+    expects: "a comma-separated list of IP addresses or networks such as 10.0.0.0/8",
+    parse: (text) => {
+      const networks = text.split(",").map((network) => network.trim());
+      return networks.every(isNetwork) ? networks : undefined;
+    },
+  }),
+  PETSTORE_LOG_LEVEL: setting<LogLevel>({
+    meaning: "The least serious log lines that are written. Each request is a line at `info`.",
+    fallback: "info",
+    ...oneOf(logLevels),
+  }),
+};
+
+/** The settings, parsed. */
+export interface Config {
+  readonly environment: Environment;
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly baseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+  readonly logLevel: LogLevel;
+}
+
+/** Settings that cannot be used: a line for each. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Reads the settings. An empty text is the same as unset. Throws `ConfigError` with all faults. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const known = Object.keys(settings);
+  const faults = Object.keys(environment)
+    .filter((name) => name.startsWith("PETSTORE_") && !known.includes(name))
+    .map((name) => {
+      const meant = nearest(name, known);
+      return `${name} is not a setting.${meant ? ` Did you mean ${meant}?` : ""}`;
+    });
+  const read = <T>(name: keyof typeof settings, { fallback, expects, parse }: Setting<T>): T | undefined => {
+    const text = environment[name] || fallback;
+    if (text === "") return undefined;
+    const value = parse(text);
+    if (value === undefined) faults.push(`${name} is ${JSON.stringify(text)}, but has to be ${expects}.`);
+    return value;
+  };
+  const config = {
+    environment: read("PETSTORE_ENV", settings.PETSTORE_ENV) as Environment,
+    host: read("PETSTORE_HOST", settings.PETSTORE_HOST) as string,
+    port: read("PETSTORE_PORT", settings.PETSTORE_PORT) as number,
+    dataDir: read("PETSTORE_DATA_DIR", settings.PETSTORE_DATA_DIR) as string,
+    baseUrl: read("PETSTORE_BASE_URL", settings.PETSTORE_BASE_URL),
+    stagingBaseUrl: read("PETSTORE_STAGING_BASE_URL", settings.PETSTORE_STAGING_BASE_URL),
+    trustedProxies: read("PETSTORE_TRUSTED_PROXIES", settings.PETSTORE_TRUSTED_PROXIES) ?? [],
+    logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
+  };
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+  return config;
+}

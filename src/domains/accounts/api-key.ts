@@ -1,0 +1,36 @@
+import { randomBase62, toBase62 } from "./random-text.ts";
+
+/** The world that a key belongs to: `live` is production, `test` everything else. */
+export type KeyWorld = "live" | "test";
+
+const SECRET_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const shape = new RegExp(`^psk_(live|test)_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/**
+ * Makes an API key: `psk_test_` or `psk_live_`, 32 random base62 characters (190 bits), and the
+ * CRC32 of all that as 6 base62 characters, so that a mistyped key is told without a look-up.
+ */
+export function generateApiKey(world: KeyWorld): string {
+  const body = `psk_${world}_${randomBase62(SECRET_LENGTH)}`;
+  return body + checksum(body);
+}
+
+/** True if the text has the form of a key of this world and its checksum is right. */
+export function isWellFormedKey(key: string, world: KeyWorld): boolean {
+  if (shape.exec(key)?.[1] !== world) return false;
+  const end = key.length - CHECKSUM_LENGTH;
+  return checksum(key.slice(0, end)) === key.slice(end);
+}
+
+/**
+ * What is stored of a key: its SHA-256 in base64. A slow hash would add nothing, because a key is
+ * 190 random bits and cannot be guessed from its digest.
+ */
+export function keyDigest(key: string): string {
+  return Bun.SHA256.hash(key, "base64");
+}
+
+function checksum(body: string): string {
+  return toBase62(Bun.hash.crc32(body), CHECKSUM_LENGTH);
+}

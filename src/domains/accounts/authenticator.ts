@@ -1,0 +1,97 @@
+import type { Clock } from "../../clock.ts";
+import type { Scope } from "../../contract/operation.ts";
+import type { Authenticator, Caller } from "../../http/ports.ts";
+import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import type { AccountStore, KeyOwner } from "./accounts.store.ts";
+import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";
+
+/** Keys held in memory, about 0.5 KB each. Beyond it the oldest entry goes and is read again. */
+const CACHE_SIZE = 50_000;
+/** A key's last use is noted at most once in this time, in milliseconds. */
+const USE_RESOLUTION = 60_000;
+
+/** A valid key, in memory. */
+interface CachedKey extends Caller {
+  readonly expiresAt: number;
+  lastUsedAt: number;
+}
+
+/**
+ * Tells whose key a request carries. Well-formed keys are looked up by digest, first in memory;
+ * invalid ones are never remembered, so that guessing cannot fill the memory. `forget` has to be
+ * called whenever keys or accounts may have changed.
+ */
+export class KeyAuthenticator implements Authenticator {
+  readonly #accounts: AccountStore;
+  readonly #world: KeyWorld;
+  readonly #clock: Clock;
+  #cache = new Map<string, CachedKey>();
+  #used = new Set<CachedKey>();
+  /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
+  #generation = 0;
+
+  constructor(accounts: AccountStore, world: KeyWorld, clock: Clock) {
+    this.#accounts = accounts;
+    this.#world = world;
+    this.#clock = clock;
+  }
+
+  authenticate(key: string): MaybePromise<Caller | undefined> {
+    if (!isWellFormedKey(key, this.#world)) return undefined;
+    const digest = keyDigest(key);
+    const cached = this.#cache.get(digest);
+    if (cached) return this.#admitIfValid(cached);
+    const generation = this.#generation;
+    return whenReady(this.#accounts.findByDigest(digest), (owner) => {
+      if (!owner || owner.key.revokedAt !== null) return undefined;
+      const found = toCachedKey(owner);
+      if (generation === this.#generation) this.#remember(digest, found);
+      return this.#admitIfValid(found);
+    });
+  }
+
+  /** Forgets what is in memory, so that every key is read from the store again. */
+  forget(): void {
+    this.#generation++;
+    this.#cache = new Map();
+  }
+
+  /** Writes down when keys were used since the last call. */
+  async noteUses(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const uses = [...this.#used].map((key) => [key.keyId, key.lastUsedAt] as const);
+    this.#used = new Set();
+    await this.#accounts.noteUses(uses);
+  }
+
+  #admitIfValid(key: CachedKey): Caller | undefined {
+    const now = this.#clock.now();
+    if (now >= key.expiresAt) return undefined;
+    // Also when the clock went back: the time noted last is then in the future.
+    if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
+      key.lastUsedAt = now;
+      this.#used.add(key);
+    }
+    return key;
+  }
+
+  #remember(digest: string, key: CachedKey): void {
+    if (this.#cache.size >= CACHE_SIZE) {
+      const [oldest] = this.#cache.keys();
+      this.#cache.delete(oldest as string);
+    }
+    this.#cache.set(digest, key);
+  }
+}
+
+function toCachedKey({ key, quota }: KeyOwner): CachedKey {
+  return {
+    keyId: key.id,
+    accountId: key.accountId,
+    scopes: new Set<Scope>(key.scopes),
+    perMinute: quota.perMinute,
+    perDay: quota.perDay,
+    expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
+    lastUsedAt: key.lastUsedAt ?? Number.NEGATIVE_INFINITY,
+  };
+}

@@ -1,0 +1,19 @@
+/** Requests that an account may send. Both figures are whole numbers of at least 1. */
+export interface Quota {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** The plans (interface section 8). `custom`: the figures are agreed with each account. */
+export const plans = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+  enterprise: "custom",
+} as const satisfies Record<string, Quota | "custom">;
+
+export type Plan = keyof typeof plans;
+export const planNames = Object.keys(plans) as Plan[];
+
+/** Without a valid key, each address has the quota of the smallest plan. */
+export const addressQuota: Quota = plans.free;

@@ -1,0 +1,130 @@
+import type { Clock } from "../clock.ts";
+import { type Failure, failure, internalError, keyBanned } from "../contract/errors.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
+import type { ClientAddresses } from "./client-address.ts";
+import { Exchange, type Route } from "./exchange.ts";
+import type { Admission, Authenticator, Limiter } from "./ports.ts";
+import type { RoutedRequest } from "./read-input.ts";
+import { type StageServices, stages } from "./stages.ts";
+
+/** Tells the address of the peer of a request. */
+export interface Peers {
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
+export interface ApiServices {
+  readonly authenticator: Authenticator;
+  readonly limiter: Limiter;
+  readonly addresses: ClientAddresses;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The failure to answer with for an error that a store threw; undefined for one that is unknown. */
+  readonly explain: (error: unknown) => Failure | undefined;
+}
+
+/** Leads each request through the stages to its answer, and records it. */
+export class Api {
+  readonly #services: ApiServices;
+  readonly #stageServices: StageServices;
+  readonly #base: string;
+  /** Request ids: a random part for the process, then a counter. */
+  readonly #process = crypto.randomUUID().slice(0, 8);
+  #count = 0;
+
+  /** `base` is the base address, without a slash at the end. */
+  constructor(services: ApiServices, base: string) {
+    this.#services = services;
+    this.#base = base;
+    this.#stageServices = {
+      authenticator: services.authenticator,
+      limiter: services.limiter,
+      clock: services.clock,
+      addressOf: (exchange) => this.#addressOf(exchange),
+    };
+  }
+
+  /** Serves one request of a route. Never rejects: what goes wrong becomes an answer. */
+  serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
+    const id = `${this.#process}-${(++this.#count).toString(36)}`;
+    const peer = () => peers.requestIP(request)?.address ?? "";
+    const exchange = new Exchange(request, route, id, performance.now(), peer);
+    if (request.method === "OPTIONS" && route.allow !== "") return this.#serveOptions(exchange);
+    return this.#run(exchange, 0);
+  }
+
+  /** Runs the stages from number `from` on: without a promise for as long as no stage has to wait. */
+  #run(exchange: Exchange, from: number): MaybePromise<Response> {
+    try {
+      for (let index = from; index < stages.length; index++) {
+        const outcome = stages[index]?.(exchange, this.#stageServices);
+        if (outcome instanceof Promise) {
+          return outcome.then(
+            (failed) => (failed ? this.#fail(exchange, failed) : this.#run(exchange, index + 1)),
+            (error) => this.#crash(exchange, error),
+          );
+        }
+        if (outcome) return this.#fail(exchange, outcome);
+      }
+      return this.#record(exchange, answerSuccess(exchange, exchange.admission as Admission, this.#base));
+    } catch (error) {
+      return this.#crash(exchange, error);
+    }
+  }
+
+  #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
+    const { admission } = exchange;
+    if (admission) {
+      this.#countDenial(exchange, admission, failed);
+      return this.#record(exchange, answerFailure(exchange, admission, failed));
+    }
+    // A store failed before the request was counted: its address's window stands in for the headers.
+    const standIn = this.#services.limiter.peekAddress(this.#addressOf(exchange));
+    return standIn instanceof Promise
+      ? standIn.then((peeked) => this.#record(exchange, answerFailure(exchange, peeked, failed)))
+      : this.#record(exchange, answerFailure(exchange, standIn, failed));
+  }
+
+  /** An error that no stage foresaw: the request fails, the service goes on, nothing internal is shown. */
+  #crash(exchange: Exchange, error: unknown): MaybePromise<Response> {
+    const explained = this.#services.explain(error);
+    this.#services.log.error(explained ? explained.error.code : "request failed", error, { requestId: exchange.id });
+    return this.#fail(
+      exchange,
+      explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`),
+    );
+  }
+
+  async #serveOptions(exchange: Exchange): Promise<Response> {
+    const admission = await this.#services.limiter.peekAddress(this.#addressOf(exchange));
+    return this.#record(exchange, answerOptions(exchange, admission));
+  }
+
+  #countDenial(exchange: Exchange, { verdict }: Admission, failed: Failure): void {
+    if (verdict === "admitted") return;
+    if (failed.error === keyBanned) this.#services.metrics.limited("ban");
+    else this.#services.metrics.limited(exchange.caller ? "account" : "address");
+  }
+
+  #record(exchange: Exchange, response: Response): Response {
+    const duration = performance.now() - exchange.startedAt;
+    const operation = exchange.operation?.operation.name;
+    this.#services.metrics.request(operation, response.status, duration / 1000);
+    this.#services.log.request({
+      id: exchange.id,
+      operation,
+      method: exchange.request.method,
+      status: response.status,
+      duration,
+      account: exchange.caller?.accountId,
+    });
+    return response;
+  }
+
+  #addressOf(exchange: Exchange): string {
+    return this.#services.addresses.of(exchange.peer(), exchange.request.headers.get("x-forwarded-for"));
+  }
+}

@@ -1,0 +1,46 @@
+import type { Failure } from "../contract/errors.ts";
+import type { Input, Success } from "../contract/operation.ts";
+import type { CompiledOperation } from "./compiled-operation.ts";
+import type { Admission, Caller } from "./ports.ts";
+import type { RoutedRequest } from "./read-input.ts";
+
+/** One path below the base address with its operations by method; an unknown path has none. */
+export interface Route {
+  readonly methods: ReadonlyMap<string, CompiledOperation>;
+  /** The value of `Allow`: the methods that the path has. Empty for an unknown path. */
+  readonly allow: string;
+}
+
+/** One request on its way through the stages, and what they found out about it. */
+export class Exchange {
+  readonly request: RoutedRequest;
+  readonly route: Route;
+  /** Unique among the processes of the service, in `X-Request-Id` and in the log. */
+  readonly id: string;
+  /** Milliseconds of the monotonic clock. */
+  readonly startedAt: number;
+  /** The address of the peer; asked for only when it is needed, because asking costs time. */
+  readonly peer: () => string;
+  /** The operation that path and method name, if there is one. */
+  readonly operation: CompiledOperation | undefined;
+
+  /** Set by `identify`: the caller, or why there is none. */
+  caller: Caller | undefined;
+  stranger: Failure | undefined;
+  /** Set by `admit`. */
+  admission: Admission | undefined;
+  /** Set by `readInput`. */
+  input: Input | undefined;
+  /** Set by `handle`. */
+  success: Success | undefined;
+
+  constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peer: () => string) {
+    this.request = request;
+    this.route = route;
+    this.id = id;
+    this.startedAt = startedAt;
+    this.peer = peer;
+    const { method } = request;
+    this.operation = route.methods.get(method === "HEAD" ? "GET" : method);
+  }
+}

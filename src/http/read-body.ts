@@ -1,0 +1,79 @@
+import type { TSchema } from "typebox";
+import { type Failure, type Fault, failure, payloadTooLarge, unsupportedMediaType } from "../contract/errors.ts";
+import { compileDecoder, compileValidator } from "../contract/validators.ts";
+import { faultsOf } from "./faults.ts";
+import { parseJson } from "./parse-json.ts";
+
+/** Largest body, in bytes. */
+export const BODY_LIMIT = 64 * 1024;
+
+export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Compiles the schema of a body into a function that reads it from a request. */
+export function compileBodyReader(schema: TSchema): (request: Request) => BodyResult | Promise<BodyResult> {
+  const validator = compileValidator(schema);
+  const decode = compileDecoder(schema) ?? ((value: unknown) => value);
+
+  const parse = (bytes: Uint8Array): BodyResult => {
+    if (bytes.length === 0) return { faults: [{ path: "/body", message: "is missing" }] };
+    let value: unknown;
+    try {
+      value = parseJson(utf8.decode(bytes));
+    } catch (error) {
+      const isSyntax = error instanceof SyntaxError;
+      return { faults: [{ path: "/body", message: isSyntax ? "is not valid JSON" : "is not JSON in valid UTF-8" }] };
+    }
+    if (validator.Check(value)) return { value: decode(value) };
+    return { faults: faultsOf(validator, value, schema, "/body", "field") };
+  };
+
+  return (request) => {
+    const refused = refuseHeaders(request.headers);
+    if (refused) return refused;
+    return readBytes(request).then((bytes) => (bytes ? parse(bytes) : tooLarge()));
+  };
+}
+
+/** What can be refused before a byte of the body is read. */
+function refuseHeaders(headers: Headers): Failure | undefined {
+  const type = headers.get("content-type");
+  if (!isJson(type)) {
+    return failure(
+      unsupportedMediaType,
+      type === null
+        ? "The request has no content type; send the body as application/json."
+        : "The body has to be sent as application/json.",
+    );
+  }
+  if ((headers.get("content-encoding") ?? "identity") !== "identity") {
+    return failure(unsupportedMediaType, "The body has to be sent without a content encoding.");
+  }
+  return Number(headers.get("content-length") ?? 0) > BODY_LIMIT ? tooLarge() : undefined;
+}
+
+function isJson(contentType: string | null): boolean {
+  return (
+    contentType === "application/json" ||
+    /^application\/json[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?;?$/i.test(contentType ?? "")
+  );
+}
+
+function tooLarge(): Failure {
+  return failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
+}
+
+/** The whole body, or undefined if it is larger than the limit. */
+async function readBytes(request: Request): Promise<Uint8Array | undefined> {
+  if (request.headers.has("content-length")) return request.bytes();
+  // Without a length it is read piece by piece, so that it can be left as soon as it is too large.
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of request.body ?? []) {
+    length += piece.length;
+    if (length > BODY_LIMIT) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,67 @@
+import type { TObject, TSchema } from "typebox";
+import type { Fault } from "../contract/errors.ts";
+import { isInt64, parseInt64 } from "../contract/schemas.ts";
+import { compileDecoder, compileValidator } from "../contract/validators.ts";
+import { faultsOf } from "./faults.ts";
+
+/** A number in a query is written in plain digits: no `+`, exponent, space or leading zero. */
+const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
+
+/** The valid parameters with defaults filled in, or the faults. */
+export type QueryResult = { readonly value: Record<string, unknown> } | { readonly faults: Fault[] };
+
+/** Compiles the schema of a query into a function that reads the text behind the `?`. */
+export function compileQueryReader(schema: TObject | undefined): (query: string) => QueryResult {
+  const properties: Record<string, TSchema> = schema?.properties ?? {};
+  const required = (schema?.required as string[] | undefined) ?? [];
+  const closed = {
+    type: "object",
+    properties,
+    required: required.filter((name) => (properties[name] as { default?: unknown }).default === undefined),
+    additionalProperties: false,
+  } as unknown as TObject;
+  const validator = compileValidator(closed);
+  const decode = compileDecoder(closed) ?? ((value: unknown) => value);
+  return (query) => {
+    const { texts, faults } = splitQuery(query);
+    const value: Record<string, unknown> = {};
+    for (const [name, text] of texts) value[name] = readText(text, properties[name]);
+    if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
+    return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
+  };
+}
+
+/** Splits `application/x-www-form-urlencoded` text. A name given twice or a bad escape is a fault. */
+function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[] } {
+  const texts = new Map<string, string>();
+  const faults: Fault[] = [];
+  for (const pair of query === "" ? [] : query.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
+    const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
+    if (name === undefined || text === undefined) {
+      faults.push({ path: `/query${name ? `/${name}` : ""}`, message: "is not valid percent-encoded UTF-8" });
+    } else if (texts.has(name)) {
+      faults.push({ path: `/query/${name}`, message: "is given more than once" });
+    } else texts.set(name, text);
+  }
+  return { texts, faults };
+}
+
+function decodeText(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the text stands for by its schema; the text itself where it does not fit. */
+export function readText(text: string, schema: TSchema | undefined): unknown {
+  if (!schema) return text;
+  if (isInt64(schema)) return parseInt64(text) ?? text;
+  const { type } = schema as { type?: unknown };
+  return type === "integer" && plainDigits.test(text) ? Number(text) : text;
+}

@@ -1,0 +1,99 @@
+import { internalError } from "../contract/errors.ts";
+import type { Api } from "./api.ts";
+import type { Route } from "./exchange.ts";
+import { notFound, type Page, servePage } from "./pages.ts";
+
+/**
+ * Far above the service's own limit, because a body above it gets a bare 413 from the HTTP parser,
+ * without the Error body and the limit headers.
+ */
+const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
+/** Seconds after which a connection that neither sends nor receives is closed. */
+const IDLE_TIMEOUT = 30;
+
+/** What is served, once the address is known. */
+export interface Served {
+  readonly api: Api;
+  /** Path of the base address, such as `/v1`. */
+  readonly basePath: string;
+  /** Routes below the base address, by pattern. */
+  readonly routes: ReadonlyMap<string, Route>;
+  /** Pages outside the interface, by path. */
+  readonly pages: ReadonlyMap<string, Page>;
+}
+
+/** The address cannot be listened on. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+const unknownRoute: Route = { methods: new Map(), allow: "" };
+
+/** A listening server. */
+export class Server {
+  readonly #server: Bun.Server<undefined>;
+
+  /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
+  constructor(host: string, port: number, served: (address: { host: string; port: number }) => Served) {
+    const shared = {
+      hostname: host,
+      port,
+      development: false, // otherwise errors show internals
+      idleTimeout: IDLE_TIMEOUT,
+      maxRequestBodySize: PARSER_BODY_LIMIT,
+      fetch: notFound,
+      error: lastResort,
+    };
+    try {
+      this.#server = Bun.serve(shared);
+    } catch (error) {
+      throw new ListenError(listenReason(host, port, error), { cause: error });
+    }
+    // In the same turn of the event loop: no request is read in between.
+    const bound = this.#server.port ?? port;
+    this.#server.reload({ ...shared, routes: this.#routes(served({ host, port: bound })) });
+  }
+
+  get port(): number {
+    return this.#server.port ?? 0;
+  }
+
+  /**
+   * Stops listening, lets requests in flight finish, and closes all connections after `deadline`
+   * milliseconds at the latest.
+   */
+  async stop(deadline: number): Promise<void> {
+    let timer: Timer | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, deadline);
+    });
+    await Promise.race([this.#server.stop(), late]);
+    clearTimeout(timer);
+    await this.#server.stop(true);
+  }
+
+  #routes({ api, basePath, routes, pages }: Served) {
+    const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) =>
+      api.serve(route, request, server);
+    const unknown = handler(unknownRoute);
+    return {
+      ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
+      [basePath]: unknown,
+      [`${basePath}/*`]: unknown,
+      ...Object.fromEntries([...pages].map(([path, page]) => [path, (request: Request) => servePage(page, request)])),
+    };
+  }
+}
+
+/** For errors that even the interface's own answer to errors could not handle. */
+function lastResort(): Response {
+  const { code, status } = internalError;
+  return Response.json({ code, message: "The service failed.", status }, { status });
+}
+
+function listenReason(host: string, port: number, error: unknown): string {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === "EADDRINUSE") return `Port ${port} on ${host} is in use. Set PETSTORE_PORT to another one.`;
+  if (code === "EACCES") return `Port ${port} on ${host} may not be used by this user.`;
+  return `${host}, port ${port}, cannot be listened on: ${message}.`;
+}

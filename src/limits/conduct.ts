@@ -1,0 +1,91 @@
+import type { Admission } from "../http/ports.ts";
+import { DAY, type Moment } from "./windows.ts";
+
+/** After the first 429 of a denial, requests that were already on their way are no strikes. */
+const GRACE = 1_000;
+const FIRST_BAN = 60_000;
+const LONGEST_BAN = 3_600_000;
+/** A key that was not banned for so long starts at the first ban again. */
+const FORGIVEN_AFTER = DAY;
+
+/** A ban as it is kept in the store. `endsAt` is in unix milliseconds; `level` counts bans from 1. */
+export interface Ban {
+  readonly endsAt: number;
+  readonly level: number;
+}
+
+/** How many strikes a key has before it is banned. `perMinute` is its account's minute limit. */
+export function strikesUntilBan(perMinute: number): number {
+  return Math.max(20, Math.floor(perMinute / 2));
+}
+
+/** How long the ban of a level lasts, in milliseconds: a minute, doubling, an hour at the most. */
+export function banLength(level: number): number {
+  return Math.min(LONGEST_BAN, FIRST_BAN * 2 ** (level - 1));
+}
+
+/**
+ * How one key behaves after a 429. A request that is denied before the time that the key was told
+ * is a strike; enough strikes are a ban.
+ */
+export class Conduct {
+  #deniedSince = 0; // monotonic, as the next two
+  #toldUntil = Number.NEGATIVE_INFINITY;
+  #banEnds = Number.NEGATIVE_INFINITY;
+  #banEndsWall = Number.NEGATIVE_INFINITY; // unix milliseconds
+  #banLevel = 0;
+  #strikes = 0;
+  #jumps = 0;
+
+  static restore(ban: Ban, moment: Moment): Conduct {
+    const conduct = new Conduct();
+    conduct.#banLevel = ban.level;
+    conduct.#startBan(moment, Math.min(ban.endsAt - moment.wall, banLength(ban.level)));
+    return conduct;
+  }
+
+  /** The ban that holds now, as the answer to a request; undefined where there is none. */
+  banned(limit: number, moment: Moment): Admission | undefined {
+    if (moment.monotonic >= this.#banEnds) return undefined;
+    const rest = this.#banEnds - moment.monotonic;
+    if (moment.jumps !== this.#jumps) this.#startBan(moment, rest);
+    return {
+      verdict: "banned",
+      limit,
+      remaining: 0,
+      reset: Math.ceil(this.#banEndsWall / 1000),
+      retryAfter: Math.max(1, Math.ceil(rest / 1000)),
+    };
+  }
+
+  /** Notes a denial. Returns the ban if it is the strike that brings one. */
+  denied(retryAfter: number, strikesAllowed: number, moment: Moment): Ban | undefined {
+    if (moment.monotonic >= this.#toldUntil) {
+      this.#strikes = 0;
+      this.#deniedSince = moment.monotonic;
+    } else if (moment.monotonic - this.#deniedSince >= GRACE) {
+      this.#strikes++;
+    }
+    this.#toldUntil = moment.monotonic + retryAfter * 1000;
+    if (this.#strikes < strikesAllowed) return undefined;
+    this.#banLevel = this.#isForgiven(moment) ? 1 : this.#banLevel + 1;
+    this.#startBan(moment, banLength(this.#banLevel));
+    this.#toldUntil = Number.NEGATIVE_INFINITY; // after the ban, a first 429 is again a first
+    return { endsAt: Math.ceil(this.#banEndsWall), level: this.#banLevel };
+  }
+
+  /** True once nothing here matters any more. */
+  isSpent(moment: Moment): boolean {
+    return moment.monotonic >= this.#toldUntil && this.#isForgiven(moment);
+  }
+
+  #startBan(moment: Moment, length: number): void {
+    this.#banEnds = moment.monotonic + length;
+    this.#banEndsWall = moment.wall + length;
+    this.#jumps = moment.jumps;
+  }
+
+  #isForgiven(moment: Moment): boolean {
+    return moment.wall - this.#banEndsWall >= FORGIVEN_AFTER;
+  }
+}

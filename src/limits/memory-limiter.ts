@@ -1,0 +1,171 @@
+import type { Clock } from "../clock.ts";
+import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import { type Ban, Conduct, strikesUntilBan } from "./conduct.ts";
+import type { LimitStore } from "./limits.store.ts";
+import { type Moment, Moments, type Quota, Windows } from "./windows.ts";
+
+/** Bounds of the memory. Each entry is about 0.3 KB. */
+const ACCOUNTS = 100_000;
+const ADDRESSES = 100_000;
+/** How often entries that hold nothing any more are looked for, in milliseconds. */
+const SWEEP = 60_000;
+/** Accounts written in one transaction: a bound on how long it blocks others. */
+const BATCH = 1_000;
+
+/**
+ * The limiter of one process: decides in memory, at once, and writes what has changed to the store
+ * when `save` is called, which has to happen every second. A killed process forgets at most what it
+ * counted since then; a ban is written at once.
+ */
+export class MemoryLimiter implements Limiter {
+  readonly #store: LimitStore;
+  readonly #moments: Moments;
+  readonly #addressQuota: Quota;
+  readonly #accounts = new Map<string, Windows>();
+  readonly #loading = new Map<string, Promise<Windows>>();
+  readonly #addresses = new Map<string, Windows>();
+  readonly #conducts = new Map<string, Conduct>();
+  #changed = new Map<string, Windows>();
+  #unsavedBans = new Map<string, Ban>();
+  #swept = Number.NEGATIVE_INFINITY;
+
+  private constructor(store: LimitStore, clock: Clock, addressQuota: Quota) {
+    this.#store = store;
+    this.#moments = new Moments(clock);
+    this.#addressQuota = addressQuota;
+  }
+
+  /** A limiter that knows the bans of the store. */
+  static async open(store: LimitStore, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
+    const limiter = new MemoryLimiter(store, clock, addressQuota);
+    const moment = limiter.#moments.now();
+    for (const [keyId, ban] of await store.bans(moment.wall)) {
+      limiter.#conducts.set(keyId, Conduct.restore(ban, moment));
+    }
+    return limiter;
+  }
+
+  admit(caller: Caller): MaybePromise<Admission> {
+    const windows = this.#accounts.get(caller.accountId);
+    if (windows) return this.#decide(caller, windows);
+    return whenReady(this.#load(caller.accountId), (loaded) => this.#decide(caller, loaded));
+  }
+
+  admitAddress(address: string): Admission {
+    let windows = this.#addresses.get(address);
+    if (!windows) {
+      // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
+      // address would have been admitted as often without that.
+      if (this.#addresses.size >= ADDRESSES) dropOldest(this.#addresses);
+      windows = new Windows();
+      this.#addresses.set(address, windows);
+    }
+    return windows.admit(this.#addressQuota, this.#moments.now());
+  }
+
+  peekAddress(address: string): Admission {
+    const windows = this.#addresses.get(address) ?? new Windows();
+    return windows.peek(this.#addressQuota, this.#moments.now());
+  }
+
+  /** Writes what has changed since the last call, and lets go of what is no longer needed. */
+  async save(): Promise<void> {
+    const bans = [...this.#unsavedBans];
+    if (bans.length > 0) await this.#saveBans(bans);
+    const changed = [...this.#changed];
+    this.#changed = new Map();
+    for (let start = 0; start < changed.length; start += BATCH) {
+      await this.#saveWindows(changed.slice(start, start + BATCH));
+    }
+    this.#sweep(this.#moments.now());
+  }
+
+  /** Entries held in memory, for the metrics. */
+  get size(): { accounts: number; addresses: number; keys: number } {
+    return { accounts: this.#accounts.size, addresses: this.#addresses.size, keys: this.#conducts.size };
+  }
+
+  #decide(caller: Caller, windows: Windows): Admission {
+    const moment = this.#moments.now();
+    const conduct = this.#conducts.get(caller.keyId);
+    const ban = conduct?.banned(caller.perMinute, moment);
+    if (ban) return ban;
+    const waitsForSave = windows.changed;
+    const admission = windows.admit(caller, moment);
+    if (admission.verdict === "limited") return this.#deny(caller, admission, moment);
+    if (!waitsForSave) this.#changed.set(caller.accountId, windows);
+    return admission;
+  }
+
+  #deny(caller: Caller, admission: Admission, moment: Moment): Admission {
+    let conduct = this.#conducts.get(caller.keyId);
+    if (!conduct) {
+      conduct = new Conduct();
+      this.#conducts.set(caller.keyId, conduct);
+    }
+    const ban = conduct.denied(admission.retryAfter, strikesUntilBan(caller.perMinute), moment);
+    if (!ban) return admission;
+    this.#unsavedBans.set(caller.keyId, ban);
+    // What cannot be written now is written by the next `save`.
+    this.#saveBans([[caller.keyId, ban]]).catch(() => {});
+    return conduct.banned(caller.perMinute, moment) ?? admission;
+  }
+
+  /** The windows of an account that is not in memory. Requests that come meanwhile share one read. */
+  #load(accountId: string): MaybePromise<Windows> {
+    const loading = this.#loading.get(accountId);
+    if (loading) return loading;
+    const loaded = whenReady(this.#store.windows(accountId), (state) => {
+      this.#loading.delete(accountId);
+      const windows = state ? Windows.restore(state, this.#moments.now()) : new Windows();
+      this.#accounts.set(accountId, windows);
+      return windows;
+    });
+    if (loaded instanceof Promise) {
+      this.#loading.set(
+        accountId,
+        loaded.finally(() => this.#loading.delete(accountId)),
+      );
+    }
+    return loaded;
+  }
+
+  async #saveBans(bans: readonly (readonly [string, Ban])[]): Promise<void> {
+    await this.#store.saveBans(bans);
+    for (const [keyId, ban] of bans) {
+      if (this.#unsavedBans.get(keyId) === ban) this.#unsavedBans.delete(keyId);
+    }
+  }
+
+  async #saveWindows(entries: readonly [string, Windows][]): Promise<void> {
+    const moment = this.#moments.now();
+    try {
+      await this.#store.saveWindows(entries.map(([id, windows]) => [id, windows.save(moment)]));
+    } catch (error) {
+      for (const [id, windows] of entries) this.#changed.set(id, windows);
+      throw error;
+    }
+  }
+
+  #sweep(moment: Moment): void {
+    // What is saved can be read again: no window is lost by letting it go.
+    for (const [accountId] of this.#accounts) {
+      if (this.#accounts.size <= ACCOUNTS) break;
+      if (!this.#changed.has(accountId)) this.#accounts.delete(accountId);
+    }
+    if (moment.monotonic - this.#swept < SWEEP) return;
+    this.#swept = moment.monotonic;
+    for (const [keyId, conduct] of this.#conducts) {
+      if (conduct.isSpent(moment) && !this.#unsavedBans.has(keyId)) this.#conducts.delete(keyId);
+    }
+    for (const [address, windows] of this.#addresses) {
+      if (windows.isSpent(moment)) this.#addresses.delete(address);
+    }
+  }
+}
+
+function dropOldest(map: Map<string, unknown>): void {
+  const [oldest] = map.keys();
+  map.delete(oldest as string);
+}

@@ -1,0 +1,46 @@
+import type { Log } from "./telemetry/log.ts";
+
+/** Milliseconds between two rounds. */
+const PERIOD = 1_000;
+
+interface Task {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+/** Runs tasks one after the other, every second, off the way of requests. A failure is logged and tried again. */
+export class PeriodicWork {
+  readonly #log: Log;
+  readonly #tasks: readonly Task[];
+  readonly #timer: Timer;
+  #round: Promise<void> | undefined;
+
+  constructor(log: Log, tasks: readonly Task[]) {
+    this.#log = log;
+    this.#tasks = tasks;
+    this.#timer = setInterval(() => this.#start(), PERIOD);
+  }
+
+  /** Ends the rhythm after one last round. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+    await this.#run();
+  }
+
+  #start(): void {
+    this.#round ??= this.#run().finally(() => {
+      this.#round = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    for (const { name, run } of this.#tasks) {
+      try {
+        await run();
+      } catch (error) {
+        this.#log.error(`failed to ${name}`, error);
+      }
+    }
+  }
+}

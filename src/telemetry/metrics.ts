@@ -1,0 +1,111 @@
+/** Upper bounds of the histogram buckets, in seconds. */
+const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** A Prometheus histogram of seconds. */
+class Histogram {
+  readonly #buckets = new Float64Array(BOUNDS.length + 1);
+  #sum = 0;
+
+  observe(seconds: number): void {
+    let index = 0;
+    while (index < BOUNDS.length && seconds > (BOUNDS[index] as number)) index++;
+    (this.#buckets[index] as number)++;
+    this.#sum += seconds;
+  }
+
+  expose(name: string, labels: string): string {
+    const prefix = labels === "" ? "" : `${labels},`;
+    const suffix = labels === "" ? "" : `{${labels}}`;
+    let count = 0;
+    const lines = [...BOUNDS, Number.POSITIVE_INFINITY].map((bound, index) => {
+      count += this.#buckets[index] as number;
+      return `${name}_bucket{${prefix}le="${bound === Number.POSITIVE_INFINITY ? "+Inf" : bound}"} ${count}\n`;
+    });
+    return `${lines.join("")}${name}_sum${suffix} ${this.#sum}\n${name}_count${suffix} ${count}\n`;
+  }
+}
+
+/** Requests of one operation: how many by status, and how long they took. */
+class OperationMetrics {
+  readonly statuses = new Map<number, number>();
+  readonly durations = new Histogram();
+}
+
+/**
+ * What the service counts, in the text format of Prometheus (version 0.0.4). Observing is a few
+ * array writes, because it happens on every request.
+ */
+export class Metrics {
+  readonly #operations = new Map<string, OperationMetrics>();
+  readonly #limited = { account: 0, address: 0, ban: 0 };
+  readonly #commits = new Histogram();
+  #transactions = 0;
+  readonly #gauges: { name: string; help: string; read: () => number }[] = [];
+
+  /** Counts a served request. `operation` is a name of the contract, or undefined for none. */
+  request(operation: string | undefined, status: number, seconds: number): void {
+    const name = operation ?? "none";
+    let metrics = this.#operations.get(name);
+    if (!metrics) {
+      metrics = new OperationMetrics();
+      this.#operations.set(name, metrics);
+    }
+    metrics.statuses.set(status, (metrics.statuses.get(status) ?? 0) + 1);
+    metrics.durations.observe(seconds);
+  }
+
+  /** Counts a request that got 429: by its account's windows, its address's, or a ban. */
+  limited(by: "account" | "address" | "ban"): void {
+    this.#limited[by]++;
+  }
+
+  /** Counts a commit of the store and the transactions that shared it. */
+  committed(seconds: number, transactions: number): void {
+    this.#commits.observe(seconds);
+    this.#transactions += transactions;
+  }
+
+  /** Adds a figure that is read when the metrics are. */
+  gauge(name: string, help: string, read: () => number): void {
+    this.#gauges.push({ name, help, read });
+  }
+
+  /** The metrics as text for `GET /metrics`. */
+  expose(): string {
+    const requests: string[] = [];
+    const durations: string[] = [];
+    for (const [operation, { statuses, durations: histogram }] of this.#operations) {
+      for (const [status, count] of statuses) {
+        requests.push(`petstore_requests_total{operation="${operation}",status="${status}"} ${count}\n`);
+      }
+      durations.push(histogram.expose("petstore_request_duration_seconds", `operation="${operation}"`));
+    }
+    const cpu = process.cpuUsage();
+    return [
+      head("petstore_requests_total", "counter", "Requests served, by operation and status."),
+      ...requests,
+      head("petstore_request_duration_seconds", "histogram", "Time from a request to its answer."),
+      ...durations,
+      head("petstore_requests_limited_total", "counter", "Requests over a rate limit, by whose windows."),
+      `petstore_requests_limited_total{by="account"} ${this.#limited.account}\n`,
+      `petstore_requests_limited_total{by="address"} ${this.#limited.address}\n`,
+      head("petstore_requests_banned_total", "counter", "Requests refused because their key is banned."),
+      `petstore_requests_banned_total ${this.#limited.ban}\n`,
+      head("petstore_commit_duration_seconds", "histogram", "Time of a commit of the store, its sync included."),
+      this.#commits.expose("petstore_commit_duration_seconds", ""),
+      head("petstore_transactions_total", "counter", "Transactions that shared those commits."),
+      `petstore_transactions_total ${this.#transactions}\n`,
+      ...this.#gauges.map(({ name, help, read }) => `${head(name, "gauge", help)}${name} ${read()}\n`),
+      head("process_resident_memory_bytes", "gauge", "Memory of the process."),
+      `process_resident_memory_bytes ${process.memoryUsage.rss()}\n`,
+      head("process_cpu_seconds_total", "counter", "Processor time of the process, user and system."),
+      `process_cpu_seconds_total ${(cpu.user + cpu.system) / 1e6}\n`,
+      head("process_start_time_seconds", "gauge", "Start of the process, in unix seconds."),
+      `process_start_time_seconds ${Math.round(performance.timeOrigin) / 1000}\n`,
+    ].join("");
+  }
+}
+
+function head(name: string, type: string, help: string): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+}

@@ -1,0 +1,135 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+
+type Json = Record<string, unknown>;
+
+/** Headers that any HTTP answer may have without the document saying so. */
+const undeclared = /^(date|content-length|content-type|connection|access-control-.*|vary|transfer-encoding)$/;
+const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"];
+
+export interface Answer {
+  readonly method: string;
+  /** Path below the base address, without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/**
+ * Checks answers against an OpenAPI document, more strictly than a client would: no status, header or
+ * field that the document does not declare, and none missing that it requires.
+ */
+export class DocumentCheck {
+  readonly #document: Json;
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  readonly #validators = new Map<unknown, ValidateFunction>();
+
+  constructor(document: unknown) {
+    this.#document = document as Json;
+    const schemas = close(structuredClone((this.#document["components"] as Json)["schemas"]));
+    this.#ajv.addSchema({ $id: "document", components: { schemas } });
+  }
+
+  /** Throws an error that names every deviation. */
+  check(answer: Answer): void {
+    const faults = this.#faults(answer);
+    if (faults.length > 0) {
+      const { method, path, status, text } = answer;
+      throw new Error(`${method} ${path} → ${status} does not fit the document:\n  ${faults.join("\n  ")}\n${text}`);
+    }
+  }
+
+  #faults(answer: Answer): string[] {
+    const faults = limitHeaders.filter((name) => !answer.headers.has(name)).map((name) => `header ${name} is missing`);
+    if (answer.headers.get("access-control-allow-origin") !== "*") faults.push("CORS is not open");
+    const operation = this.#operation(answer);
+    if (answer.method === "OPTIONS") return faults;
+    if (!operation) return [...faults, ...this.#errorFaults(answer)];
+    const responses = operation["responses"] as Record<string, Json>;
+    const response = responses[answer.status];
+    if (!response) return [...faults, `status ${answer.status} is not declared`];
+    return [...faults, ...this.#headerFaults(answer, response), ...this.#bodyFaults(answer, response)];
+  }
+
+  /** Paths and methods without an operation answer with an error. */
+  #errorFaults(answer: Answer): string[] {
+    if (answer.status < 400) return ["an answer of no operation is not an error"];
+    if (answer.method === "HEAD") return [];
+    return this.#validate({ $ref: "#/components/schemas/Error" }, answer.text);
+  }
+
+  #headerFaults({ headers }: Answer, response: Json): string[] {
+    const declared = new Map(
+      Object.entries((response["headers"] ?? {}) as Record<string, Json>).map(([name, header]) => [
+        name.toLowerCase(),
+        this.#resolve(header),
+      ]),
+    );
+    const faults: string[] = [];
+    for (const [name, header] of declared) {
+      const value = headers.get(name);
+      if (value === null) {
+        if (header["required"]) faults.push(`header ${name} is required and missing`);
+      } else if ((header["schema"] as Json)["type"] === "integer" && !/^[0-9]+$/.test(value)) {
+        faults.push(`header ${name} is no whole number: ${value}`);
+      }
+    }
+    for (const name of headers.keys()) {
+      if (!declared.has(name) && !undeclared.test(name)) faults.push(`header ${name} is not declared`);
+    }
+    return faults;
+  }
+
+  #bodyFaults(answer: Answer, response: Json): string[] {
+    const content = response["content"] as Record<string, Json> | undefined;
+    if (!content) return answer.text === "" ? [] : ["a body is not declared"];
+    const type = answer.headers.get("content-type") ?? "";
+    const media = content[type];
+    if (!media) return [`content type ${type} is not declared`];
+    if (answer.method === "HEAD") return answer.text === "" ? [] : ["HEAD was answered with a body"];
+    return this.#validate(media["schema"], answer.text);
+  }
+
+  #validate(schema: unknown, text: string): string[] {
+    let validator = this.#validators.get(schema);
+    if (!validator) {
+      const { $ref } = schema as { $ref?: string };
+      validator = this.#ajv.compile($ref ? { $ref: `document${$ref}` } : (close(structuredClone(schema)) as object));
+      this.#validators.set(schema, validator);
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return ["the body is not JSON"];
+    }
+    if (validator(value)) return [];
+    return (validator.errors ?? []).map((error) => `${error.instancePath || "body"} ${error.message}`);
+  }
+
+  #operation({ method, path }: Answer): Json | undefined {
+    const paths = this.#document["paths"] as Record<string, Json>;
+    for (const [template, item] of Object.entries(paths)) {
+      const pattern = new RegExp(`^${template.replaceAll(/\{[^}]*\}/g, "[^/]+")}$`);
+      if (pattern.test(path)) return item[(method === "HEAD" ? "GET" : method).toLowerCase()] as Json | undefined;
+    }
+    return undefined;
+  }
+
+  #resolve(part: Json): Json {
+    const { $ref } = part as { $ref?: string };
+    if (!$ref) return part;
+    return $ref
+      .slice(2)
+      .split("/")
+      .reduce((node, token) => node[token] as Json, this.#document);
+  }
+}
+
+/** Makes every object schema refuse properties that it does not name. */
+function close(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(close);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const closed = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, close(part)]));
+  return "properties" in closed ? { additionalProperties: false, ...closed } : closed;
+}

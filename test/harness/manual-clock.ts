@@ -1,0 +1,33 @@
+import type { Clock } from "../../src/clock.ts";
+
+/** 2026-11-21T12:00:00Z, a Saturday. */
+export const NOON = Date.UTC(2026, 10, 21, 12);
+
+/** A clock that stands still until a test moves it. */
+export class ManualClock implements Clock {
+  #wall: number;
+  #monotonic = 1_000_000;
+
+  constructor(wall = NOON) {
+    this.#wall = wall;
+  }
+
+  now(): number {
+    return this.#wall;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  /** Time passes: both clocks go on. */
+  advance(milliseconds: number): void {
+    this.#wall += milliseconds;
+    this.#monotonic += milliseconds;
+  }
+
+  /** Somebody sets the wall clock; no time passes. */
+  setWall(wall: number): void {
+    this.#wall = wall;
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App, domains as allDomains, type Domain } from "../../src/app.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import type { Scope } from "../../src/contract/operation.ts";
+import type { Plan, Quota } from "../../src/domains/accounts/plans.ts";
+import { Log } from "../../src/telemetry/log.ts";
+import { type Answer, DocumentCheck } from "./document-check.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+export interface Call {
+  readonly key?: string | undefined;
+  readonly headers?: Record<string, string>;
+  /** Sent as JSON, or as it is if it is a text or bytes. */
+  readonly body?: unknown;
+}
+
+export interface Reply extends Answer {
+  /** The body, parsed; undefined where there is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+  readonly json: any;
+}
+
+/** A service of a test: the real program, real HTTP on a free port, a real store in a folder of its own. */
+export class TestService {
+  readonly app: App;
+  readonly clock: ManualClock;
+  readonly dataDir: string;
+  /** Every line of the log so far. */
+  readonly logLines: string[];
+  readonly #options: TestOptions;
+  readonly #check: DocumentCheck;
+
+  static async start(options: TestOptions = {}): Promise<TestService> {
+    const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "petstore-test-"));
+    const clock = options.clock ?? new ManualClock();
+    const logLines: string[] = [];
+    const take = (text: string) => logLines.push(...text.split("\n").filter(Boolean));
+    const log = new Log("info", { write: async (text) => take(text), writeNow: take });
+    const app = await App.start(testConfig(dataDir, options.settings), {
+      clock,
+      log,
+      domains: options.domains ?? allDomains,
+    });
+    const document = await (await fetch(new URL("/openapi.json", app.base))).json();
+    return new TestService(app, clock, dataDir, logLines, options, new DocumentCheck(document));
+  }
+
+  private constructor(
+    app: App,
+    clock: ManualClock,
+    dataDir: string,
+    logLines: string[],
+    options: TestOptions,
+    check: DocumentCheck,
+  ) {
+    this.app = app;
+    this.clock = clock;
+    this.dataDir = dataDir;
+    this.logLines = logLines;
+    this.#options = options;
+    this.#check = check;
+  }
+
+  /** Sends a request below the base address and checks the answer against the document. */
+  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<Reply> {
+    const response = await fetch(this.app.base + path, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: toBody(body) }),
+    });
+    const answer = {
+      method,
+      path: path.split("?")[0] as string,
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+    };
+    this.#check.check(answer);
+    return { ...answer, json: answer.text === "" ? undefined : JSON.parse(answer.text) };
+  }
+
+  /** A key of a new account. */
+  async newKey(
+    plan: Plan = "enterprise",
+    quota?: Quota,
+    scopes: readonly Scope[] = ["read", "write"],
+  ): Promise<string> {
+    return (await this.newAccountWithKey(plan, quota, scopes)).key;
+  }
+
+  async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"]) {
+    const { accounts } = this.app;
+    const generous = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+    const figures = plan === "enterprise" ? (quota ?? generous) : undefined;
+    const account = await accounts.createAccount("Test", plan, figures, this.clock.now());
+    const { key, record } = await accounts.issueKey(account.id, "test", scopes, this.clock.now());
+    return { account, key, record };
+  }
+
+  /** Ends the service in order and starts it again on the same store and clock. */
+  async restart(): Promise<TestService> {
+    await this.app.stop();
+    return TestService.start({ ...this.#options, dataDir: this.dataDir, clock: this.clock });
+  }
+
+  /** Ends the service and removes its store. */
+  async stop(): Promise<void> {
+    await this.app.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+export interface TestOptions {
+  readonly settings?: Record<string, string>;
+  readonly domains?: readonly Domain[];
+  readonly dataDir?: string;
+  readonly clock?: ManualClock;
+}
+
+export function testConfig(dataDir: string, settings: Record<string, string> = {}): Config {
+  return readConfig({ PETSTORE_PORT: "0", PETSTORE_DATA_DIR: dataDir, ...settings });
+}
+
+function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array
+    ? (body as string | Uint8Array<ArrayBuffer>)
+    : JSON.stringify(body);
+}
