@@ -12,8 +12,8 @@ function fitsInt64(value: unknown): boolean {
 const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must be a 64-bit integer");
 
 /** A copy of the schema in which every int64 has its range checked and may be a bigint. */
-function widenInt64(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(widenInt64);
+function widenInt64<S>(schema: S): S | object {
+  if (Array.isArray(schema)) return schema.map((part) => widenInt64(part));
   if (typeof schema !== "object" || schema === null) return schema;
   if (isInt64(schema)) return int64Value;
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, widenInt64(value)]));
