@@ -2,21 +2,23 @@
 // are switched off; Bun's own install script then puts the binary in place, without the network.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const bun = `${root}node_modules/.bin/bun`;
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
+
+/** Repairs Bun if it does not work. Ends the process with a clear line if that does not help. */
+export function ensureBun() {
+  if (works()) return;
+  const cwd = join(modules, "bun");
+  if (existsSync(cwd)) spawnSync(process.execPath, ["install.js"], { cwd, stdio: "inherit" });
+  if (works()) return;
+  console.error("Bun is not installed. Run: npm ci");
+  process.exit(1);
+}
 
 function works() {
-  return existsSync(bun) && spawnSync(bun, ["--version"], { stdio: "ignore" }).status === 0;
+  return spawnSync(join(modules, ".bin/bun"), ["--version"], { stdio: "ignore" }).status === 0;
 }
 
-if (!works()) {
-  const installer = `${root}node_modules/bun/install.js`;
-  if (existsSync(installer))
-    spawnSync(process.execPath, [installer], { cwd: `${root}node_modules/bun`, stdio: "inherit" });
-  if (!works()) {
-    console.error("Bun is not installed. Run: npm ci");
-    process.exit(1);
-  }
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) ensureBun();

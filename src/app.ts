@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { stringify as toYaml } from "yaml";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
-import { deriveOpenApi, type Server as OpenApiServer, openApiJson } from "./derive/openapi.ts";
+import { deriveOpenApi, type Server as OpenApiServer, openApiJson, openApiYaml } from "./derive/openapi.ts";
 import { deriveReferencePage } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
@@ -220,7 +219,7 @@ function compileRoutes(
 function documentPages(operations: readonly Operation[], config: Config, base: string, root: string): [string, Page][] {
   const document = openApiDocument(operations, config, base);
   const json = openApiJson(document);
-  const yaml = toYaml(document, { aliasDuplicateObjects: false });
+  const yaml = openApiYaml(document);
   const html = deriveReferencePage(operations, {
     document: `${root}/openapi.json`,
     script: `${root}/docs/reference.js`,

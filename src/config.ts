@@ -2,7 +2,7 @@ import { isNetwork } from "./http/client-address.ts";
 import { nearest } from "./nearest.ts";
 import { type LogLevel, logLevels } from "./telemetry/log.ts";
 
-export const environments = ["development", "staging", "production"] as const;
+const environments = ["development", "staging", "production"] as const;
 export type Environment = (typeof environments)[number];
 
 /** One setting of the environment. `parse` returns undefined for a text that is not valid. */

@@ -1,6 +1,5 @@
-import { stringify } from "yaml";
 import { baseAddress, domains, openApiDocument } from "../app.ts";
-import { openApiJson } from "../derive/openapi.ts";
+import { openApiJson, openApiYaml } from "../derive/openapi.ts";
 import type { Command } from "./command.ts";
 
 export const openapi: Command = {
@@ -12,6 +11,6 @@ export const openapi: Command = {
     const json = JSON.parse(openApiJson(document), (_key, value: unknown, { source }) =>
       typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value,
     );
-    return { json, text: stringify(document, { aliasDuplicateObjects: false }).trimEnd() };
+    return { json, text: openApiYaml(document).trimEnd() };
   },
 };

@@ -2,11 +2,9 @@ import { type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { INT64_MAX, INT64_MIN, isInt64 } from "./schemas.ts";
 
-/** True for an integer of the signed 64-bit range, as a number or as a bigint. */
+/** True for a safe integer, and for a bigint of the signed 64-bit range. */
 function fitsInt64(value: unknown): boolean {
-  if (typeof value !== "bigint" && !Number.isInteger(value)) return false;
-  const integer = BigInt(value as number | bigint);
-  return integer >= INT64_MIN && integer <= INT64_MAX;
+  return typeof value === "bigint" ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
 const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must be a 64-bit integer");

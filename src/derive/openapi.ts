@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from "typebox";
+import { stringify } from "yaml";
 import { errorCatalogue } from "../contract/check.ts";
 import { ErrorBody, type ErrorDefinition, invalidRequest } from "../contract/errors.ts";
 import { errorsOf, type Operation, type Tag } from "../contract/operation.ts";
@@ -112,6 +113,11 @@ export function openApiJson(document: Json): string {
   return JSON.stringify(document, (_key, value: unknown) =>
     typeof value === "bigint" ? JSON.rawJSON(value.toString()) : value,
   );
+}
+
+/** The document as YAML text. */
+export function openApiYaml(document: Json): string {
+  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
 }
 
 /** Collects schemas with a title as named components and refers to them. */

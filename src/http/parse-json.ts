@@ -12,17 +12,18 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** The number as written: itself where that is exact or no integer, otherwise a bigint. */
+/**
+ * The number as written: a bigint where it is an integer beyond 2^53; NaN where it is no integer but
+ * so close to one that a JavaScript number cannot tell, so that nobody takes it for that integer.
+ */
 function exactNumber(value: number, source: string): number | bigint {
-  if (Number.isSafeInteger(value)) return value;
+  if (!Number.isInteger(value)) return value;
   const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$/.exec(source);
-  if (!match) return value;
+  if (!match) return Number.NaN;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
   const digits = whole + fraction;
-  const shift = Number(exponent) - fraction.length;
-  // Beyond 40 digits it cannot be a 64-bit integer: not worth a huge bigint.
-  if (shift > 40 || digits.length > 100) return value;
-  if (shift >= 0) return BigInt(`${sign}${digits}${"0".repeat(shift)}`);
-  const cut = digits.length + shift;
-  return cut > 0 && /^0*$/.test(digits.slice(cut)) ? BigInt(sign + digits.slice(0, cut)) : value;
+  const cut = whole.length + Number(exponent); // so many of the digits stand before the decimal point
+  if (/[1-9]/.test(digits.slice(Math.max(0, cut)))) return Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  return BigInt(sign + digits.slice(0, cut).padEnd(cut, "0"));
 }

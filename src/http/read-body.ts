@@ -5,7 +5,7 @@ import { faultsOf } from "./faults.ts";
 import { parseJson } from "./parse-json.ts";
 
 /** Largest body, in bytes. */
-export const BODY_LIMIT = 64 * 1024;
+const BODY_LIMIT = 64 * 1024;
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 

@@ -50,8 +50,13 @@ export class Server {
       throw new ListenError(listenReason(host, port, error), { cause: error });
     }
     // In the same turn of the event loop: no request is read in between.
-    const bound = this.#server.port ?? port;
-    this.#server.reload({ ...shared, routes: this.#routes(served({ host, port: bound })) });
+    try {
+      const routes = this.#routes(served({ host, port: this.port }));
+      this.#server.reload({ ...shared, routes });
+    } catch (error) {
+      void this.#server.stop(true);
+      throw error;
+    }
   }
 
   get port(): number {

@@ -15,7 +15,7 @@ export interface LogSink {
   writeNow(text: string): void;
 }
 
-export const standardOutput: LogSink = {
+const standardOutput: LogSink = {
   write: (text) => Bun.write(Bun.stdout, text),
   writeNow: (text) => {
     try {

@@ -15,7 +15,7 @@ export const petNotFound = defineError({
   meaning: "No animal has this identifier.",
 });
 
-export const PetStatus = Type.Enum(["available", "pending", "sold"], {
+const PetStatus = Type.Enum(["available", "pending", "sold"], {
   title: "PetStatus",
   type: "string",
   description: "Availability status of an animal.",
@@ -48,7 +48,7 @@ const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, by ascendin
 const rex: Pet = { id: 42n, name: "Rex", categoryId: 1n, status: "available" };
 const tom: Pet = { id: 43n, name: "Tom", categoryId: 2n };
 
-export const listPets = defineOperation({
+const listPets = defineOperation({
   name: "listPets",
   method: "GET",
   path: "/pets",
@@ -75,7 +75,7 @@ export const listPets = defineOperation({
   errors: [],
 });
 
-export const createPet = defineOperation({
+const createPet = defineOperation({
   name: "createPet",
   method: "POST",
   path: "/pets",
@@ -104,7 +104,7 @@ export const createPet = defineOperation({
   errors: [],
 });
 
-export const getPet = defineOperation({
+const getPet = defineOperation({
   name: "getPet",
   method: "GET",
   path: "/pets/{petId}",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestService } from "../../../test/harness/service.ts";
+import fc from "fast-check";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
 let key: string;
@@ -10,8 +11,28 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-function create(body: unknown) {
-  return service.call("POST", "/pets", { key, body });
+const create = (body: unknown) => service.call("POST", "/pets", { key, body });
+const list = (query = "") => service.call("GET", `/pets${query}`, { key });
+const faultsOf = ({ json }: Reply): Record<string, string> =>
+  Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
+
+/** The address of the next page below the base address, or undefined on the last page. */
+function nextPage({ headers }: Reply): string | undefined {
+  const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  expect(next?.startsWith(service.app.base) ?? true).toBe(true);
+  return next?.slice(service.app.base.length);
+}
+
+/** All ids from an address on, page by page. */
+async function walk(path: string): Promise<number[]> {
+  const ids: number[] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const page = await service.call("GET", next, { key });
+    expect(page.status).toBe(200);
+    ids.push(...page.json.map(({ id }: { id: number }) => id));
+    next = nextPage(page);
+  }
+  return ids;
 }
 
 describe("createPet", () => {
@@ -21,5 +42,272 @@ describe("createPet", () => {
     expect(json).toEqual({ id: expect.any(Number), name: "Rex", categoryId: 1, status: "available" });
     expect(headers.get("location")).toBe(`${service.app.base}/pets/${json.id}`);
     expect((await service.call("GET", `/pets/${json.id}`, { key })).json).toEqual(json);
+  });
+
+  test("leaves a status that is not sent absent", async () => {
+    const { json, text } = await create({ name: "Tom", categoryId: 2 });
+    expect(json).not.toHaveProperty("status");
+    expect((await service.call("GET", `/pets/${json.id}`, { key })).text).toBe(text);
+  });
+
+  test.each(["9223372036854775807", "9007199254740993", "-9223372036854775808", "0", "-1"])(
+    "keeps the category %s digit for digit",
+    async (categoryId) => {
+      const { status, text, json } = await create(`{"name":"Big","categoryId":${categoryId}}`);
+      expect(status).toBe(201);
+      expect(text).toContain(`"categoryId":${categoryId}}`);
+      expect((await service.call("GET", `/pets/${json.id}`, { key })).text).toBe(text);
+      expect((await list("?limit=100")).text).toContain(text);
+    },
+  );
+
+  test.each([
+    ["1.0", "1"],
+    ["1e2", "100"],
+    ["-0", "0"],
+    ["922337203685477580.70e1", "9223372036854775807"],
+    ["12345678901234567e1", "123456789012345670"],
+    ["9007199254740993.000", "9007199254740993"],
+  ])("takes the integer %s, which JSON can write in more than one way", async (written, meant) => {
+    const { status, text } = await create(`{"name":"Same","categoryId":${written}}`);
+    expect(status).toBe(201);
+    expect(text).toContain(`"categoryId":${meant}}`);
+  });
+
+  test.each([
+    "9223372036854775808",
+    "-9223372036854775809",
+    "1e19",
+    "1.5",
+    "1e400",
+    "1e-1",
+    "9007199254740993.5",
+    "0.99999999999999999999",
+    "1.00000000000000000001",
+    "1e-400",
+    "1e9999",
+    '"1"',
+    "null",
+    "true",
+  ])("refuses %s as category", async (categoryId) => {
+    const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
+    expect(answer.status).toBe(400);
+    expect(faultsOf(answer)).toEqual({ "/body/categoryId": "must be a 64-bit integer" });
+  });
+
+  test("names every fault at once", async () => {
+    const answer = await create({ nam: "Rex", status: "lost", colour: "red" });
+    expect(answer.status).toBe(400);
+    expect(answer.json.code).toBe("invalid_request");
+    expect(faultsOf(answer)).toEqual({
+      "/body/name": "is required",
+      "/body/categoryId": "is required",
+      "/body/status": "must be one of available, pending, sold",
+      "/body/nam": "is not a field of this operation; did you mean name?",
+      "/body/colour": "is not a field of this operation; it has name, categoryId, status",
+    });
+  });
+
+  test("names faults of query and body together", async () => {
+    const answer = await service.call("POST", "/pets?dry=1", { key, body: {} });
+    expect(Object.keys(faultsOf(answer)).toSorted()).toEqual(["/body/categoryId", "/body/name", "/query/dry"]);
+  });
+
+  test.each([
+    ["", "must have at least 1 character"],
+    ["x".repeat(256), "must have at most 255 characters"],
+    ["a\0b", "must hold no NUL and no unpaired surrogate"],
+    [1, "must be a string"],
+    [null, "must be a string"],
+  ])("refuses the name %j", async (name, message) => {
+    expect(faultsOf(await create({ name, categoryId: 1 }))).toEqual({ "/body/name": message });
+  });
+
+  test("refuses an unpaired surrogate in a name", async () => {
+    const answer = await create('{"name":"\\ud800","categoryId":1}');
+    expect(faultsOf(answer)).toEqual({ "/body/name": "must hold no NUL and no unpaired surrogate" });
+  });
+
+  test("counts characters of a name, not the units that a program stores", async () => {
+    expect((await create({ name: "🐕".repeat(255), categoryId: 1 })).status).toBe(201);
+    expect((await create({ name: "🐕".repeat(256), categoryId: 1 })).status).toBe(400);
+  });
+
+  test.each(["__proto__", "constructor", "toString"])("refuses a field named %s", async (name) => {
+    const answer = await create(`{"name":"Rex","categoryId":1,"${name}":{"status":"sold"}}`);
+    expect(answer.status).toBe(400);
+    expect(Object.keys(faultsOf(answer))).toEqual([`/body/${name}`]);
+  });
+
+  test.each([
+    ["", "is missing"],
+    ["{", "is not valid JSON"],
+    ['{"name":"Rex","categoryId":1}x', "is not valid JSON"],
+    ["[]", "must be an object"],
+    ["null", "must be an object"],
+    ['"text"', "must be an object"],
+    [`${"[".repeat(20_000)}`, "is not valid JSON"],
+  ])("refuses the body %#", async (body, message) => {
+    expect(faultsOf(await create(body))).toEqual({ "/body": message });
+  });
+
+  test("refuses a body that is not UTF-8", async () => {
+    const answer = await create(Uint8Array.from([0x22, 0xff, 0x22]));
+    expect(faultsOf(answer)).toEqual({ "/body": "is not JSON in valid UTF-8" });
+  });
+
+  test("keeps whatever valid animal it is given", async () => {
+    const animals = fc.record(
+      {
+        name: fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }).filter((name) => !name.includes("\0")),
+        categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+        status: fc.constantFrom("available", "pending", "sold"),
+      },
+      { requiredKeys: ["name", "categoryId"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(animals, async ({ name, categoryId, status }) => {
+        const fields = `"name":${JSON.stringify(name)},"categoryId":${categoryId}${status ? `,"status":"${status}"` : ""}}`;
+        const { status: code, text, json } = await create(`{${fields}`);
+        expect(code).toBe(201);
+        expect(text).toBe(`{"id":${json.id},${fields}`);
+        expect((await service.call("GET", `/pets/${json.id}`, { key })).text).toBe(text);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("listPets", () => {
+  const other = ["available", "pending", "sold", undefined] as const;
+  let ids: Record<string, number[]>;
+
+  beforeAll(async () => {
+    ids = {};
+    for (let index = 0; index < 130; index++) {
+      const status = other[index % 4];
+      const { json } = await create({ name: `Animal ${index}`, categoryId: index, ...(status ? { status } : {}) });
+      (ids[status ?? "none"] ??= []).push(json.id);
+    }
+  });
+
+  test("shows 20 animals where no limit is given", async () => {
+    expect((await list()).json).toHaveLength(20);
+  });
+
+  test.each([1, 2, 99, 100])("shows %d animals where that is the limit", async (limit) => {
+    expect((await list(`?limit=${limit}`)).json).toHaveLength(limit);
+  });
+
+  test.each([
+    ["?limit=0", "/query/limit", "must be at least 1"],
+    ["?limit=101", "/query/limit", "must be at most 100"],
+    ["?limit=-1", "/query/limit", "must be at least 1"],
+    ["?limit=%2B5", "/query/limit", "must be an integer"],
+    ["?limit=+5", "/query/limit", "must be an integer"],
+    ["?limit=1e2", "/query/limit", "must be an integer"],
+    ["?limit=5.0", "/query/limit", "must be an integer"],
+    ["?limit=05", "/query/limit", "must be an integer"],
+    ["?limit=", "/query/limit", "must be an integer"],
+    ["?limit", "/query/limit", "must be an integer"],
+    ["?limit=0x10", "/query/limit", "must be an integer"],
+    ["?limit=5&limit=5", "/query/limit", "is given more than once"],
+    ["?limit=99999999999999999999", "/query/limit", "must be an integer"],
+    ["?limit=%ff", "/query/limit", "is not valid percent-encoded UTF-8"],
+    ["?limit=%zz", "/query/limit", "is not valid percent-encoded UTF-8"],
+    ["?status=lost", "/query/status", "must be one of available, pending, sold"],
+    ["?status=Available", "/query/status", "must be one of available, pending, sold"],
+    ["?status=", "/query/status", "must be one of available, pending, sold"],
+    ["?status=sold&status=pending", "/query/status", "is given more than once"],
+    ["?statsu=sold", "/query/statsu", "is not a query parameter of this operation; did you mean status?"],
+    ["?page=2", "/query/page", "is not a query parameter of this operation; it has limit, cursor, status"],
+    ["?cursor=x", "/query/cursor", "is not a cursor of this list"],
+    ["?cursor=", "/query/cursor", "must have at least 1 character"],
+  ])("refuses %s", async (query, path, message) => {
+    const answer = await list(query);
+    expect(answer.status).toBe(400);
+    expect(faultsOf(answer)).toEqual({ [path]: message });
+  });
+
+  test.each(["available", "pending", "sold"])("shows only animals that are %s", async (status) => {
+    const shown = await walk(`/pets?status=${status}&limit=7`);
+    expect(shown).toEqual(expect.arrayContaining(ids[status] as number[]));
+    expect(shown).not.toEqual(expect.arrayContaining([ids["none"]?.[0]]));
+    const { json } = await list(`?status=${status}&limit=100`);
+    expect(new Set(json.map((pet: { status: string }) => pet.status))).toEqual(new Set([status]));
+  });
+
+  test("walks through all animals once, by ascending id, whatever the page size", async () => {
+    const all = await walk("/pets?limit=100");
+    expect(all).toEqual([...new Set(all)].toSorted((one, two) => one - two));
+    expect(all).toEqual(expect.arrayContaining(Object.values(ids).flat()));
+    for (const limit of [1, 3, 20]) expect(await walk(`/pets?limit=${limit}`)).toEqual(all);
+  });
+
+  test("has no next page where the last animal is on this one, also if it is full", async () => {
+    const all = await walk("/pets?status=sold&limit=100");
+    const full = await list(`?status=sold&limit=${all.length}`);
+    expect(full.json).toHaveLength(all.length);
+    expect(full.headers.has("link")).toBe(false);
+    expect(nextPage(await list(`?status=sold&limit=${all.length - 1}`))).toBeString();
+  });
+
+  test("shows animals that are added during a walk at its end", async () => {
+    const first = await list("?status=pending&limit=5");
+    const added = (await create({ name: "Late", categoryId: 1, status: "pending" })).json.id;
+    const rest = await walk(nextPage(first) as string);
+    expect(rest.at(-1)).toBe(added);
+    expect(rest).not.toEqual(expect.arrayContaining(first.json.map(({ id }: { id: number }) => id)));
+  });
+
+  test("refuses a cursor of another filter, and a forged one", async () => {
+    const next = nextPage(await list("?status=sold&limit=5")) as string;
+    const cursor = new URLSearchParams(next.split("?")[1]).get("cursor") as string;
+    const forged = Buffer.from(`${Buffer.from(cursor, "base64url")}x`).toString("base64url");
+    for (const query of [`cursor=${cursor}`, `status=pending&cursor=${cursor}`, `status=sold&cursor=${forged}`]) {
+      expect(faultsOf(await list(`?${query}`))).toEqual({ "/query/cursor": "is not a cursor of this list" });
+    }
+    expect((await list(`?status=sold&limit=50&cursor=${cursor}`)).status).toBe(200); // another page size is fine
+  });
+
+  test("is an empty array where nothing fits", async () => {
+    const empty = await TestService.start();
+    const { status, json, headers } = await empty.call("GET", "/pets", { key: await empty.newKey() });
+    expect([status, json, headers.has("link")]).toEqual([200, [], false]);
+    await empty.stop();
+  });
+});
+
+describe("getPet", () => {
+  test.each([
+    "abc",
+    "01",
+    "-0",
+    "+1",
+    "1.0",
+    "1e2",
+    "%20",
+    "9223372036854775808",
+    "999999999",
+    "-5",
+    "a%2Fb",
+    "%00",
+    "1%20",
+  ])("says 404 for %s, which no animal has", async (petId) => {
+    const { status, json } = await service.call("GET", `/pets/${petId}`, { key });
+    expect([status, json.code]).toEqual([404, "pet_not_found"]);
+  });
+
+  test.each(["9223372036854775807", "9007199254740993"])("finds the id %s, digit for digit", async (id) => {
+    // No operation gives such an id, so the animal is put into the store beside the running service.
+    const { Database } = await import("bun:sqlite");
+    const database = new Database(`${service.dataDir}/petstore.db`);
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run(`INSERT INTO pets (id, name, category_id) VALUES (${id}, 'Far', 1)`);
+    const { status, text } = await service.call("GET", `/pets/${id}`, { key });
+    expect(status).toBe(200);
+    expect(text).toBe(`{"id":${id},"name":"Far","categoryId":1}`);
+    database.run(`DELETE FROM pets WHERE id = ${id}`);
+    database.close();
   });
 });

@@ -1,0 +1,52 @@
+// Everything that can be said of the code without running its tests: types, lint, format, dead
+// exports, and the OpenAPI document. All checks run, so that one run tells all that is wrong.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureBun } from "./ensure-bun.mjs";
+
+ensureBun();
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "petstore-check-"));
+const bin = (name) => join(root, "node_modules/.bin", name);
+
+// The document as staging and production would publish it: a local address is not one to lint.
+const document = join(folder, "openapi.yaml");
+const settings = {
+  PETSTORE_ENV: "production",
+  PETSTORE_BASE_URL: "https://petstore.invalid/v1",
+  PETSTORE_STAGING_BASE_URL: "https://staging.petstore.invalid/v1",
+};
+
+const checks = [
+  ["types", [bin("tsc")]],
+  ["lint", [bin("oxlint"), "--deny-warnings"]],
+  ["format", [bin("biome"), "ci", "--colors=off", "--error-on-warnings", "."]],
+  ["dead exports", [bin("knip")]],
+  ["document", [bin("redocly"), "lint", document]],
+];
+
+/** Runs a command and shows what it says only if it fails. */
+function run(name, [command, ...args], env = {}) {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, NO_COLOR: "1", REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", ...env },
+  });
+  const said = `${stdout}${stderr}`;
+  const failed = status !== 0 || /You have [0-9]+ warning/.test(said);
+  console.log(`${failed ? "FAILED" : "ok    "}  ${name}`);
+  if (failed) console.log(said);
+  return { failed, stdout };
+}
+
+try {
+  const derived = run("derive the document", [bin("bun"), "src/main.ts", "openapi"], settings);
+  writeFileSync(document, derived.stdout);
+  const results = [derived, ...checks.map(([name, command]) => run(name, command))];
+  process.exitCode = results.some(({ failed }) => failed) ? 1 : 0;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,39 @@
+// Runs all tests, or those that the arguments name, and ends with the line
+// `N passed, N failed` (`, N skipped` where something that a test needs is not on this machine).
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureBun } from "./ensure-bun.mjs";
+
+ensureBun();
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "petstore-junit-"));
+const report = join(folder, "junit.xml");
+
+/** A figure of the report's first element. */
+function count(xml, name) {
+  return Number(new RegExp(`<testsuites[^>]*\\b${name}="([0-9]+)"`).exec(xml)?.[1] ?? 0);
+}
+
+try {
+  const { status } = spawnSync(
+    join(root, "node_modules/.bin/bun"),
+    ["test", "--timeout=60000", "--reporter=junit", `--reporter-outfile=${report}`, ...process.argv.slice(2)],
+    { cwd: root, stdio: "inherit" },
+  );
+  const xml = existsSync(report) ? readFileSync(report, "utf8") : "";
+  const [tests, skipped] = [count(xml, "tests"), count(xml, "skipped")];
+  // A run that broke down outside a test, or without a report, has failed too.
+  const failed = count(xml, "failures") || (status === 0 && tests > 0 ? 0 : 1);
+  if (skipped > 0 && !existsSync("/usr/bin/chromium")) {
+    console.log("Tests of pages were skipped: they need Chromium (Debian: apt-get install chromium).");
+  }
+  console.log(
+    `${Math.max(0, tests - failed - skipped)} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+  );
+  process.exitCode = failed > 0 ? 1 : 0;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
