@@ -137,8 +137,9 @@ export class App {
     this.log = log;
     this.#storage = storage;
     this.pets = new PetStore(storage);
-    this.accounts = new AccountStore(storage, keyWorld(config));
-    const authenticator = new KeyAuthenticator(this.accounts, keyWorld(config), clock);
+    const world = keyWorld(config);
+    this.accounts = new AccountStore(storage, world, () => authenticator.forget());
+    const authenticator = new KeyAuthenticator(this.accounts, world, clock);
     storage.onForeignWrite(() => authenticator.forget());
     for (const [kind, meaning] of Object.entries(limiterGauges) as [keyof typeof limiterGauges, string][]) {
       metrics.gauge(`petstore_limiter_${kind}`, meaning, () => limiter.size[kind]);

@@ -1,6 +1,6 @@
 import type { Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
-import { all, first, type Row, type Storage, statement } from "../../storage/storage.ts";
+import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
 import { type Plan, plans, type Quota } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
@@ -155,10 +155,13 @@ function customFigures(plan: Plan, quota: Quota | undefined): [number | null, nu
 export class AccountStore {
   readonly #storage: Storage;
   readonly #world: KeyWorld;
+  readonly #changed: () => void;
 
-  constructor(storage: Storage, world: KeyWorld) {
+  /** `changed` is called after every change of an account or a key through this object. */
+  constructor(storage: Storage, world: KeyWorld, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#world = world;
+    this.#changed = changed;
   }
 
   accounts(): MaybePromise<Account[]> {
@@ -183,7 +186,7 @@ export class AccountStore {
   async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
     const [perMinute, perDay] = customFigures(plan, quota);
     const id = `acc_${randomBase62(16)}`;
-    return this.#storage.write(function* () {
+    return this.#change(function* () {
       const row = yield* first(insertAccount, id, name, plan, perMinute, perDay, now);
       return toAccount(row as AccountRow);
     });
@@ -192,7 +195,7 @@ export class AccountStore {
   /** Throws `AccountsError` where there is no such account or plan and quota do not go together. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customFigures(plan, quota);
-    return this.#storage.write(function* () {
+    return this.#change(function* () {
       const row = yield* first(updatePlan, plan, perMinute, perDay, accountId);
       if (!row) throw new AccountsError(`There is no account ${accountId}.`);
       return toAccount(row);
@@ -203,7 +206,7 @@ export class AccountStore {
   async issueKey(accountId: string, name: string, scopes: readonly Scope[], now: number): Promise<IssuedKey> {
     const key = generateApiKey(this.#world);
     const insert = insertKeyStep(key, accountId, name, scopes, now);
-    return this.#storage.write(function* () {
+    return this.#change(function* () {
       if (!(yield* first(accountById, accountId))) throw new AccountsError(`There is no account ${accountId}.`);
       return { key, record: yield* insert() };
     });
@@ -215,7 +218,7 @@ export class AccountStore {
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<IssuedKey & { readonly replaced: ApiKey }> {
     const key = generateApiKey(this.#world);
-    return this.#storage.write(function* () {
+    return this.#change(function* () {
       const old = yield* first(keyById, keyId);
       if (!old) throw new AccountsError(`There is no key ${keyId}.`);
       const { accountId, name, scopes, revokedAt, expiresAt } = toApiKey(old);
@@ -231,7 +234,7 @@ export class AccountStore {
 
   /** Ends a key for good; again is no error. Throws `AccountsError` where there is no such key. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
-    return this.#storage.write(function* () {
+    return this.#change(function* () {
       const row = yield* first(revoke, now, keyId);
       if (!row) throw new AccountsError(`There is no key ${keyId}.`);
       return toApiKey(row);
@@ -243,6 +246,12 @@ export class AccountStore {
     await this.#storage.write(function* () {
       for (const [keyId, usedAt] of uses) yield* all(touch, usedAt, keyId, usedAt);
     });
+  }
+
+  async #change<T>(body: () => Transaction<T>): Promise<T> {
+    const result = await this.#storage.write(body);
+    this.#changed();
+    return result;
   }
 }
 

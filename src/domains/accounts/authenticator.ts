@@ -19,7 +19,7 @@ interface CachedKey extends Caller {
 /**
  * Tells whose key a request carries. Well-formed keys are looked up by digest, first in memory;
  * invalid ones are never remembered, so that guessing cannot fill the memory. `forget` has to be
- * called whenever keys or accounts may have changed.
+ * called whenever keys or accounts may have changed, in this process or in another.
  */
 export class KeyAuthenticator implements Authenticator {
   readonly #accounts: AccountStore;

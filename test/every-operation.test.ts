@@ -1,0 +1,249 @@
+// What every operation owes, derived from the contract: an operation that is added is tested here
+// without a line of its own.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { domains } from "../src/app.ts";
+import { type Operation, scopes } from "../src/contract/operation.ts";
+import { type Call, TestService } from "./harness/service.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+let service: TestService;
+let key: string;
+
+beforeAll(async () => {
+  service = await TestService.start();
+  key = await service.newKey("enterprise", undefined, [...scopes]);
+});
+afterAll(() => service.stop());
+
+/** A path of the operation; 1 stands for every path parameter. */
+function pathOf({ path }: Operation): string {
+  return path.replaceAll(/\{[^}]*\}/g, "1");
+}
+
+/** A valid call of the operation, made from its example. */
+function validCall({ body }: Operation): Call {
+  if (!body) return {};
+  const [example] = Object.values(body.examples);
+  const text = JSON.stringify(example, (_name, value: unknown) =>
+    typeof value === "bigint" ? JSON.rawJSON(value.toString()) : value,
+  );
+  return { body: text };
+}
+
+function send(operation: Operation, call: Call = {}) {
+  return service.call(operation.method, pathOf(operation), { ...validCall(operation), ...call });
+}
+
+describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
+  test("answers a valid request as it declares", async () => {
+    const { status } = await send(operation, { key });
+    const declared = [operation.answer.status, ...operation.errors.map((error) => error.status)];
+    expect(declared).toContain(status);
+  });
+
+  test("asks for a key", async () => {
+    const { status, json, headers } = await send(operation);
+    expect([status, json.code]).toEqual([401, "missing_api_key"]);
+    expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore"');
+  });
+
+  test.each(["Basic dXNlcjpwYXNz", "Bearerx", "psk_test_0"])("takes %j for no key", async (authorization) => {
+    const { status, json } = await send(operation, { headers: { Authorization: authorization } });
+    expect([status, json.code]).toEqual([401, "missing_api_key"]);
+  });
+
+  test("refuses a key that does not exist, is mistyped or belongs to production", async () => {
+    const mistyped = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
+    const unknown = "psk_test_00000000000000000000000000000000";
+    for (const wrong of [
+      mistyped,
+      unknown,
+      key.replace("test", "live"),
+      `${key} ${key}`,
+      `${key},`,
+      "",
+      "x".repeat(8000),
+    ]) {
+      const { status, json, headers } = await send(operation, { headers: { Authorization: `Bearer ${wrong}` } });
+      expect([status, json.code]).toEqual([401, "invalid_api_key"]);
+      expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore", error="invalid_token"');
+      service.clock.advance(60_000); // the address has a limit too
+    }
+  });
+
+  test("takes the word Bearer in any letter case", async () => {
+    for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
+      expect((await send(operation, { headers: { Authorization: `${scheme} ${key}` } })).status).not.toBe(401);
+    }
+  });
+
+  test("refuses a revoked key and an expired one", async () => {
+    const { record, key: ended } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+    expect((await send(operation, { key: ended })).status).not.toBe(401);
+    const { key: successor } = await service.app.accounts.rotateKey(record.id, 5_000, service.clock.now());
+    service.clock.advance(4_999);
+    expect((await send(operation, { key: ended })).status).not.toBe(401);
+    service.clock.advance(1);
+    expect((await send(operation, { key: ended })).json.code).toBe("invalid_api_key");
+    expect((await send(operation, { key: successor })).status).not.toBe(401);
+
+    const revoked = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+    await service.app.accounts.revokeKey(revoked.record.id, service.clock.now());
+    expect((await send(operation, { key: revoked.key })).json.code).toBe("invalid_api_key");
+  });
+
+  test("refuses a key without its scope", async () => {
+    const others = scopes.filter((scope) => scope !== operation.scope);
+    const weak = await service.newKey("enterprise", undefined, others);
+    const { status, json, headers } = await send(operation, { key: weak });
+    expect([status, json.code]).toEqual([403, "insufficient_scope"]);
+    expect(headers.get("www-authenticate")).toBe(
+      `Bearer realm="petstore", error="insufficient_scope", scope="${operation.scope}"`,
+    );
+  });
+
+  test("refuses a query parameter that it does not have", async () => {
+    const { status, json } = await service.call(operation.method, `${pathOf(operation)}?zzz=1`, {
+      ...validCall(operation),
+      key,
+    });
+    expect([status, json.code]).toEqual([400, "invalid_request"]);
+    expect(json.details[0].path).toBe("/query/zzz");
+  });
+
+  test("says how the limits stand, and stops at them", async () => {
+    const small = await service.newKey("enterprise", { perMinute: 2, perDay: 10 }, [...scopes]);
+    const remaining: (string | null)[] = [];
+    for (let count = 0; count < 2; count++) {
+      const { headers } = await send(operation, { key: small });
+      expect(headers.get("x-ratelimit-limit")).toBe("2");
+      remaining.push(headers.get("x-ratelimit-remaining"));
+    }
+    expect(remaining).toEqual(["1", "0"]);
+    const { status, json, headers } = await send(operation, { key: small });
+    expect([status, json.code]).toEqual([429, "rate_limit_exceeded"]);
+    expect(headers.get("x-ratelimit-remaining")).toBe("0");
+    const wait = Number(headers.get("retry-after"));
+    expect(wait).toBe(60);
+    expect(Number(headers.get("x-ratelimit-reset"))).toBe(Math.ceil(service.clock.now() / 1000) + wait);
+    service.clock.advance(wait * 1000);
+    expect((await send(operation, { key: small })).status).not.toBe(429);
+  });
+
+  test("tells OPTIONS its method, without a key and without counting", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 70 }, () =>
+        service.call("OPTIONS", pathOf(operation), {
+          headers: { Origin: "https://shop.test", "Access-Control-Request-Method": "GET" },
+        }),
+      ),
+    );
+    for (const { status, headers, text } of answers) {
+      expect([status, text]).toEqual([204, ""]);
+      expect(headers.get("allow")?.split(", ")).toContain(operation.method);
+      expect(headers.get("access-control-allow-methods")).toBe(headers.get("allow"));
+      expect(headers.get("access-control-allow-headers")).toContain("Authorization");
+    }
+  });
+
+  test("lets scripts of other sites read every header that it declares", async () => {
+    const { headers } = await send(operation, { key });
+    const exposed = headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
+    const own = [...headers.keys()].filter((name) => !/^(access-control-|content-|date$)/.test(name));
+    expect(exposed).toEqual(expect.arrayContaining(own));
+  });
+
+  if (operation.method === "GET") {
+    test("answers HEAD like GET, without the body", async () => {
+      const get = await send(operation, { key });
+      const head = await service.call("HEAD", pathOf(operation), { key });
+      expect([head.status, head.text]).toEqual([get.status, ""]);
+      for (const name of ["etag", "content-type", "content-length", "link"]) {
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+      }
+    });
+
+    test("answers 304 to its own entity tag", async () => {
+      const { status, headers } = await send(operation, { key });
+      const tag = headers.get("etag");
+      if (status !== 200) return expect(tag).toBeNull();
+      for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+        const again = await send(operation, { key, headers: { "If-None-Match": sent as string } });
+        expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", tag]);
+      }
+      expect((await send(operation, { key, headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+    });
+  }
+
+  if (operation.body) {
+    test("refuses a body of another type", async () => {
+      for (const type of ["text/plain", "application/xml", "application/jsonx", "application/json; charset=latin1"]) {
+        const { status, json } = await send(operation, { key, headers: { "Content-Type": type } });
+        expect([type, status, json.code]).toEqual([type, 415, "unsupported_media_type"]);
+      }
+    });
+
+    test("refuses a body without a type", async () => {
+      const response = await fetch(service.app.base + pathOf(operation), {
+        method: operation.method,
+        headers: { Authorization: `Bearer ${key}` },
+        body: new Uint8Array([0x7b, 0x7d]),
+      });
+      expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+        415,
+        "unsupported_media_type",
+      ]);
+    });
+
+    test.each(["application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"])(
+      "takes a body of type %s",
+      async (type) => {
+        expect((await send(operation, { key, headers: { "Content-Type": type } })).status).toBe(
+          operation.answer.status,
+        );
+      },
+    );
+
+    test("refuses a body with a content encoding", async () => {
+      const { status } = await send(operation, { key, headers: { "Content-Encoding": "gzip" } });
+      expect(status).toBe(415);
+    });
+
+    test("refuses a body above 64 KiB, with a length and without", async () => {
+      const large = new TextEncoder().encode(`{"name":"${"x".repeat(64 * 1024)}"}`);
+      expect((await send(operation, { key, body: large })).status).toBe(413);
+      const chunked = await fetch(service.app.base + pathOf(operation), {
+        method: operation.method,
+        headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+        body: new Blob([large]).stream(),
+      });
+      expect([chunked.status, ((await chunked.json()) as { code: string }).code]).toEqual([413, "payload_too_large"]);
+    });
+
+    test("refuses a missing body", async () => {
+      const { status, json } = await send(operation, { key, body: "" });
+      expect([status, json.details]).toEqual([400, [{ path: "/body", message: "is missing" }]]);
+    });
+  }
+
+  if (operation.deprecation) {
+    const { removal } = operation.deprecation;
+
+    test("says on every status that it is deprecated", async () => {
+      const answers = [
+        await send(operation, { key }),
+        await send(operation),
+        await send(operation, { key: "wrong" }),
+        await service.call(operation.method, `${pathOf(operation)}?zzz=1`, { key }),
+        await send(operation, { key: await service.newKey("enterprise", undefined, []) }),
+      ];
+      for (const { headers } of answers) {
+        expect(headers.get("deprecation")).toMatch(/^@[0-9]+$/);
+        expect(Date.parse(headers.get("sunset") ?? "")).toBe(Date.parse(removal));
+        expect(headers.get("link")).toContain('rel="deprecation"');
+        expect(headers.get("link")).toContain('rel="successor-version"');
+      }
+    });
+  }
+});
