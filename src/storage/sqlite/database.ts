@@ -6,6 +6,9 @@ import { StorageUnavailable, StorageUnusable } from "../storage.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
+/** How long opening waits for another process that opens or migrates the store, in milliseconds. */
+const OPENING_TIMEOUT = 10_000;
+const OPENING_RETRY = 5;
 /** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453;
 
@@ -20,10 +23,11 @@ export function openDatabase(
   migrations: readonly Migration[] = allMigrations,
 ): Database {
   return open(file, busyTimeout, true, (database) => {
-    database.run("PRAGMA journal_mode = WAL");
+    switchToWal(database);
     database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
     database.run("PRAGMA foreign_keys = ON");
     migrate(database, file, migrations);
+    requireWritable(database, migrations.length);
   });
 }
 
@@ -38,10 +42,11 @@ function open(file: string, busyTimeout: number, create: boolean, prepare: (data
   try {
     if (create) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     database = new Database(file, { create, readwrite: true, strict: true, safeIntegers: true });
+    database.run(`PRAGMA busy_timeout = ${OPENING_TIMEOUT}`); // first: any other statement can meet a lock
     requireRecentSqlite(database);
-    database.run(`PRAGMA busy_timeout = ${busyTimeout}`);
     requireOwnFile(database, file);
     prepare(database);
+    database.run(`PRAGMA busy_timeout = ${busyTimeout}`);
     return database;
   } catch (error) {
     database?.close();
@@ -75,9 +80,24 @@ function requireRecentSqlite(database: Database): void {
 }
 
 function requireOwnFile(database: Database, file: string): void {
-  const isOurs = readNumber(database, "PRAGMA application_id") === APPLICATION_ID;
-  if (!isOurs && readNumber(database, "SELECT count(*) FROM sqlite_schema") > 0) {
+  // In this order: another process that makes the store commits its tables together with the mark.
+  const isEmpty = readNumber(database, "SELECT count(*) FROM sqlite_schema") === 0;
+  if (!isEmpty && readNumber(database, "PRAGMA application_id") !== APPLICATION_ID) {
     throw new StorageUnusable(`${file} is a database of another program.`);
+  }
+}
+
+/** SQLite does not wait here if another process opens the new store too, so we do. */
+function switchToWal(database: Database): void {
+  const deadline = performance.now() + OPENING_TIMEOUT;
+  for (;;) {
+    try {
+      database.run("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!sqliteCode(error).startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
+      Bun.sleepSync(OPENING_RETRY);
+    }
   }
 }
 
@@ -93,6 +113,13 @@ function migrate(database: Database, file: string, migrations: readonly Migratio
       database.run(`PRAGMA user_version = ${migrations.length}`);
     })
     .immediate();
+}
+
+/** SQLite opens a file that it may not write all the same, to read it, and even gives it a write lock. */
+function requireWritable(database: Database, version: number): void {
+  database.run("BEGIN IMMEDIATE");
+  database.run(`PRAGMA user_version = ${version}`);
+  database.run("ROLLBACK");
 }
 
 function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {

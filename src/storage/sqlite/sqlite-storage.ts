@@ -45,7 +45,8 @@ export class SqliteStorage implements Storage {
   readonly #poll: Timer;
   #waiting: Waiting[] = [];
   #scheduled = false;
-  #closed = false;
+  #closed = false; // no more writes
+  #ended = false; // no more reads
   #idle: (() => void)[] = [];
   #dataVersion: bigint;
 
@@ -96,6 +97,7 @@ export class SqliteStorage implements Storage {
     this.#closed = true;
     clearInterval(this.#poll);
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#ended = true;
     for (const prepared of this.#prepared.values()) prepared.finalize();
     this.#database.close();
   }
@@ -133,15 +135,21 @@ export class SqliteStorage implements Storage {
       if (this.#database.inTransaction) this.#database.run("ROLLBACK");
       if (sqliteCode(error).startsWith("SQLITE_BUSY")) return this.#waitForLock(error, started);
       const unavailable = this.#report(error);
-      settle = group.map(
+      const refuse = group.map(
         ({ reject }) =>
           () =>
             reject(unavailable),
       );
+      return this.#settle(refuse);
     }
-    this.#waiting = this.#waiting.slice(group.length);
     this.#observer.committed((performance.now() - started) / 1000, group.length);
-    for (const tell of settle) tell();
+    this.#settle(settle);
+  }
+
+  /** Tells the members of the group how it ended, and goes on with those that came after it. */
+  #settle(group: readonly (() => void)[]): void {
+    this.#waiting = this.#waiting.slice(group.length);
+    for (const tell of group) tell();
     this.#next();
   }
 
@@ -184,6 +192,7 @@ export class SqliteStorage implements Storage {
   }
 
   #report(error: unknown): unknown {
+    if (this.#ended) return new StorageUnavailable("The store is closed.", { cause: error });
     const reported = asStorageError(error);
     if (fatalCodes.test(sqliteCode(error))) this.#observer.fatal(reported as Error);
     return reported;

@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { MaybePromise } from "../maybe-promise.ts";
+import { all, first, type Row, type Storage, StorageUnavailable, statement } from "./storage.ts";
+
+/** An engine, as the suite needs it. */
+export interface StorageEngine {
+  /** A place where there is no store yet. */
+  newLocation(): MaybePromise<string>;
+  /** Opens the store at a place, also while it is open already, and brings its schema up to date. */
+  open(location: string): MaybePromise<Storage>;
+}
+
+interface PetRow extends Row {
+  id: bigint;
+  name: string;
+  category_id: bigint;
+  status: string | null;
+}
+
+interface FigureRow extends Row {
+  figure: bigint;
+}
+
+// Only SQL that every engine understands, on tables that the migrations make.
+const columns = "id, name, category_id, status";
+const addPet = statement<PetRow>(
+  `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${columns}`,
+);
+const allPets = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
+const petById = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
+const petsFrom = statement<PetRow>(`SELECT ${columns} FROM pets WHERE category_id >= $1 ORDER BY id LIMIT $2`);
+const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const deletePet = statement<PetRow>(`DELETE FROM pets WHERE id = $1 RETURNING ${columns}`);
+const addCounter = statement(
+  "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
+);
+const readCounter = statement<FigureRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
+const setCounter = statement("UPDATE accounts SET per_minute = $1 WHERE id = $2");
+const nonsense = statement("SELECT nothing FROM nowhere");
+
+const add = (storage: Storage, name: string) => storage.write(() => first(addPet, name, 1, null));
+const names = async (storage: Storage) => (await storage.all(allPets)).map(({ name }) => name);
+
+const addEach = (storage: Storage, pets: readonly string[]) =>
+  storage.write(function* () {
+    for (const pet of pets) yield* all(addPet, pet, 1, null);
+    return pets.length;
+  });
+
+/** What the work fails with; undefined if it succeeds. */
+async function failureOf(work: () => MaybePromise<unknown>): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Declares what every engine of the port `Storage` has to pass. */
+export function storageConformance(name: string, engine: StorageEngine): void {
+  describe(`${name} keeps the promises of the port Storage:`, () => {
+    let location: string;
+    let storage: Storage;
+    let opened: Storage[];
+
+    const open = async () => {
+      const store = await engine.open(location);
+      opened.push(store);
+      return store;
+    };
+    beforeEach(async () => {
+      opened = [];
+      location = await engine.newLocation();
+      storage = await open();
+    });
+    afterEach(async () => {
+      for (const store of opened) await store.close();
+    });
+
+    describe("a read gives", () => {
+      test("all rows, in the order asked for", async () => {
+        for (const pet of ["Rex", "Tom", "Kim"]) await add(storage, pet);
+        expect(await names(storage)).toEqual(["Rex", "Tom", "Kim"]);
+        expect(await storage.all(petsFrom, 0, 2)).toHaveLength(2);
+      });
+
+      test("the first row, with the columns' own values", async () => {
+        const id = (await storage.write(() => first(addPet, "Rex", 7, "sold")))?.id as bigint;
+        expect(await storage.first(petById, id)).toEqual({ id, name: "Rex", category_id: 7n, status: "sold" });
+      });
+
+      test("nothing, where there is nothing", async () => {
+        expect(await storage.all(allPets)).toEqual([]);
+        expect(await storage.first(petById, 1)).toBeUndefined();
+      });
+
+      test("NULL as null", async () => {
+        expect((await add(storage, "Rex"))?.status).toBeNull();
+      });
+
+      test.each([
+        ["of other scripts", "🐕 «Ñandú» 東京"],
+        ["that is empty", ""],
+        ["that looks like SQL", "o'Hara\n\t\\ $1 ? :name --"],
+        ["of 100 KB", "x".repeat(100_000)],
+      ])("a text %s unchanged", async (_, text) => {
+        await add(storage, text);
+        expect(await names(storage)).toEqual([text]);
+      });
+
+      test("StorageUnavailable, where it cannot be run", async () => {
+        expect(await failureOf(() => storage.all(nonsense))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.first(nonsense))).toBeInstanceOf(StorageUnavailable);
+      });
+    });
+
+    describe("the integer", () => {
+      test.each([-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n])(
+        "%p is exact",
+        async (figure) => {
+          const added = await storage.write(() => first(addPet, "Rex", figure, null));
+          expect(added?.category_id).toBe(figure);
+          expect((await storage.first(petById, added?.id ?? 0n))?.category_id).toBe(figure);
+          expect(await storage.all(petsFrom, figure, 1)).toHaveLength(1);
+        },
+      );
+
+      test("of a number is taken as it is", async () => {
+        const moment = Date.UTC(2026, 10, 21);
+        expect((await storage.write(() => first(addPet, "Rex", moment, null)))?.category_id).toBe(BigInt(moment));
+      });
+
+      test.each([2n ** 63n, -(2n ** 63n) - 1n])("%p does not fit: it is refused and not bent", async (figure) => {
+        const failure = await failureOf(() => storage.write(() => first(addPet, "Rex", figure, null)));
+        expect(failure).toBeInstanceOf(Error);
+        expect((await storage.first(countPets))?.figure).toBe(0n);
+      });
+    });
+
+    describe("a transaction", () => {
+      test("gives the value of its body", async () => {
+        const value = await storage.write(function* () {
+          yield* all(addPet, "Rex", 1, null);
+          return { counted: (yield* first(countPets))?.figure, rows: (yield* all(allPets)).length };
+        });
+        expect(value).toEqual({ counted: 1n, rows: 1 });
+      });
+
+      test("may find that there is nothing to do", async () => {
+        expect(await addEach(storage, [])).toBe(0);
+      });
+
+      test("whose body throws leaves nothing, and rejects with what it threw", async () => {
+        const reason = new Error("I changed my mind");
+        const write = () =>
+          storage.write(function* () {
+            yield* all(addPet, "Rex", 1, null);
+            throw reason;
+          });
+        expect(await failureOf(write)).toBe(reason);
+        expect(await names(storage)).toEqual([]);
+      });
+
+      test("that breaks a constraint leaves nothing, and is StorageUnavailable", async () => {
+        const write = () =>
+          storage.write(function* () {
+            yield* all(addPet, "Rex", 1, null);
+            yield* all(addPet, "Tom", 1, "flying");
+          });
+        expect(await failureOf(write)).toBeInstanceOf(StorageUnavailable);
+        expect(await names(storage)).toEqual([]);
+      });
+
+      test("fails for itself: others that came at the same moment are kept", async () => {
+        const reason = new Error("not this one");
+        const write = (index: number) =>
+          storage.write(function* () {
+            yield* all(addPet, `Pet ${index}`, 1, null);
+            if (index % 3 === 1) throw reason;
+            if (index % 3 === 2) yield* all(nonsense);
+            return index;
+          });
+        const failures = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((index) => failureOf(() => write(index))));
+        const unavailable = expect.any(StorageUnavailable);
+        expect(failures).toEqual([undefined, reason, unavailable, undefined, reason, unavailable, undefined]);
+        expect(await names(storage)).toEqual(["Pet 0", "Pet 3", "Pet 6"]);
+      });
+
+      test("is kept exactly once, each of many that come together", async () => {
+        const wanted = Array.from({ length: 1_500 }, (_, index) => `Pet ${index}`);
+        await Promise.all(wanted.map((pet) => add(storage, pet)));
+        expect((await names(storage)).toSorted()).toEqual(wanted.toSorted());
+      });
+
+      test("can be read as soon as it has resolved, also on another connection", async () => {
+        const reader = await open();
+        for (const pet of ["Rex", "Tom", "Kim"]) {
+          await add(storage, pet);
+          expect((await names(storage)).at(-1)).toBe(pet);
+          expect((await names(reader)).at(-1)).toBe(pet);
+        }
+      });
+
+      test("sees what those before it did, also those of another connection", async () => {
+        await storage.write(() => all(addCounter, "acc_counter"));
+        const increment = function* () {
+          const row = yield* first(readCounter, "acc_counter");
+          yield* all(setCounter, (row?.figure ?? 0n) + 1n, "acc_counter");
+        };
+        const stores = [storage, await open()];
+        await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => store.write(increment))));
+        expect((await storage.first(readCounter, "acc_counter"))?.figure).toBe(41n);
+      });
+    });
+
+    describe("identifiers", () => {
+      test("ascend", async () => {
+        let last = 0n;
+        for (let round = 0; round < 5; round++) {
+          const id = (await add(storage, "Rex"))?.id as bigint;
+          expect(id).toBeGreaterThan(last);
+          last = id;
+        }
+      });
+
+      test("are never given twice, even if the newest row was deleted", async () => {
+        await add(storage, "Rex");
+        const newest = (await add(storage, "Tom"))?.id as bigint;
+        await storage.write(() => all(deletePet, newest));
+        const next = (await add(storage, "Kim"))?.id as bigint;
+        expect(next).toBeGreaterThan(newest);
+        await storage.write(() => all(deletePet, next));
+        await storage.close();
+        expect((await add(await open(), "Ada"))?.id).toBeGreaterThan(next);
+      });
+    });
+
+    test("a write of another connection is noticed, one's own are not", async () => {
+      const other = await open();
+      const foreign = Promise.withResolvers<void>();
+      let noticed = 0;
+      storage.onForeignWrite(() => {
+        noticed++;
+        foreign.resolve();
+      });
+      // That the other connection notices our writes shows that there was time to notice them. Twice:
+      // the first time, our turn to look may come only after the other's.
+      for (const pet of ["Rex", "Tom"]) {
+        const seen = Promise.withResolvers<void>();
+        other.onForeignWrite(seen.resolve);
+        await add(storage, pet);
+        await seen.promise;
+      }
+      expect(noticed).toBe(0);
+      await add(other, "Kim");
+      await foreign.promise;
+    });
+
+    test("a probe of a store that works resolves, and writes no row", async () => {
+      await storage.probe();
+      expect(await names(storage)).toEqual([]);
+    });
+
+    describe("closing", () => {
+      test("commits what still waits", async () => {
+        const writes = ["Rex", "Tom", "Kim"].map((pet) => add(storage, pet));
+        await storage.close();
+        await Promise.all(writes);
+        expect(await names(await open())).toEqual(["Rex", "Tom", "Kim"]);
+      });
+
+      test("makes later work StorageUnavailable", async () => {
+        await add(storage, "Rex");
+        await names(storage); // a statement that was used before fails no differently
+        await storage.close();
+        expect(await failureOf(() => add(storage, "Tom"))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.probe())).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.all(allPets))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.first(countPets))).toBeInstanceOf(StorageUnavailable);
+        expect(await names(await open())).toEqual(["Rex"]);
+      });
+    });
+  });
+}

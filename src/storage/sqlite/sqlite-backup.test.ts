@@ -1,0 +1,119 @@
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { all, type Row, StorageUnusable, statement } from "../storage.ts";
+import { backupSqlite } from "./backup.ts";
+import { SqliteStorage } from "./sqlite-storage.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-backup-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface FigureRow extends Row {
+  figure: bigint;
+}
+
+const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
+const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
+
+/** How many lefts and rights there are in a copy, which has to be a store that can be used. */
+async function pairsIn(copy: string): Promise<[number, number]> {
+  const opened = new SqliteStorage(copy);
+  const count = (name: string) => Number(opened.first(countPets, name)?.figure);
+  const pairs: [number, number] = [count("left"), count("right")];
+  await opened.close();
+  return pairs;
+}
+
+describe("a backup", () => {
+  let place: string;
+  let file: string;
+  let target: string;
+  let storage: SqliteStorage;
+
+  beforeEach(() => {
+    place = mkdtempSync(join(folder, "case-"));
+    file = join(place, "data", "petstore.db");
+    target = join(place, "copies", "backup.db");
+    mkdirSync(join(place, "copies"));
+    storage = new SqliteStorage(file);
+  });
+  afterEach(() => storage.close());
+
+  const addPair = () =>
+    storage.write(function* () {
+      yield* all(addPet, "left");
+      yield* all(addPet, "right");
+    });
+
+  test("holds everything, and can be used as a store", async () => {
+    await addPair();
+    backupSqlite(file, target);
+    expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
+    expect(await pairsIn(target)).toEqual([1, 1]);
+  });
+
+  test("is consistent, also while a service writes", async () => {
+    await addPair();
+    for (let round = 0; round < 3; round++) {
+      const copy = `${target}.${round}`;
+      let acknowledged = (await pairsIn(file))[0];
+      const atLeast = acknowledged;
+      const script = `(await import(process.env.SOURCE)).backupSqlite(process.env.STORE, process.env.TARGET)`;
+      const backup = Bun.spawn([process.execPath, "-e", script], {
+        env: { ...process.env, SOURCE: join(import.meta.dir, "backup.ts"), STORE: file, TARGET: copy },
+        stderr: "inherit",
+      });
+      while (backup.exitCode === null) {
+        await Promise.all(Array.from({ length: 20 }, addPair));
+        acknowledged += 20;
+      }
+      expect(await backup.exited).toBe(0);
+      const [left, right] = await pairsIn(copy);
+      expect(left).toBe(right);
+      expect(left).toBeGreaterThanOrEqual(atLeast);
+      expect(left).toBeLessThanOrEqual(acknowledged);
+      expect(await pairsIn(file)).toEqual([acknowledged, acknowledged]);
+    }
+  });
+
+  test("overwrites nothing", async () => {
+    await addPair();
+    writeFileSync(target, "the only photograph of my dog");
+    expect(() => backupSqlite(file, target)).toThrow(
+      new StorageUnusable(`${target} exists already; a backup overwrites nothing.`),
+    );
+    expect(readFileSync(target, "utf8")).toBe("the only photograph of my dog");
+  });
+
+  test("that fails leaves no unfinished file", async () => {
+    // Long enough that a part of the copy is written before the damaged end is found.
+    for (let round = 0; round < 50; round++) await storage.write(() => all(addPet, "x".repeat(10_000)));
+    await storage.close();
+    const bytes = readFileSync(file);
+    writeFileSync(file, Buffer.concat([bytes.subarray(0, bytes.length / 2), Buffer.alloc(bytes.length / 2, 7)]));
+    expect(() => backupSqlite(file, target)).toThrow(StorageUnusable);
+    expect(() => backupSqlite(file, target)).toThrow(`The backup to ${target} failed: `);
+    expect(readdirSync(join(place, "copies"))).toEqual([]);
+  });
+
+  test("into a folder that does not exist is refused", () => {
+    const nowhere = join(place, "nowhere", "backup.db");
+    expect(() => backupSqlite(file, nowhere)).toThrow(`The backup to ${nowhere} failed: `);
+  });
+
+  test("of a store that does not exist is refused, and makes none", () => {
+    const missing = join(place, "missing.db");
+    expect(() => backupSqlite(missing, target)).toThrow(new StorageUnusable(`There is no store at ${missing}.`));
+    expect(readdirSync(place).toSorted()).toEqual(["copies", "data"]);
+  });
+
+  test("of another program's database is refused", () => {
+    const foreign = join(place, "foreign.db");
+    const other = new Database(foreign);
+    other.run("CREATE TABLE bookmarks (address TEXT)");
+    other.close();
+    expect(() => backupSqlite(foreign, target)).toThrow(`${foreign} is a database of another program.`);
+  });
+});

@@ -1,0 +1,191 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Migration, migrations } from "../migrations.ts";
+import { all, type Row, StorageUnusable, statement } from "../storage.ts";
+import { openDatabase } from "./database.ts";
+import { SqliteStorage } from "./sqlite-storage.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-opening-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let stores = 0;
+let file: string;
+beforeEach(() => {
+  file = join(folder, `${++stores}`, "petstore.db");
+});
+
+/** Opens the store and closes it again, with the given steps of the schema. */
+function openOnce(steps: readonly Migration[] = migrations): void {
+  openDatabase(file, 1, steps).close();
+}
+
+/** The reason that the operator is given. */
+function refusal(): string {
+  try {
+    openOnce();
+  } catch (error) {
+    expect(error).toBeInstanceOf(StorageUnusable);
+    return (error as Error).message;
+  }
+  throw new Error("The store was opened.");
+}
+
+/** As an account without the rights of root, which no permission stops. */
+function withoutPrivileges<T>(work: () => T): T {
+  if (process.geteuid?.() !== 0) return work();
+  chmodSync(folder, 0o777);
+  process.seteuid?.(65_534);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+const step = (name: string, sqlite: string): Migration => ({ name, sqlite });
+const make = step("make", "CREATE TABLE log (entry TEXT NOT NULL) STRICT; INSERT INTO log VALUES ('make');");
+const note = (name: string) => step(name, `INSERT INTO log VALUES ('${name}');`);
+/** What the steps have noted in the store, in order. */
+const log = () => {
+  const database = new Database(file);
+  const entries = database.query<{ entry: string }, []>("SELECT entry FROM log ORDER BY rowid").all();
+  database.close();
+  return entries.map(({ entry }) => entry);
+};
+
+describe("migrations", () => {
+  test("run in order, each once", () => {
+    openOnce([make, note("second")]);
+    openOnce([make, note("second")]);
+    expect(log()).toEqual(["make", "second"]);
+    openOnce([make, note("second"), note("third"), note("fourth")]);
+    openOnce([make, note("second"), note("third"), note("fourth")]);
+    expect(log()).toEqual(["make", "second", "third", "fourth"]);
+  });
+
+  test("run all or none: one that fails leaves the schema as it was", () => {
+    openOnce([make]);
+    const broken = [make, note("second"), step("broken", "INSERT INTO nowhere VALUES (1);")];
+    expect(() => openOnce(broken)).toThrow("no such table: nowhere");
+    expect(log()).toEqual(["make"]);
+    openOnce([make, note("second")]);
+    expect(log()).toEqual(["make", "second"]);
+  });
+
+  test("keep the data of an older release", async () => {
+    openOnce(migrations.slice(0, 1));
+    const database = new Database(file);
+    database.run("INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+    database.close();
+    const storage = new SqliteStorage(file);
+    expect(storage.first(statement("SELECT name FROM pets"))).toEqual({ name: "Rex" });
+    expect(storage.first(statement("SELECT count(*) AS figure FROM accounts"))).toEqual({ figure: 0n });
+    await storage.close();
+  });
+});
+
+describe("opening at the same moment", () => {
+  const script = `
+    const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
+    const { all, statement } = await import(process.env.SOURCE + "/../storage.ts");
+    console.log("ready");
+    for await (const line of console) break;
+    const storage = new SqliteStorage(process.env.STORE);
+    await storage.write(() => all(statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)"), "Rex"));
+    await storage.close();
+  `;
+
+  test("a new store, several processes all succeed", async () => {
+    const processes = Array.from({ length: 6 }, () =>
+      Bun.spawn([process.execPath, "-e", script], {
+        env: { ...process.env, STORE: file, SOURCE: import.meta.dir },
+        stdin: "pipe",
+        stdout: "pipe",
+        stderr: "pipe",
+      }),
+    );
+    await Promise.all(processes.map(({ stdout }) => stdout.getReader().read()));
+    for (const { stdin } of processes) {
+      await stdin.write("go\n");
+      await stdin.end();
+    }
+    const complaints = await Promise.all(processes.map(({ stderr }) => new Response(stderr).text()));
+    expect(complaints).toEqual(Array(6).fill(""));
+    const storage = new SqliteStorage(file);
+    expect(storage.first(statement("SELECT count(*) AS figure FROM pets"))).toEqual({ figure: 6n });
+    await storage.close();
+  });
+});
+
+describe("a store is refused with a reason", () => {
+  test("that a newer release wrote", () => {
+    openOnce([...migrations, { name: "of tomorrow", sqlite: "CREATE TABLE tomorrow (id INTEGER) STRICT;" }]);
+    expect(refusal()).toBe(
+      `The store at ${file} was written by a newer release: ` +
+        `its schema is ${migrations.length + 1}, this release knows ${migrations.length}.`,
+    );
+  });
+
+  test("that belongs to another program, which stays untouched", () => {
+    mkdirSync(join(file, ".."));
+    const other = new Database(file);
+    other.run("CREATE TABLE bookmarks (address TEXT)");
+    other.close();
+    const before = readFileSync(file);
+    expect(refusal()).toBe(`${file} is a database of another program.`);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test("that is no database, which stays untouched", () => {
+    mkdirSync(join(file, ".."));
+    writeFileSync(file, "Dear diary, today I bought a dog.\n".repeat(100));
+    const before = readFileSync(file);
+    expect(refusal()).toBe(`The store at ${file} cannot be opened: file is not a database.`);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test("whose place is a folder", () => {
+    mkdirSync(file, { recursive: true });
+    expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
+  });
+
+  test("whose folder would lie in a file", () => {
+    writeFileSync(join(file, ".."), "not a folder");
+    expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
+  });
+
+  test("whose folder must not be written", () => {
+    mkdirSync(join(file, ".."), { mode: 0o555 });
+    expect(withoutPrivileges(refusal)).toStartWith(`The store at ${file} cannot be opened: `);
+  });
+
+  test("whose file must not be written, in a folder that may", () => {
+    openOnce();
+    chmodSync(join(file, ".."), 0o777);
+    chmodSync(file, 0o444);
+    expect(withoutPrivileges(refusal)).toBe(
+      `The store at ${file} cannot be opened: attempt to write a readonly database.`,
+    );
+  });
+});
+
+test("only the owner may look into a folder that is made for the store", async () => {
+  const storage = new SqliteStorage(file);
+  await storage.close();
+  expect((await Bun.file(join(file, "..")).stat()).mode & 0o777).toBe(0o700);
+});
+
+interface NameRow extends Row {
+  name: string;
+}
+
+test("an empty file becomes a store", async () => {
+  mkdirSync(join(file, ".."));
+  writeFileSync(file, "");
+  const storage = new SqliteStorage(file);
+  await storage.write(() => all(statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)"), "Rex"));
+  expect(storage.all(statement<NameRow>("SELECT name FROM pets"))).toEqual([{ name: "Rex" }]);
+  await storage.close();
+});

@@ -1,0 +1,196 @@
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { storageConformance } from "../conformance.ts";
+import { all, type Row, StorageUnavailable, statement } from "../storage.ts";
+import { SqliteStorage } from "./sqlite-storage.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-sqlite-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let stores = 0;
+const newFile = () => join(folder, `${++stores}`, "petstore.db");
+
+storageConformance("SqliteStorage", { newLocation: newFile, open: (file) => new SqliteStorage(file) });
+
+interface FigureRow extends Row {
+  figure: bigint;
+}
+
+const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
+const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+
+describe("SqliteStorage", () => {
+  let file: string;
+  let storage: SqliteStorage;
+  /** How many transactions shared each commit so far. */
+  let commits: number[];
+  let fatalErrors: Error[];
+
+  beforeEach(() => {
+    file = newFile();
+    commits = [];
+    fatalErrors = [];
+    storage = new SqliteStorage(
+      file,
+      { committed: (_, transactions) => commits.push(transactions), fatal: (error) => fatalErrors.push(error) },
+      1,
+    );
+  });
+  afterEach(() => storage.close());
+
+  const add = (name: string) => storage.write(() => all(addPet, name));
+  const count = () => Number(storage.first(countPets)?.figure);
+  const pragma = (text: string) => Object.values(storage.first(statement(`PRAGMA ${text}`)) ?? {})[0];
+
+  /** Another program that holds the write lock. */
+  function lockStore(): Database {
+    const other = new Database(file);
+    other.run("BEGIN IMMEDIATE");
+    return other;
+  }
+
+  test("syncs the write-ahead log at each commit, and enforces foreign keys", () => {
+    expect(pragma("journal_mode")).toBe("wal");
+    expect(pragma("synchronous")).toBe(2n); // FULL
+    expect(pragma("foreign_keys")).toBe(1n);
+  });
+
+  test("has STRICT tables only", () => {
+    const tables = storage.all(statement("SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%'"));
+    expect(tables.map(({ name }) => name)).toContain("pets");
+    for (const table of tables) expect(table).toEqual({ name: table["name"] as string, strict: 1n });
+  });
+
+  test("lets transactions of one moment share one commit", async () => {
+    await Promise.all(Array.from({ length: 40 }, (_, index) => add(`Pet ${index}`)));
+    expect(commits).toEqual([40]);
+  });
+
+  test("splits a crowd into commits of a bounded size, and loses nothing", async () => {
+    await Promise.all(Array.from({ length: 1_200 }, (_, index) => add(`Pet ${index}`)));
+    expect(Math.max(...commits)).toBeLessThanOrEqual(512);
+    expect(commits.reduce((sum, transactions) => sum + transactions)).toBe(1_200);
+    expect(count()).toBe(1_200);
+  });
+
+  test("resolves a write only after its commit", async () => {
+    const other = new Database(file, { readonly: true });
+    for (let expected = 1; expected <= 5; expected++) {
+      await add("Rex");
+      expect(commits).toHaveLength(expected);
+      expect(other.query("SELECT count(*) AS figure FROM pets").get()).toEqual({ figure: expected });
+    }
+    other.close();
+  });
+
+  describe("while another process holds the write lock", () => {
+    test("goes on reading, and writes when the lock is free", async () => {
+      await add("Rex");
+      const other = lockStore();
+      const written = Promise.all([add("Tom"), add("Kim")]);
+      const order: string[] = [];
+      void written.then(() => order.push("written"));
+      // Each turn of the loop is a read that is served while the writes are tried again.
+      for (let turn = 0; turn < 50; turn++) {
+        expect(count()).toBe(1);
+        await new Promise(setImmediate);
+      }
+      order.push("unlocked");
+      other.run("COMMIT");
+      other.close();
+      await written;
+      expect(order).toEqual(["unlocked", "written"]);
+      expect(count()).toBe(3);
+    });
+
+    test("refuses a write that has waited too long, and only that", async () => {
+      const other = lockStore();
+      const early = add("Rex").catch((error: unknown) => error);
+      await new Promise(setImmediate);
+      const now = performance.now();
+      const clock = spyOn(performance, "now").mockImplementation(() => now + 5_500);
+      const late = add("Tom");
+      expect(await early).toBeInstanceOf(StorageUnavailable);
+      clock.mockRestore();
+      other.run("COMMIT");
+      other.close();
+      await late;
+      expect(count()).toBe(1);
+      expect(commits).toEqual([1]);
+    });
+
+    test("waits for it when it closes, so that nothing accepted is lost", async () => {
+      const other = lockStore();
+      const written = add("Rex");
+      const closed = storage.close();
+      await new Promise(setImmediate);
+      other.run("COMMIT");
+      other.close();
+      await written;
+      await closed;
+      expect(new SqliteStorage(file).first(countPets)?.figure).toBe(1n);
+    });
+  });
+
+  test("refuses what a full store has no room for, and goes on", async () => {
+    pragma(`max_page_count = ${Number(pragma("page_count")) + 2}`);
+    const outcomes = await Promise.allSettled([add("small"), add("x".repeat(50_000)), add("small")]);
+    const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(StorageUnavailable);
+    expect(count()).toBe(3 - refused.length);
+    pragma("max_page_count = 1000000");
+    await add("x".repeat(50_000));
+    expect(count()).toBe(4 - refused.length);
+    expect(fatalErrors).toEqual([]);
+  });
+
+  test("refuses every member of a group whose commit the disk has no room for, and goes on", async () => {
+    // A limit on the size of files does what a full disk does: the log cannot grow.
+    const child = Bun.spawn(
+      ["sh", "-c", `trap '' XFSZ; ulimit -f 800; exec "$0" -e "$1"`, process.execPath, fullDiskScript],
+      { env: { ...process.env, STORE: file, SOURCE: import.meta.dir }, stdout: "pipe", stderr: "inherit" },
+    );
+    const report = JSON.parse(await new Response(child.stdout).text());
+    expect(report.last).toEqual(Array(5).fill("StorageUnavailable"));
+    expect(report.found).toBe(report.acknowledged);
+    expect(report.foundAfterwards).toBe(report.acknowledged + 1);
+    expect(report.fatalErrors).toEqual([]);
+  });
+
+  test("reports a damaged file as fatal", async () => {
+    await add("Rex");
+    await storage.close();
+    await Bun.write(file, Buffer.concat([(await Bun.file(file).bytes()).slice(0, 4096), Buffer.alloc(65_536, 7)]));
+    storage = new SqliteStorage(file, { committed: () => {}, fatal: (error) => fatalErrors.push(error) });
+    expect(count).toThrow(StorageUnavailable);
+    expect(fatalErrors).toEqual([expect.any(StorageUnavailable)]);
+  });
+});
+
+/** Writes groups of five until one is refused, then makes room and writes once more. */
+const fullDiskScript = `
+  const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
+  const { all, statement } = await import(process.env.SOURCE + "/../storage.ts");
+  const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
+  const countPets = statement("SELECT count(*) AS figure FROM pets");
+  const fatalErrors = [];
+  const observer = { committed: () => {}, fatal: (error) => fatalErrors.push(error.message) };
+  const storage = new SqliteStorage(process.env.STORE, observer);
+  const add = () => storage.write(() => all(addPet, "x".repeat(2000)));
+  const count = () => Number(storage.first(countPets).figure);
+  let acknowledged = 0;
+  let last = [];
+  while (last.length === 0) {
+    const outcomes = await Promise.allSettled([add(), add(), add(), add(), add()]);
+    acknowledged += outcomes.filter(({ status }) => status === "fulfilled").length;
+    last = outcomes.filter(({ status }) => status === "rejected").map(({ reason }) => reason.name);
+  }
+  const found = count();
+  storage.first(statement("PRAGMA wal_checkpoint(TRUNCATE)")); // makes room in the log
+  await add();
+  console.log(JSON.stringify({ acknowledged, last, found, foundAfterwards: count(), fatalErrors }));
+  await storage.close();
+`;
