@@ -1,4 +1,5 @@
 import { internalError } from "../contract/errors.ts";
+import { whenReady } from "../maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { notFound, type Page, servePage } from "./pages.ts";
@@ -10,6 +11,10 @@ import { notFound, type Page, servePage } from "./pages.ts";
 const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
 /** Seconds after which a connection that neither sends nor receives is closed. */
 const IDLE_TIMEOUT = 30;
+/** How long a stopping server goes on answering, so that clients learn to close, in milliseconds. */
+const DRAIN = 200;
+/** How long it then holds requests back before it closes the port, in milliseconds. */
+const HOLD = 50;
 
 /** What is served, once the address is known. */
 export interface Served {
@@ -32,6 +37,8 @@ const unknownRoute: Route = { methods: new Map(), allow: "" };
 /** A listening server. */
 export class Server {
   readonly #server: Bun.Server<undefined>;
+  #isDraining = false;
+  #held: Promise<void> | undefined;
 
   /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
   constructor(host: string, port: number, served: (address: { host: string; port: number }) => Served) {
@@ -39,6 +46,7 @@ export class Server {
       hostname: host,
       port,
       development: false, // otherwise errors show internals
+      reusePort: false, // otherwise `development: false` lets a second process take the same port
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
       fetch: notFound,
@@ -64,22 +72,35 @@ export class Server {
   }
 
   /**
-   * Stops listening, lets requests in flight finish, and closes all connections after `deadline`
-   * milliseconds at the latest.
+   * Tells every client that still sends to close its connection, then stops listening, lets requests
+   * in flight finish, and closes all connections after `deadline` milliseconds at the latest.
    */
   async stop(deadline: number): Promise<void> {
+    // Closing at once would reset connections on which the next request is already on its way. So at
+    // first every answer asks to close its connection; then requests are held for a moment, so that
+    // clients wait for an answer, which they will get, instead of connecting to what is about to go.
+    this.#isDraining = true;
+    await Bun.sleep(DRAIN);
+    const hold = Promise.withResolvers<void>();
+    this.#held = hold.promise;
+    await Bun.sleep(HOLD);
+    const finished = this.#server.stop();
+    hold.resolve();
     let timer: Timer | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, deadline);
     });
-    await Promise.race([this.#server.stop(), late]);
+    await Promise.race([finished, late]);
     clearTimeout(timer);
     await this.#server.stop(true);
   }
 
   #routes({ api, basePath, routes, pages }: Served) {
-    const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) =>
-      api.serve(route, request, server);
+    const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
+      if (!this.#isDraining) return api.serve(route, request, server);
+      const response = whenReady(this.#held, () => api.serve(route, request, server));
+      return whenReady(response, closing);
+    };
     const unknown = handler(unknownRoute);
     return {
       ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
@@ -88,6 +109,12 @@ export class Server {
       ...Object.fromEntries([...pages].map(([path, page]) => [path, (request: Request) => servePage(page, request)])),
     };
   }
+}
+
+/** The same answer, after which the connection is closed (RFC 9112, section 9.6). */
+function closing(response: Response): Response {
+  response.headers.set("Connection", "close");
+  return response;
 }
 
 /** For errors that even the interface's own answer to errors could not handle. */

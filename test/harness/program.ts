@@ -1,0 +1,112 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+
+/** A folder for the store of a program; removed with the machine's temporary files. */
+export function newDataDir(): string {
+  return mkdtempSync(join(tmpdir(), "petstore-program-"));
+}
+
+function environment(dataDir: string, settings: Record<string, string>): Record<string, string | undefined> {
+  const outer = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PETSTORE_")));
+  return { ...outer, PETSTORE_DATA_DIR: dataDir, PETSTORE_PORT: "0", ...settings };
+}
+
+/** Runs one command of the command line to its end. */
+export async function runCommand(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, main, ...words], {
+    env: environment(dataDir, settings),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { status, stdout, stderr };
+}
+
+/** Runs a command with `--json` that has to succeed, and returns what it says. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+export async function runJson(
+  dataDir: string,
+  words: readonly string[],
+  settings?: Record<string, string>,
+): Promise<any> {
+  const { status, stdout, stderr } = await runCommand(dataDir, [...words, "--json"], settings);
+  if (status !== 0) throw new Error(`${words.join(" ")} ended with ${status}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+/** The service as a process of its own. */
+export class Program {
+  readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly dataDir: string;
+  /** All that it wrote so far. */
+  output = "";
+  errors = "";
+  /** The base address; empty until it listens. */
+  base = "";
+  readonly #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
+
+  /** Starts the service and waits until it listens. */
+  static async start(dataDir: string, settings: Record<string, string> = {}): Promise<Program> {
+    const program = new Program(dataDir, settings);
+    await program.until(() => program.output.includes('"event":"listening"') || program.child.exitCode !== null);
+    if (program.child.exitCode !== null) throw new Error(`The service ended: ${program.errors}`);
+    program.base = /"event":"listening","address":"([^"]*)"/.exec(program.output)?.[1] ?? "";
+    return program;
+  }
+
+  private constructor(dataDir: string, settings: Record<string, string>) {
+    this.dataDir = dataDir;
+    this.child = Bun.spawn([process.execPath, main, "serve"], {
+      env: environment(dataDir, settings),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    void this.#collect(this.child.stdout, (text) => (this.output += text));
+    void this.#collect(this.child.stderr, (text) => (this.errors += text));
+    void this.child.exited.then(() => this.#wake());
+  }
+
+  /** Resolves once the condition, which is looked at after each output, is met. */
+  until(isMet: () => boolean): Promise<void> {
+    if (isMet()) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ isMet, resolve }));
+  }
+
+  /** Sends a signal and waits for the end. Returns the exit status (or 128 and the signal's number). */
+  async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
+    this.child.kill(signal);
+    return this.child.exited;
+  }
+
+  async #collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      take(decoder.decode(bytes, { stream: true }));
+      this.#wake();
+    }
+  }
+
+  #wake(): void {
+    for (const waiter of [...this.#waiters]) {
+      if (!waiter.isMet()) continue;
+      this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+      waiter.resolve();
+    }
+  }
+}
+
+/** Asks again and again until the answer fits, and returns it. */
+export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+  }
+}

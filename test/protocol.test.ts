@@ -1,0 +1,254 @@
+// What belongs to no operation: unknown paths and methods, other sites, strangers, removal, failures.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { domains } from "../src/app.ts";
+import { failure } from "../src/contract/errors.ts";
+import { bind } from "../src/contract/operation.ts";
+import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
+import { petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
+import { PetStore } from "../src/domains/pets/pets.store.ts";
+import { StorageUnavailable } from "../src/storage/storage.ts";
+import { NOON } from "./harness/manual-clock.ts";
+import { TestService } from "./harness/service.ts";
+
+const REMOVAL = Date.UTC(2030, 11, 5);
+
+describe("paths and methods", () => {
+  let service: TestService;
+  let key: string;
+  beforeAll(async () => {
+    service = await TestService.start();
+    key = await service.newKey();
+  });
+  afterAll(() => service.stop());
+
+  test.each(["", "/", "/pets/", "/pet", "/pets/1/2", "//pets", "/pets%2F1", "/x/../pets", "/p%65ts"])(
+    "there is nothing at %j",
+    async (path) => {
+      // fetch would tidy the path up before it sends it
+      const { status, body, headers } = await rawRequest(service, `GET /v1${path} HTTP/1.1`, [
+        `Authorization: Bearer ${key}`,
+      ]);
+      expect([status, body.code, body.status]).toEqual([404, "path_not_found", 404]);
+      expect(headers).toContain("x-ratelimit-remaining");
+    },
+  );
+
+  test.each(["POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "PURGE"])(
+    "no animal has the method %s",
+    async (method) => {
+      const { status, body, headers } = await rawRequest(service, `${method} /v1/pets/1 HTTP/1.1`, [
+        `Authorization: Bearer ${key}`,
+      ]);
+      expect([status, body.code]).toEqual([405, "method_not_allowed"]);
+      expect(headers).toContain("allow: get, head, options");
+      expect(headers).toContain("x-ratelimit-remaining");
+    },
+  );
+
+  test("asks strangers for a key before it says that a path or method does not exist", async () => {
+    for (const [method, path] of [
+      ["GET", "/nothing"],
+      ["DELETE", "/pets"],
+      ["GET", "/pets/abc"],
+      ["POST", "/pets"],
+    ] as const) {
+      expect((await service.call(method, path)).status).toBe(401);
+    }
+  });
+
+  test("lists what a path allows", async () => {
+    expect((await service.call("DELETE", "/pets", { key })).headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
+  });
+
+  test("shows no limits outside the interface, but the same error shape", async () => {
+    const response = await fetch(new URL("/nothing", service.app.base));
+    expect(response.headers.has("x-ratelimit-limit")).toBe(false);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { code: "path_not_found", message: "There is nothing at this path.", status: 404 },
+    ]);
+  });
+
+  test("gives every answer an id of its own", async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => service.call("GET", "/pets", { key })));
+    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
+  });
+
+  test("answers each of many requests on one connection", async () => {
+    const request = `GET /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const text = await rawText(service, request + request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+  });
+});
+
+describe("strangers", () => {
+  let service: TestService;
+  afterEach(() => service.stop());
+
+  test("have 60 requests a minute for each address, which callers with a key do not share", async () => {
+    service = await TestService.start();
+    const key = await service.newKey();
+    for (let count = 1; count <= 60; count++) {
+      const { status, headers } = await service.call("GET", "/pets", count % 2 ? {} : { key: "psk_test_wrong" });
+      expect([status, headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")]).toEqual([
+        401,
+        "60",
+        String(60 - count),
+      ]);
+    }
+    for (const path of ["/pets", "/nothing"]) {
+      const { status, json, headers } = await service.call("GET", path);
+      expect([status, json.code, headers.get("retry-after")]).toEqual([429, "rate_limit_exceeded", "60"]);
+    }
+    expect((await service.call("GET", "/pets", { key })).status).toBe(200);
+    service.clock.advance(60_000);
+    expect((await service.call("GET", "/pets")).status).toBe(401);
+  });
+
+  test("cannot choose their address by X-Forwarded-For", async () => {
+    service = await TestService.start();
+    for (let count = 0; count < 60; count++)
+      await service.call("GET", "/pets", { headers: { "X-Forwarded-For": `192.0.2.${count}` } });
+    expect((await service.call("GET", "/pets", { headers: { "X-Forwarded-For": "192.0.2.99" } })).status).toBe(429);
+  });
+
+  test("are told apart by what a trusted proxy says, and only by that", async () => {
+    service = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.0/8, 10.0.0.0/8" } });
+    const left = async (forwarded: string) => {
+      const { headers } = await service.call("GET", "/pets", { headers: { "X-Forwarded-For": forwarded } });
+      return Number(headers.get("x-ratelimit-remaining"));
+    };
+    expect(await left("192.0.2.1")).toBe(59);
+    expect(await left("198.51.100.7, 192.0.2.1")).toBe(58); // what the client itself wrote is not believed
+    expect(await left("192.0.2.1, 10.1.2.3")).toBe(57); // a second proxy in between
+    expect(await left("192.0.2.2")).toBe(59);
+    expect(await left("2001:db8:1:2:3:4:5:6")).toBe(59);
+    expect(await left("2001:db8:1:2:ffff::1")).toBe(58); // the same /64
+    expect(await left("2001:db8:1:3::1")).toBe(59);
+    expect(await left("nonsense")).toBe(59);
+  });
+});
+
+describe("bans", () => {
+  test("a key that goes on after a 429 is banned; the account's other key is not", async () => {
+    const service = await TestService.start();
+    const { key, account } = await service.newAccountWithKey("free");
+    const { key: other } = await service.app.accounts.issueKey(account.id, "other", ["read"], service.clock.now());
+    const get = (bearer = key) => service.call("GET", "/pets", { key: bearer });
+    for (let count = 0; count < 60; count++) expect((await get()).status).toBe(200);
+    for (let count = 0; count < 50; count++) expect((await get()).json.code).toBe("rate_limit_exceeded"); // in flight: no strikes
+    service.clock.advance(1_000);
+    for (let strike = 1; strike < 30; strike++) expect((await get()).json.code).toBe("rate_limit_exceeded");
+    const banned = await get();
+    expect([banned.status, banned.json.code, banned.headers.get("retry-after")]).toEqual([429, "key_banned", "60"]);
+    expect((await get(other)).json.code).toBe("rate_limit_exceeded");
+
+    const restarted = await service.restart();
+    restarted.clock.advance(59_000);
+    const still = await restarted.call("GET", "/pets", { key });
+    expect([still.json.code, still.headers.get("retry-after")]).toEqual(["key_banned", "1"]);
+    expect((await restarted.call("GET", "/pets", { key: other })).status).toBe(200);
+    restarted.clock.advance(1_000);
+    expect((await restarted.call("GET", "/pets", { key })).status).toBe(200);
+    await restarted.stop();
+  });
+
+  test("the count of the day survives a restart", async () => {
+    let service = await TestService.start();
+    const key = await service.newKey("enterprise", { perMinute: 100, perDay: 5 });
+    for (let count = 0; count < 4; count++) await service.call("GET", "/pets", { key });
+    service = await service.restart();
+    expect((await service.call("GET", "/pets", { key })).headers.get("x-ratelimit-remaining")).toBe("0");
+    const { status, headers } = await service.call("GET", "/pets", { key });
+    expect([status, headers.get("retry-after")]).toEqual([429, String(12 * 3600)]);
+    service.clock.advance(12 * 3_600_000);
+    expect((await service.call("GET", "/pets", { key })).status).toBe(200);
+    await service.stop();
+  });
+});
+
+describe("removal", () => {
+  test("getPet ends by itself on 5 December 2030, and listPets goes on", async () => {
+    const service = await TestService.start();
+    const key = await service.newKey();
+    const { id } = (await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } })).json;
+    service.clock.setWall(REMOVAL - 1);
+    expect((await service.call("GET", `/pets/${id}`, { key })).status).toBe(200);
+    service.clock.setWall(REMOVAL);
+    const { status, json, headers } = await service.call("GET", `/pets/${id}`, { key });
+    expect([status, json.code]).toEqual([410, "operation_removed"]);
+    expect(headers.get("sunset")).toBe("Thu, 05 Dec 2030 00:00:00 GMT");
+    expect(headers.get("link")).toContain(`<${service.app.base}/pets>; rel="successor-version"`);
+    expect((await service.call("GET", "/pets", { key })).json).toHaveLength(1);
+    service.clock.setWall(NOON);
+    await service.stop();
+  });
+});
+
+describe("failures", () => {
+  /** A service whose getPet does what the test says. */
+  function serviceWith(getPet: () => never) {
+    const open = (storage: ConstructorParameters<typeof PetStore>[0]) =>
+      bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
+    return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
+  }
+
+  test.each([
+    [
+      "an error",
+      () => {
+        throw new Error("secret /internal/path psk_test_x");
+      },
+    ],
+    ["a rejection", () => Promise.reject(new Error("secret"))],
+    ["an undeclared error", () => failure({ ...petNotFound, code: "made_up" }, "secret")],
+    ["no outcome", () => undefined],
+  ])("%s inside a handler is a 500 that shows nothing, and is logged", async (_name, getPet) => {
+    const service = await serviceWith(getPet as () => never);
+    const key = await service.newKey();
+    const { status, json, headers, text } = await service.call("GET", "/pets/1", { key });
+    expect([status, json.code]).toEqual([500, "internal_error"]);
+    expect(text).not.toMatch(/secret|internal\/|TypeError/);
+    expect((await service.call("GET", "/pets", { key })).status).toBe(200);
+    await service.stop();
+    expect(service.logLines.join("\n")).toContain(`"requestId":"${headers.get("x-request-id")}"`);
+  });
+
+  test("a store that is not available is a 503 that says when to try again", async () => {
+    const service = await serviceWith(() => {
+      throw new StorageUnavailable("disk /dev/sda is on fire");
+    });
+    const { status, json, headers, text } = await service.call("GET", "/pets/1", { key: await service.newKey() });
+    expect([status, json.code, headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
+    expect(text).not.toContain("fire");
+    await service.stop();
+  });
+});
+
+/** Sends text over a socket and returns what comes until the end of the connection. */
+async function rawText(service: TestService, request: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = "";
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port: service.app.port,
+    socket: {
+      open: (socket) => void socket.write(request),
+      data: (_socket, bytes) => void (text += bytes.toString()),
+      close: () => resolve(text),
+      error: (_socket, error) => reject(error),
+    },
+  });
+  return promise;
+}
+
+/** One request with exactly this first line. */
+async function rawRequest(service: TestService, line: string, headers: string[]) {
+  const text = await rawText(service, [line, "Host: petstore", "Connection: close", ...headers, "", ""].join("\r\n"));
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  return {
+    status: Number(head.split(" ")[1]),
+    headers: head.toLowerCase(),
+    body: body === "" ? undefined : JSON.parse(body),
+  };
+}
