@@ -58,15 +58,23 @@ export class Conduct {
     };
   }
 
+  /** Notes that the key was admitted: its next 429 is again a first one. */
+  admitted(): void {
+    this.#toldUntil = Number.NEGATIVE_INFINITY;
+  }
+
   /** Notes a denial. Returns the ban if it is the strike that brings one. */
   denied(retryAfter: number, strikesAllowed: number, moment: Moment): Ban | undefined {
+    const until = moment.monotonic + retryAfter * 1000;
     if (moment.monotonic >= this.#toldUntil) {
       this.#strikes = 0;
       this.#deniedSince = moment.monotonic;
-    } else if (moment.monotonic - this.#deniedSince >= GRACE) {
-      this.#strikes++;
+      this.#toldUntil = until;
+    } else {
+      // Parallel requests are each told a time of their own. None may find itself too early at it.
+      this.#toldUntil = Math.min(this.#toldUntil, until);
+      if (moment.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
     }
-    this.#toldUntil = moment.monotonic + retryAfter * 1000;
     if (this.#strikes < strikesAllowed) return undefined;
     this.#banLevel = this.#isForgiven(moment) ? 1 : this.#banLevel + 1;
     this.#startBan(moment, banLength(this.#banLevel));
@@ -86,6 +94,6 @@ export class Conduct {
   }
 
   #isForgiven(moment: Moment): boolean {
-    return moment.wall - this.#banEndsWall >= FORGIVEN_AFTER;
+    return moment.monotonic - this.#banEnds >= FORGIVEN_AFTER;
   }
 }

@@ -26,8 +26,8 @@ export class MemoryLimiter implements Limiter {
   readonly #loading = new Map<string, Promise<Windows>>();
   readonly #addresses = new Map<string, Windows>();
   readonly #conducts = new Map<string, Conduct>();
-  #changed = new Map<string, Windows>();
-  #unsavedBans = new Map<string, Ban>();
+  readonly #changed = new Map<string, Windows>();
+  readonly #unsavedBans = new Map<string, Ban>();
   #swept = Number.NEGATIVE_INFINITY;
 
   private constructor(store: LimitStore, clock: Clock, addressQuota: Quota) {
@@ -74,7 +74,6 @@ export class MemoryLimiter implements Limiter {
     const bans = [...this.#unsavedBans];
     if (bans.length > 0) await this.#saveBans(bans);
     const changed = [...this.#changed];
-    this.#changed = new Map();
     for (let start = 0; start < changed.length; start += BATCH) {
       await this.#saveWindows(changed.slice(start, start + BATCH));
     }
@@ -94,6 +93,7 @@ export class MemoryLimiter implements Limiter {
     const waitsForSave = windows.changed;
     const admission = windows.admit(caller, moment);
     if (admission.verdict === "limited") return this.#deny(caller, admission, moment);
+    conduct?.admitted();
     if (!waitsForSave) this.#changed.set(caller.accountId, windows);
     return admission;
   }
@@ -123,10 +123,8 @@ export class MemoryLimiter implements Limiter {
       return windows;
     });
     if (loaded instanceof Promise) {
-      this.#loading.set(
-        accountId,
-        loaded.finally(() => this.#loading.delete(accountId)),
-      );
+      this.#loading.set(accountId, loaded);
+      loaded.catch(() => this.#loading.delete(accountId)); // the next request tries again
     }
     return loaded;
   }
@@ -140,6 +138,7 @@ export class MemoryLimiter implements Limiter {
 
   async #saveWindows(entries: readonly [string, Windows][]): Promise<void> {
     const moment = this.#moments.now();
+    for (const [id] of entries) this.#changed.delete(id);
     try {
       await this.#store.saveWindows(entries.map(([id, windows]) => [id, windows.save(moment)]));
     } catch (error) {

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { assert, asyncProperty } from "fast-check";
+import { conductConformance } from "./limiter-conduct-conformance.ts";
+import { arbitraryEvent, arbitraryStart, happen, LimiterModel, storyOf } from "./limiter-model.ts";
+import {
+  caller,
+  LimiterUnderTest,
+  midnightSecond,
+  noonSecond,
+  type OpenLimiter,
+  SECOND,
+  verdicts,
+} from "./limiter-under-test.ts";
+import type { Quota } from "./windows.ts";
+
+async function figuresOf(under: LimiterUnderTest, quota: Quota) {
+  const { limit, remaining, reset } = await under.sendOne(caller(quota));
+  return { limit, remaining, reset };
+}
+
+/** Declares what every engine of the port `Limiter` has to pass. */
+export function limiterConformance(name: string, open: OpenLimiter): void {
+  describe(`${name} keeps the promises of the port Limiter:`, () => {
+    let under: LimiterUnderTest;
+    beforeEach(async () => {
+      under = await LimiterUnderTest.start(open);
+    });
+    afterEach(() => under.close());
+
+    describe("the minute", () => {
+      test("admits exactly the limit", async () => {
+        expect(verdicts(await under.send(caller(), 5))).toEqual([
+          "admitted",
+          "admitted",
+          "admitted",
+          "limited",
+          "limited",
+        ]);
+      });
+
+      test("admits exactly the limit of requests that come at once", async () => {
+        const answers = await Promise.all(Array.from({ length: 200 }, () => under.sendOne(caller({ perMinute: 50 }))));
+        expect(answers.filter(({ verdict }) => verdict === "admitted")).toHaveLength(50);
+      });
+
+      test("starts with the first request and ends 60 s later, not sooner", async () => {
+        under.clock.advance(37_123);
+        await under.send(caller(), 3);
+        under.clock.advance(59_999);
+        expect((await under.sendOne(caller())).verdict).toBe("limited");
+        under.clock.advance(1);
+        expect(verdicts(await under.send(caller(), 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
+      });
+
+      test("has one reset, which is its end", async () => {
+        under.clock.advance(250);
+        const resets = new Set<number>();
+        for (let request = 0; request < 3; request++) {
+          resets.add((await under.sendOne(caller())).reset);
+          under.clock.advance(11_111);
+        }
+        for (let request = 0; request < 3; request++) {
+          resets.add((await under.sendOne(caller())).reset);
+          under.clock.advance(7_777);
+        }
+        expect([...resets]).toEqual([noonSecond + 61]); // rounded up: at that second it has ended
+      });
+
+      test("of the next request starts anew, however late it comes", async () => {
+        await under.send(caller(), 3);
+        under.clock.advance(200_000);
+        expect(await under.sendOne(caller())).toEqual({
+          verdict: "admitted",
+          limit: 3,
+          remaining: 2,
+          reset: noonSecond + 260,
+          retryAfter: 0,
+        });
+      });
+    });
+
+    describe("the day", () => {
+      test("is the UTC calendar day", async () => {
+        const who = caller({ perDay: 2 });
+        under.clock.setWall(midnightSecond * SECOND - 500);
+        expect(verdicts(await under.send(who, 3))).toEqual(["admitted", "admitted", "limited"]);
+        under.clock.advance(499);
+        expect((await under.sendOne(who)).verdict).toBe("limited");
+        under.clock.advance(1);
+        expect((await under.sendOne(who)).verdict).toBe("admitted");
+      });
+
+      test("counts what all minutes admitted", async () => {
+        const who = caller({ perMinute: 2, perDay: 5 });
+        const admitted: number[] = [];
+        for (let minute = 0; minute < 4; minute++) {
+          admitted.push((await under.send(who, 4)).filter(({ verdict }) => verdict === "admitted").length);
+          under.clock.advance(60_000);
+        }
+        expect(admitted).toEqual([2, 2, 1, 0]);
+      });
+    });
+
+    describe("the figures are", () => {
+      test("those of the minute, where it has less left", async () => {
+        expect(await figuresOf(under, { perMinute: 3, perDay: 4 })).toEqual({
+          limit: 3,
+          remaining: 2,
+          reset: noonSecond + 60,
+        });
+      });
+
+      test("those of the day, where it has less left", async () => {
+        const reset = midnightSecond;
+        expect(await figuresOf(under, { perMinute: 4, perDay: 3 })).toEqual({ limit: 3, remaining: 2, reset });
+      });
+
+      test("those of the day, where both have the same left", async () => {
+        await under.send(caller({ perMinute: 5, perDay: 6 }), 2);
+        under.clock.advance(60_000);
+        const reset = midnightSecond;
+        expect(await figuresOf(under, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 3, reset });
+        expect(await figuresOf(under, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 2, reset });
+      });
+
+      test("never below zero, also where the plan has become smaller", async () => {
+        await under.send(caller({ perMinute: 10 }), 8);
+        expect(await under.sendOne(caller({ perMinute: 5 }))).toMatchObject({
+          verdict: "limited",
+          limit: 5,
+          remaining: 0,
+        });
+      });
+
+      test("those of the new plan at once, where it has become larger", async () => {
+        await under.send(caller(), 4);
+        const answer = await under.sendOne(caller({ perMinute: 10 }));
+        expect(answer).toMatchObject({ verdict: "admitted", limit: 10, remaining: 6 });
+      });
+    });
+
+    describe("addresses", () => {
+      test("have a minute and a day of their own", async () => {
+        expect(
+          verdicts(await under.sendFrom("192.0.2.1", 61)).filter((verdict) => verdict === "admitted"),
+        ).toHaveLength(60);
+        expect(await under.limiter.admitAddress("192.0.2.1")).toEqual({
+          verdict: "limited",
+          limit: 60,
+          remaining: 0,
+          reset: noonSecond + 60,
+          retryAfter: 60,
+        });
+        expect(await under.limiter.admitAddress("192.0.2.2")).toMatchObject({ verdict: "admitted", remaining: 59 });
+      });
+
+      test("may send 1,000 requests a day", async () => {
+        let admitted = 0;
+        for (let minute = 0; minute < 20; minute++) {
+          admitted += verdicts(await under.sendFrom("192.0.2.1", 60)).filter(
+            (verdict) => verdict === "admitted",
+          ).length;
+          under.clock.advance(60_000);
+        }
+        expect(admitted).toBe(1_000);
+        expect(await under.limiter.admitAddress("192.0.2.1")).toMatchObject({ limit: 1_000, reset: midnightSecond });
+      });
+
+      test("are never banned", async () => {
+        await under.sendFrom("192.0.2.1", 61);
+        under.clock.advance(SECOND);
+        expect(new Set(verdicts(await under.sendFrom("192.0.2.1", 300)))).toEqual(new Set(["limited"]));
+      });
+
+      test("can be looked at without being counted", async () => {
+        for (let look = 0; look < 100; look++) {
+          expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ limit: 60, remaining: 60 });
+        }
+        await under.sendFrom("192.0.2.1", 2);
+        expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 58, reset: noonSecond + 60 });
+        under.clock.advance(60 * SECOND);
+        await under.limiter.peekAddress("192.0.2.1"); // does not start the next minute
+        under.clock.advance(20 * SECOND);
+        await under.sendFrom("192.0.2.1", 1);
+        expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 59, reset: noonSecond + 140 });
+      });
+
+      test("and accounts of the same name have nothing to do with each other", async () => {
+        await under.sendFrom("acc_1", 60);
+        expect((await under.sendOne(caller({ perMinute: 60 }))).remaining).toBe(59);
+      });
+    });
+
+    conductConformance(open);
+
+    test("whoever asks, and whenever: the answer is that of the model", async () => {
+      await assert(
+        asyncProperty(arbitraryStart, storyOf(arbitraryEvent), async (wall, story) => {
+          const fresh = await LimiterUnderTest.start(open, wall);
+          const model = new LimiterModel(fresh.clock);
+          for (const event of story) await happen(event, fresh.clock, fresh.limiter, model);
+          await fresh.close();
+        }),
+        { numRuns: 150 },
+      );
+    });
+  });
+}

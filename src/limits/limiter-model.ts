@@ -1,0 +1,188 @@
+import { expect } from "bun:test";
+import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
+import type { ManualClock } from "../../test/harness/manual-clock.ts";
+import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import type { Quota } from "./windows.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** Seconds that the first ban lasts, the second, and so on; all later ones last as long as the last. */
+const banSeconds = [60, 120, 240, 480, 960, 1_920, 3_600];
+
+interface Instant {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+interface KeyState {
+  /** The denial that goes on: since when, when the key may come again, requests that came too early. */
+  denial?: { readonly since: number; until: number; strikes: number } | undefined;
+  banEnds: number;
+  level: number;
+}
+
+/**
+ * What a limiter has to answer, worked out from the list of all requests that were ever admitted:
+ * slow, and simple enough to be seen to be right. Engines are compared with it.
+ */
+export class LimiterModel {
+  readonly #clock: ManualClock;
+  #admitted: (Instant & { readonly who: string })[] = [];
+  #keys = new Map<string, KeyState>();
+  #saved = 0;
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  request(caller: Caller): Admission {
+    const key = this.#keys.get(caller.keyId) ?? { banEnds: Number.NEGATIVE_INFINITY, level: 0 };
+    this.#keys.set(caller.keyId, key);
+    const now = this.#now();
+    if (now.monotonic < key.banEnds) return this.#banned(caller, key);
+    const admission = this.#count(caller.accountId, caller);
+    if (admission.verdict === "admitted") {
+      key.denial = undefined;
+      return admission;
+    }
+    const until = now.monotonic + admission.retryAfter * 1000;
+    if (!key.denial || now.monotonic >= key.denial.until) {
+      key.denial = { since: now.monotonic, until, strikes: 0 };
+      return admission;
+    }
+    key.denial.until = Math.min(key.denial.until, until);
+    if (now.monotonic >= key.denial.since + 1_000) key.denial.strikes++;
+    if (key.denial.strikes < Math.max(20, Math.floor(caller.perMinute / 2))) return admission;
+    key.denial = undefined;
+    key.level = now.monotonic - key.banEnds >= DAY ? 1 : key.level + 1;
+    key.banEnds = now.monotonic + 1000 * (banSeconds[key.level - 1] ?? 3_600);
+    return this.#banned(caller, key);
+  }
+
+  requestOfAddress(address: string, quota: Quota): Admission {
+    return this.#count(address, quota);
+  }
+
+  /** What was admitted until now is on disk. */
+  save(): void {
+    this.#saved = this.#admitted.length;
+  }
+
+  /** The limiter starts again and knows what is on disk: the counts that were saved, and all bans. */
+  restart(): void {
+    this.#admitted.length = this.#saved;
+    for (const key of this.#keys.values()) key.denial = undefined;
+  }
+
+  #now(): Instant {
+    return { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
+  }
+
+  #banned({ perMinute }: Caller, { banEnds }: KeyState): Admission {
+    return this.#answer("banned", { limit: perMinute, left: 0, rest: banEnds - this.#clock.monotonic() });
+  }
+
+  #count(who: string, quota: Quota): Admission {
+    const { minute, day } = this.#windows(who, quota);
+    if (minute.left > 0 && day.left > 0) {
+      this.#admitted.push({ who, ...this.#now() });
+      const after = this.#windows(who, quota);
+      return this.#answer("admitted", after.minute.left < after.day.left ? after.minute : after.day);
+    }
+    if (day.left > 0) return this.#answer("limited", minute);
+    if (minute.left > 0) return this.#answer("limited", day);
+    return this.#answer("limited", seconds(minute.rest) > seconds(day.rest) ? minute : day);
+  }
+
+  #windows(who: string, quota: Quota) {
+    const now = this.#now();
+    const own = this.#admitted.filter((request) => request.who === who);
+    let start = Number.NEGATIVE_INFINITY;
+    for (const { monotonic } of own) if (monotonic >= start + MINUTE) start = monotonic;
+    if (now.monotonic >= start + MINUTE) start = now.monotonic;
+    const inMinute = own.filter(({ monotonic }) => monotonic >= start).length;
+    const inDay = own.filter(({ wall }) => dayOf(wall) === dayOf(now.wall)).length;
+    return {
+      minute: { limit: quota.perMinute, left: quota.perMinute - inMinute, rest: start + MINUTE - now.monotonic },
+      day: { limit: quota.perDay, left: quota.perDay - inDay, rest: (dayOf(now.wall) + 1) * DAY - now.wall },
+    };
+  }
+
+  #answer(
+    verdict: Admission["verdict"],
+    window: { readonly limit: number; readonly left: number; readonly rest: number },
+  ): Admission {
+    return {
+      verdict,
+      limit: window.limit,
+      remaining: window.left,
+      reset: seconds(this.#clock.now() + window.rest),
+      retryAfter: verdict === "admitted" ? 0 : seconds(window.rest),
+    };
+  }
+}
+
+/** Whole seconds, rounded up: who waits as long has waited long enough. */
+function seconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
+}
+
+function dayOf(wall: number): number {
+  return Math.floor(wall / DAY);
+}
+
+/** A caller of an account, with the given quota. */
+export function callerOf(accountId: string, keyId: string, quota: Quota): Caller {
+  return { accountId, keyId, scopes: new Set(["read"]), ...quota };
+}
+
+// Small limits, so that few requests reach all of them. Two keys share an account.
+const small: Quota = { perMinute: 2, perDay: 5 };
+const larger: Quota = { perMinute: 44, perDay: 1_000_000 };
+const callers: readonly Caller[] = [
+  callerOf("acc_a", "key_a1", small),
+  callerOf("acc_a", "key_a2", small),
+  callerOf("acc_b", "key_b", larger),
+];
+
+export type Event =
+  | { readonly kind: "time passes"; readonly milliseconds: number }
+  | { readonly kind: "requests"; readonly caller: Caller; readonly times: number };
+
+const timePasses = oneof(
+  { weight: 4, arbitrary: constantFrom(1_000, 60_000) },
+  { weight: 4, arbitrary: integer({ min: 1, max: 3_000 }) },
+  { weight: 3, arbitrary: integer({ min: 10_000, max: 70_000 }) },
+  { weight: 1, arbitrary: integer({ min: 1, max: 4_000_000 }) },
+  { weight: 1, arbitrary: constantFrom(DAY / 2, DAY, DAY - 1_000) },
+).map((milliseconds): Event => ({ kind: "time passes", milliseconds }));
+
+const requests = record({
+  caller: constantFrom(...callers),
+  times: oneof(integer({ min: 1, max: 3 }), integer({ min: 20, max: 70 })),
+}).map(({ caller, times }): Event => ({ kind: "requests", caller, times }));
+
+/** Requests of a few keys, at any time. */
+export const arbitraryEvent: Arbitrary<Event> = oneof(timePasses, requests);
+
+/** A story of such events, or of others too; long enough that limits are met and bans follow. */
+export function storyOf<E>(event: Arbitrary<E>): Arbitrary<E[]> {
+  return array(event, { maxLength: 80, size: "max" });
+}
+
+/** Any time of a day. */
+export const arbitraryStart: Arbitrary<number> = oneof(
+  integer({ min: 0, max: DAY - 1 }),
+  integer({ min: DAY - 90_000, max: DAY - 1 }),
+).map((time) => Date.UTC(2026, 10, 21) + time);
+
+/** Lets the event happen, and expects of the limiter what the model says. */
+export async function happen(event: Event, clock: ManualClock, limiter: Limiter, model: LimiterModel): Promise<void> {
+  if (event.kind === "time passes") {
+    clock.advance(event.milliseconds);
+    return;
+  }
+  for (let time = 0; time < event.times; time++) {
+    expect(await limiter.admit(event.caller)).toEqual(model.request(event.caller));
+  }
+}

@@ -1,0 +1,68 @@
+import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
+import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import { callerOf } from "./limiter-model.ts";
+import { MINUTE, type Quota } from "./windows.ts";
+
+/** An engine of the port `Limiter` that knows nothing yet, and how it is ended. */
+export interface LimiterEngine {
+  readonly limiter: Limiter;
+  close(): Promise<void>;
+}
+
+/** Opens an engine that takes the time from the clock and counts in a place of its own. */
+export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<LimiterEngine>;
+
+export const SECOND = 1_000;
+export const HOUR = 60 * MINUTE;
+export const noonSecond = NOON / SECOND;
+export const midnightSecond = Date.UTC(2026, 10, 22) / SECOND;
+
+/** A limiter of a test, with its clock. */
+export class LimiterUnderTest {
+  readonly clock: ManualClock;
+  readonly limiter: Limiter;
+  readonly close: () => Promise<void>;
+
+  static async start(open: OpenLimiter, wall = NOON): Promise<LimiterUnderTest> {
+    const clock = new ManualClock(wall);
+    return new LimiterUnderTest(clock, await open(clock, { perMinute: 60, perDay: 1_000 }));
+  }
+
+  private constructor(clock: ManualClock, engine: LimiterEngine) {
+    this.clock = clock;
+    this.limiter = engine.limiter;
+    this.close = () => engine.close();
+  }
+
+  async sendOne(who: Caller): Promise<Admission> {
+    return this.limiter.admit(who);
+  }
+
+  async send(who: Caller, times: number): Promise<Admission[]> {
+    const answers: Admission[] = [];
+    for (let time = 0; time < times; time++) answers.push(await this.limiter.admit(who));
+    return answers;
+  }
+
+  async sendFrom(address: string, times: number): Promise<Admission[]> {
+    const answers: Admission[] = [];
+    for (let time = 0; time < times; time++) answers.push(await this.limiter.admitAddress(address));
+    return answers;
+  }
+
+  /** Uses up the minute, goes on a second after the first 429, and gives the answer to the last strike. */
+  async offend(who: Caller): Promise<Admission> {
+    await this.send(who, who.perMinute + 1);
+    this.clock.advance(SECOND);
+    return (await this.send(who, 20)).at(-1) as Admission;
+  }
+}
+
+/** A caller with a small quota, which may be given in part. */
+export function caller(quota: Partial<Quota> = {}, keyId = "key_1", accountId = "acc_1"): Caller {
+  return callerOf(accountId, keyId, { perMinute: 3, perDay: 1_000, ...quota });
+}
+
+export function verdicts(answers: readonly Admission[]): Admission["verdict"][] {
+  return answers.map(({ verdict }) => verdict);
+}

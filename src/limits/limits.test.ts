@@ -1,0 +1,208 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assert, asyncProperty, constantFrom, oneof } from "fast-check";
+import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
+import type { Admission, Caller } from "../http/ports.ts";
+import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
+import { limiterConformance } from "./limiter-conformance.ts";
+import { arbitraryEvent, arbitraryStart, callerOf, happen, LimiterModel, storyOf } from "./limiter-model.ts";
+import { LimitStore } from "./limits.store.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const addressQuota = { perMinute: 60, perDay: 1_000 };
+const noonSecond = NOON / SECOND;
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-limits-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let stores = 0;
+const newFile = () => join(folder, `${++stores}.db`);
+
+limiterConformance("MemoryLimiter", async (clock, quota) => {
+  const storage = new SqliteStorage(newFile());
+  const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, quota);
+  return { limiter, close: () => storage.close() };
+});
+
+describe("MemoryLimiter", () => {
+  let clock: ManualClock;
+  let file: string;
+  let storage: SqliteStorage;
+  let limiter: MemoryLimiter;
+
+  const start = async () => {
+    storage = new SqliteStorage(file);
+    limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
+  };
+  /** Ends the process without a last save, and starts it again. */
+  const restart = async () => {
+    await storage.close();
+    await start();
+  };
+  beforeEach(async () => {
+    clock = new ManualClock();
+    file = newFile();
+    await start();
+  });
+  afterEach(() => storage.close());
+
+  const who = callerOf("acc_1", "key_1", { perMinute: 3, perDay: 10 });
+  const sendOne = async (caller: Caller = who) => limiter.admit(caller);
+  const send = async (times: number, caller: Caller = who): Promise<Admission[]> => {
+    const answers: Admission[] = [];
+    for (let time = 0; time < times; time++) answers.push(await sendOne(caller));
+    return answers;
+  };
+  const offend = async (caller: Caller = who): Promise<Admission> => {
+    await send(caller.perMinute + 1, caller);
+    clock.advance(SECOND);
+    return (await send(20, caller)).at(-1) as Admission;
+  };
+
+  test("answers at once for an account that it has in memory", async () => {
+    await sendOne();
+    expect(limiter.admit(who)).not.toBeInstanceOf(Promise);
+  });
+
+  describe("after a restart", () => {
+    test("goes on with the minute and the day as they were saved", async () => {
+      await send(2);
+      await limiter.save();
+      clock.advance(20 * SECOND);
+      await restart();
+      expect(await sendOne()).toMatchObject({ verdict: "admitted", remaining: 0, reset: noonSecond + 60 });
+      expect(await sendOne()).toMatchObject({ verdict: "limited", reset: noonSecond + 60, retryAfter: 40 });
+      clock.advance(40 * SECOND);
+      expect(await sendOne(callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 }))).toMatchObject({ remaining: 6 });
+    });
+
+    test("has forgotten only what was not saved", async () => {
+      await send(1);
+      await limiter.save();
+      await send(1);
+      await restart();
+      expect((await send(3)).map(({ verdict }) => verdict)).toEqual(["admitted", "admitted", "limited"]);
+    });
+
+    test("keeps a ban that nobody saved, and how many there were", async () => {
+      await offend();
+      await restart();
+      expect(await sendOne()).toMatchObject({ verdict: "banned", reset: noonSecond + 61, retryAfter: 60 });
+      clock.advance(60 * SECOND);
+      await restart();
+      expect((await offend()).retryAfter).toBe(120);
+    });
+
+    test("lengthens no ban and no minute though the wall clock was set back meanwhile", async () => {
+      await offend();
+      await limiter.save();
+      clock.setWall(clock.now() - HOUR);
+      await restart();
+      expect(await sendOne()).toMatchObject({ verdict: "banned", retryAfter: 60 });
+      expect((await sendOne(callerOf("acc_1", "key_2", who))).retryAfter).toBeLessThanOrEqual(60);
+    });
+  });
+
+  describe("when the wall clock jumps", () => {
+    const jumps: [string, number][] = [
+      ["back by an hour", -HOUR],
+      ["back by a day", -DAY],
+      ["forward by an hour", HOUR],
+      ["forward by a day", DAY],
+      ["forward by a month", 30 * DAY],
+    ];
+
+    test.each(jumps)("%s, the minute neither ends nor starts anew", async (_, jump) => {
+      await send(3);
+      clock.advance(20 * SECOND);
+      clock.setWall(clock.now() + jump);
+      const reset = noonSecond + jump / SECOND + 60;
+      expect(await sendOne()).toMatchObject({ verdict: "limited", remaining: 0, reset, retryAfter: 40 });
+      clock.advance(39_999);
+      expect(await sendOne()).toMatchObject({ verdict: "limited", reset, retryAfter: 1 });
+      clock.advance(1);
+      expect((await sendOne()).verdict).toBe("admitted");
+    });
+
+    test.each(jumps)("%s, a ban neither ends nor is forgotten", async (_, jump) => {
+      await offend();
+      clock.advance(20 * SECOND);
+      clock.setWall(clock.now() + jump);
+      await limiter.save(); // lets go of what is no longer needed
+      const reset = noonSecond + 61 + jump / SECOND;
+      expect(await sendOne()).toMatchObject({ verdict: "banned", reset, retryAfter: 40 });
+      clock.advance(40 * SECOND);
+      expect((await offend()).retryAfter).toBe(120);
+    });
+
+    test.each(jumps)("%s and back, the day keeps its count", async (_, jump) => {
+      await send(3);
+      clock.setWall(clock.now() + jump);
+      clock.advance(60 * SECOND);
+      expect((await sendOne()).verdict).toBe("admitted");
+      clock.setWall(clock.now() - jump);
+      clock.advance(60 * SECOND);
+      const sameDay = Math.abs(jump) < DAY;
+      const { remaining } = await sendOne(callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 }));
+      expect(remaining).toBe(sameDay ? 5 : 6);
+    });
+  });
+
+  describe("agrees with the model", () => {
+    test("whatever is saved, and whenever it ends and starts again", async () => {
+      const event = oneof(
+        { weight: 6, arbitrary: arbitraryEvent },
+        { weight: 1, arbitrary: constantFrom("save" as const, "end" as const) },
+      );
+      await assert(
+        asyncProperty(arbitraryStart, storyOf(event), async (wall, story) => {
+          await storage.close();
+          clock = new ManualClock(wall);
+          file = newFile();
+          await start();
+          const model = new LimiterModel(clock);
+          for (const one of story) {
+            if (one === "save") {
+              await limiter.save();
+              model.save();
+            } else if (one === "end") {
+              await restart();
+              model.restart();
+            } else await happen(one, clock, limiter, model);
+          }
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    test("however often the wall clock is set wrong and right again", async () => {
+      const event = oneof(
+        { weight: 8, arbitrary: arbitraryEvent },
+        { weight: 1, arbitrary: constantFrom("set" as const, "save" as const) },
+      );
+      const error = constantFrom(-DAY, -HOUR, HOUR, DAY);
+      await assert(
+        asyncProperty(arbitraryStart, error, storyOf(event), async (wall, wrong, story) => {
+          await storage.close();
+          clock = new ManualClock(wall);
+          file = newFile();
+          await start();
+          const model = new LimiterModel(clock);
+          let next = wrong;
+          for (const one of story) {
+            if (one === "set") {
+              clock.setWall(clock.now() + next);
+              next = -next;
+            } else if (one === "save") await limiter.save();
+            else await happen(one, clock, limiter, model);
+          }
+        }),
+        { numRuns: 100 },
+      );
+    });
+  });
+});

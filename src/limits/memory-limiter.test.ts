@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
+import {
+  type Row,
+  type SqlParameter,
+  type Statement,
+  type Storage,
+  StorageUnavailable,
+  type Transaction,
+} from "../storage/storage.ts";
+import { callerOf } from "./limiter-model.ts";
+import { LimitStore } from "./limits.store.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
+
+/** A store that answers reads later, as one across a network does, and that can fail. */
+class DistantStorage implements Storage {
+  readonly #storage: Storage;
+  readsFail = false;
+  /** Writes still to be accepted before all fail. */
+  writesLeft = Number.POSITIVE_INFINITY;
+  reads = 0;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
+    this.#read();
+    return this.#storage.all(statement, ...parameters);
+  }
+
+  async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
+    this.#read();
+    return this.#storage.first(statement, ...parameters);
+  }
+
+  write<T>(body: () => Transaction<T>): Promise<T> {
+    return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
+  }
+
+  onForeignWrite(): void {}
+  probe(): Promise<void> {
+    return this.#storage.probe();
+  }
+  close(): Promise<void> {
+    return this.#storage.close();
+  }
+
+  #read(): void {
+    this.reads++;
+    if (this.readsFail) throw new StorageUnavailable("away");
+  }
+}
+
+const quota = { perMinute: 100, perDay: 1_000 };
+const caller = (account: number) => callerOf(`acc_${account}`, `key_${account}`, quota);
+
+let folder: string;
+let clock: ManualClock;
+let storage: DistantStorage;
+let limiter: MemoryLimiter;
+
+const start = () => MemoryLimiter.open(new LimitStore(storage), clock, { perMinute: 60, perDay: 1_000 });
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "petstore-limiter-"));
+  clock = new ManualClock();
+  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
+  limiter = await start();
+});
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("an account that is not in memory", () => {
+  test("is read once for all requests that come meanwhile, and each is counted", async () => {
+    const before = storage.reads;
+    const answers = await Promise.all(Array.from({ length: 150 }, async () => limiter.admit(caller(1))));
+    expect(storage.reads).toBe(before + 1);
+    expect(answers.filter(({ verdict }) => verdict === "admitted")).toHaveLength(100);
+  });
+
+  test("fails the requests that need it while the store is away, and nothing else", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    await limiter.admit(caller(1));
+    storage.readsFail = true;
+    const refused = await Promise.resolve(limiter.admit(caller(2))).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StorageUnavailable);
+    expect(limiter.admit(caller(1))).toMatchObject({ verdict: "admitted", remaining: 98 });
+    storage.readsFail = false;
+    expect(await limiter.admit(caller(2))).toMatchObject({ verdict: "admitted", remaining: 99 });
+    await new Promise(setImmediate);
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe("a save that fails", () => {
+  test.each([0, 1, 2])("after %p good writes loses no count of any account", async (good) => {
+    const accounts = 2_500; // more than one transaction takes
+    for (let account = 0; account < accounts; account++) await limiter.admit(caller(account));
+    storage.writesLeft = good;
+    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(StorageUnavailable);
+    for (let account = 0; account < accounts; account += 2) await limiter.admit(caller(account));
+    storage.writesLeft = Number.POSITIVE_INFINITY;
+    await limiter.save();
+    limiter = await start();
+    for (let account = 0; account < accounts; account++) {
+      expect((await limiter.admit(caller(account))).remaining).toBe(account % 2 === 0 ? 97 : 98);
+    }
+  });
+
+  test("keeps a ban for the next one", async () => {
+    storage.writesLeft = 0;
+    for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
+    clock.advance(1_000);
+    for (let strike = 0; strike < 50; strike++) await limiter.admit(caller(1));
+    expect((await limiter.admit(caller(1))).verdict).toBe("banned");
+    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(StorageUnavailable);
+    storage.writesLeft = Number.POSITIVE_INFINITY;
+    await limiter.save();
+    limiter = await start();
+    expect((await limiter.admit(caller(1))).verdict).toBe("banned");
+  });
+});
+
+test("a request that comes while a save is under way is in the next save", async () => {
+  await limiter.admit(caller(1));
+  const saved = limiter.save();
+  await limiter.admit(caller(1));
+  await saved;
+  await limiter.save();
+  limiter = await start();
+  expect((await limiter.admit(caller(1))).remaining).toBe(97);
+});
+
+describe("the memory is bounded:", () => {
+  test("addresses are at most 100,000, and gone after their day", async () => {
+    for (let address = 0; address < 100_500; address++) limiter.admitAddress(`address ${address}`);
+    expect(limiter.size.addresses).toBe(100_000);
+    await limiter.save();
+    expect(limiter.size.addresses).toBe(100_000);
+    clock.advance(86_400_000);
+    await limiter.save();
+    expect(limiter.size.addresses).toBe(0);
+  });
+
+  test("a look at an address keeps nothing", () => {
+    limiter.peekAddress("192.0.2.1");
+    expect(limiter.size.addresses).toBe(0);
+  });
+
+  test("accounts are at most 100,000 after a save, and none loses its count", async () => {
+    for (let account = 0; account < 100_500; account++) await limiter.admit(caller(account));
+    await limiter.save();
+    expect(limiter.size.accounts).toBe(100_000);
+    for (const account of [0, 1, 499, 500, 100_499]) {
+      expect((await limiter.admit(caller(account))).remaining).toBe(98);
+    }
+  });
+
+  test("a key that was limited is forgotten when it may come again, a banned one after 24 hours", async () => {
+    for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
+    for (let request = 0; request <= 100; request++) await limiter.admit(caller(2));
+    expect(limiter.size.keys).toBe(2);
+    clock.advance(1_000);
+    for (let strike = 0; strike < 50; strike++) await limiter.admit(caller(1));
+    clock.advance(60_000);
+    await limiter.save();
+    expect(limiter.size.keys).toBe(1);
+    clock.advance(86_400_000);
+    await limiter.save();
+    expect(limiter.size.keys).toBe(0);
+  });
+});
