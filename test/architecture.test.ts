@@ -1,0 +1,146 @@
+// Who may import whom. A rule here has a reason; code that breaks one is in the wrong place.
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const root = join(import.meta.dir, "../src");
+const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+
+/** What a file imports: files below src/ by path, packages by name. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)].map(([, name = ""]) =>
+    name.startsWith(".") ? relative(root, join(root, dirname(file), name)) : name,
+  );
+}
+
+/** The files that the program consists of: all that main.ts reaches. Tests and their suites are not among them. */
+const program = reachableFrom("main.ts");
+
+function reachableFrom(start: string): string[] {
+  const found = new Set([start]);
+  for (const file of found) {
+    for (const name of importsOf(file)) if (existsSync(join(root, name))) found.add(name);
+  }
+  return [...found];
+}
+
+/** Small modules without a part of their own, which any part may use. */
+const leaves = /^(clock|maybe-promise|nearest)\.ts$|^telemetry\//;
+
+interface Rule {
+  readonly of: RegExp;
+  readonly may: RegExp;
+  readonly because: string;
+}
+
+const rules: readonly Rule[] = [
+  {
+    of: /^contract\//,
+    may: /^(contract\/|typebox|node:util$)/,
+    because: "the contract is pure values and knows only the schema library",
+  },
+  {
+    of: /\.operations\.ts$/,
+    may: /^(contract\/|typebox)/,
+    because: "operations are pure: no driver and no store can be reached from them",
+  },
+  {
+    of: /\.handlers\.ts$/,
+    may: /^(contract\/|domains\/)/,
+    because: "a handler uses its own operations and its own store",
+  },
+  {
+    of: /\.store\.ts$/,
+    may: /^(contract\/|domains\/|limits\/|storage\/storage\.ts$)/,
+    because: "a store speaks to the storage port, not to an engine",
+  },
+  {
+    of: /^derive\//,
+    may: /^(contract\/|derive\/|typebox|yaml$|@scalar\/)/,
+    because: "what is derived follows from the operations alone",
+  },
+  {
+    of: /^http\//,
+    may: /^(contract\/|http\/|typebox|node:|@scalar\/)/,
+    because: "http declares the ports it needs and knows no domain and no store",
+  },
+  {
+    of: /^limits\//,
+    may: /^(limits\/|http\/ports\.ts$|storage\/storage\.ts$)/,
+    because: "the limiter implements a port of http on the storage port",
+  },
+  {
+    of: /^storage\//,
+    may: /^(storage\/|bun:sqlite$|node:)/,
+    because: "drivers are imported in storage/ and nowhere else",
+  },
+  { of: /^telemetry\//, may: /^node:/, because: "log and metrics belong to no part" },
+  { of: /^main\.ts$/, may: /^(cli\/|node:)/, because: "main is the door: argv, environment, signals" },
+];
+
+describe("imports", () => {
+  test.each(rules.map((rule) => [rule.because, rule] as const))("%s", (_because, { of, may }) => {
+    const concerned = program.filter((file) => of.test(file));
+    expect(concerned).not.toBeEmpty();
+    const wrong = concerned.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => !may.test(name) && !leaves.test(name))
+        .map((name) => `${file} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("drivers are imported in storage/ and limits/ only", () => {
+    const drivers = /^(bun:sqlite|pg|ioredis)$/;
+    const elsewhere = program.filter(
+      (file) => !/^(storage|limits)\//.test(file) && importsOf(file).some((name) => drivers.test(name)),
+    );
+    expect(elsewhere).toEqual([]);
+  });
+
+  test("contract, derive and http name no domain", () => {
+    const domains = readdirSync(join(root, "domains"));
+    const general = program.filter((file) => /^(contract|derive|http)\//.test(file));
+    const naming = general.filter((file) =>
+      importsOf(file).some((name) => domains.some((domain) => name.includes(`domains/${domain}`))),
+    );
+    expect(naming).toEqual([]);
+  });
+
+  test("one domain does not reach into another", () => {
+    const wrong = program.flatMap((file) => {
+      const own = /^domains\/[^/]+\//.exec(file)?.[0];
+      return own
+        ? importsOf(file)
+            .filter((name) => name.startsWith("domains/") && !name.startsWith(own))
+            .map((name) => `${file}: ${name}`)
+        : [];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("there is no cycle", () => {
+    const cycles: string[] = [];
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(" → "));
+      if (done.has(file) || path.includes(file)) return;
+      for (const name of importsOf(file)) if (existsSync(join(root, name))) visit(name, [...path, file]);
+      done.add(file);
+    };
+    for (const file of program) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("have names that say what is in them", () => {
+    expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/)/.test(file))).toEqual([]);
+  });
+
+  test("are short enough to read", () => {
+    const long = program.filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 400);
+    expect(long).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "typebox";
+import { parse } from "yaml";
+import { domains } from "../src/app.ts";
+import { settings } from "../src/config.ts";
+import { errorCatalogue } from "../src/contract/check.ts";
+import { defineOperation, errorsOf, type Operation } from "../src/contract/operation.ts";
+import { derivedParts, replacePart } from "../src/derive/docs.ts";
+import { deriveOpenApi } from "../src/derive/openapi.ts";
+import { TestService } from "./harness/service.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+const catalogue = errorCatalogue(operations);
+const root = join(import.meta.dir, "..");
+
+let service: TestService;
+/* oxlint-disable typescript/no-explicit-any -- the tests say what they expect of the document */
+let document: any;
+
+beforeAll(async () => {
+  service = await TestService.start();
+  document = await (await fetch(new URL("/openapi.json", service.app.base))).json();
+});
+afterAll(() => service.stop());
+
+describe("the document", () => {
+  test("is the same in JSON and in YAML", async () => {
+    const yaml = await fetch(new URL("/openapi.yaml", service.app.base));
+    expect(yaml.headers.get("content-type")).toBe("application/yaml");
+    expect(parse(await yaml.text())).toEqual(document);
+  });
+
+  test("has the version, the server and the key of the interface", () => {
+    expect(document.openapi).toStartWith("3.1.");
+    expect(document.info.version).toBe("1.0.0");
+    expect(document.servers).toEqual([{ url: service.app.base, description: "development" }]);
+    expect(document.components.securitySchemes.bearerAuth).toMatchObject({ type: "http", scheme: "bearer" });
+  });
+
+  test("has the three operations under the tag animals", () => {
+    expect(document.paths["/pets"].get).toMatchObject({ operationId: "listPets", tags: ["animals"] });
+    expect(document.paths["/pets"].post).toMatchObject({ operationId: "createPet", tags: ["animals"] });
+    expect(document.paths["/pets/{petId}"].get).toMatchObject({
+      operationId: "getPet",
+      tags: ["animals"],
+      deprecated: true,
+      "x-deprecated-sunset": "2030-12-05",
+    });
+  });
+
+  test("states the limits of the interface", () => {
+    const [limit, , status] = document.paths["/pets"].get.parameters;
+    expect(limit).toMatchObject({
+      name: "limit",
+      in: "query",
+      required: false,
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    });
+    expect(status).toMatchObject({
+      name: "status",
+      required: false,
+      schema: { $ref: "#/components/schemas/PetStatus" },
+    });
+    expect(document.components.schemas.PetStatus.enum).toEqual(["available", "pending", "sold"]);
+    expect(document.components.schemas.NewPet.required).toEqual(["name", "categoryId"]);
+    expect(document.components.schemas.Pet.required).toEqual(["id", "name", "categoryId"]);
+    expect(document.components.schemas.Pet.properties.id).toMatchObject({ type: "integer", format: "int64" });
+    expect(document.components.schemas.Error.required).toEqual(["code", "message", "status"]);
+  });
+
+  test("declares the limit headers as required on every answer of every operation", () => {
+    for (const item of Object.values<Record<string, any>>(document.paths)) {
+      for (const { responses } of Object.values(item)) {
+        for (const response of Object.values<any>(responses)) {
+          for (const name of ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]) {
+            expect(response.headers[name]).toEqual({ $ref: `#/components/headers/${name}` });
+            expect(document.components.headers[name].required).toBe(true);
+          }
+        }
+      }
+    }
+  });
+
+  test("marks what is not stable, and a switched-off test panel", () => {
+    const marked = (["stable", "beta", "experimental"] as const).map((stability) =>
+      defineOperation({
+        name: stability,
+        method: "GET",
+        path: `/${stability}`,
+        tag: { name: "test", description: "Test." },
+        summary: "Test",
+        description: "Test.",
+        stability,
+        testPanel: stability === "stable",
+        scope: "read",
+        answer: { status: 200, description: "Test.", schema: Type.String(), examples: { one: "x" } },
+        errors: [],
+      }),
+    );
+    const { paths } = deriveOpenApi(marked, []) as { paths: Record<string, any> };
+    const shown = marked.map(({ path }) => [paths[path].get["x-stability"], paths[path].get["x-hideTryItPanel"]]);
+    expect(shown).toEqual([
+      [undefined, undefined],
+      ["beta", true],
+      ["experimental", true],
+    ]);
+  });
+});
+
+describe("errors", () => {
+  test("document, docs and catalogue hold the same codes with the same status and meaning", () => {
+    const expected = catalogue.map(({ code, status, meaning }) => ({ code, status, meaning }));
+    const byCode = (one: { code: string }, other: { code: string }) => one.code.localeCompare(other.code);
+    for (const text of [document.info.description, readFileSync(join(root, "docs/errors.md"), "utf8")]) {
+      const rows = [...text.matchAll(/^\| `([a-z_]+)` \| ([0-9]+) \| (.*) \|$/gm)];
+      const stated = rows.map(([, code, status, meaning]) => ({
+        code: code as string,
+        status: Number(status),
+        meaning: meaning as string,
+      }));
+      expect(stated.toSorted(byCode)).toEqual(expected.toSorted(byCode));
+    }
+  });
+
+  test("each operation declares every error that it can give", () => {
+    for (const operation of operations) {
+      const { responses } = document.paths[operation.path][operation.method.toLowerCase()];
+      const declared = Object.entries<any>(responses).flatMap(([status, { content }]) =>
+        Number(status) < 400
+          ? []
+          : Object.values<any>(content["application/json"].examples).map(({ value }) => [value.code, value.status]),
+      );
+      const owed = errorsOf(operation).map(({ code, status }) => [code, status]);
+      expect(declared.toSorted()).toEqual(owed.toSorted());
+    }
+  });
+});
+
+describe("derived documentation", () => {
+  test.each(Object.entries(derivedParts(operations, settings)))("%s is up to date", (file, parts) => {
+    const text = readFileSync(join(root, file), "utf8");
+    for (const [name, content] of Object.entries(parts)) expect(replacePart(text, name, content)).toBe(text);
+  });
+});
