@@ -103,7 +103,9 @@ describe("MemoryLimiter", () => {
       clock.setWall(clock.now() - HOUR);
       await restart();
       expect(await sendOne()).toMatchObject({ verdict: "banned", retryAfter: 60 });
-      expect((await sendOne(callerOf("acc_1", "key_2", who))).retryAfter).toBeLessThanOrEqual(60);
+      expect((await sendOne(callerOf("acc_1", "key_2", { perMinute: 3, perDay: 10 }))).retryAfter).toBeLessThanOrEqual(
+        60,
+      );
     });
   });
 
@@ -150,6 +152,19 @@ describe("MemoryLimiter", () => {
       const { remaining } = await sendOne(callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 }));
       expect(remaining).toBe(sameDay ? 5 : 6);
     });
+  });
+
+  test("a day keeps its count though a clock that was a day wrong was put right after midnight", async () => {
+    const caller = callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 });
+    clock.setWall(NOON + DAY / 2 - 30 * SECOND);
+    await send(4, caller);
+    clock.setWall(clock.now() - DAY);
+    await send(1, caller);
+    clock.advance(60 * SECOND); // midnight passes unseen
+    clock.setWall(clock.now() + DAY);
+    await send(1, caller);
+    clock.setWall(clock.now() - DAY);
+    expect((await sendOne(caller)).remaining).toBe(5);
   });
 
   describe("agrees with the model", () => {

@@ -64,8 +64,8 @@ export interface WindowState {
 
 /**
  * The two windows of one account or address: a minute that starts with the first request, and the
- * UTC calendar day. The day before is kept too, so that a wall clock that jumps over midnight and
- * back finds its count again.
+ * UTC calendar day. A second day is kept too, so that a wall clock that jumps over midnight and back
+ * finds its count again.
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
@@ -136,9 +136,13 @@ export class Windows {
     }
     const today = dayOf(moment.wall);
     if (today === this.#day) return;
-    const used = today === this.#previousDay ? this.#previousDayUsed : 0;
-    this.#previousDay = this.#day;
-    this.#previousDayUsed = this.#dayUsed;
+    const comesBack = today === this.#previousDay;
+    const used = comesBack ? this.#previousDayUsed : 0;
+    // Of two other days the nearer one is kept: a clock that is put right can bring it back.
+    if (comesBack || Math.abs(today - this.#day) <= Math.abs(today - this.#previousDay)) {
+      this.#previousDay = this.#day;
+      this.#previousDayUsed = this.#dayUsed;
+    }
     this.#day = today;
     this.#dayUsed = used;
   }
