@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
-import { type ErrorDefinition, retiredCodes, serviceErrors } from "./errors.ts";
+import { ErrorBody, type ErrorDefinition, retiredCodes, serviceErrors } from "./errors.ts";
 import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
 import { compileValidator } from "./validators.ts";
 
@@ -32,6 +32,7 @@ export function contractFaults(operations: readonly Operation[]): string[] {
     ...repeated(operations.map(routeKey)).map((route) => `${route}: two operations have this method and path.`),
     ...errorFaults(errorCatalogue(operations)),
     ...schemaFaults(operations),
+    ...tagFaults(operations),
     ...operations.flatMap((operation) =>
       operationFaults(operation, operations).map((fault) => `${operation.name}: ${fault}`),
     ),
@@ -52,7 +53,9 @@ function errorFaults(catalogue: readonly ErrorDefinition[]): string[] {
     ...repeated(catalogue.map((error) => error.code)).map((code) => `${code}: two errors have this code.`),
     ...catalogue.flatMap(({ code, status, meaning }) => [
       ...(/^[a-z]+(_[a-z]+)*$/.test(code) ? [] : [`${code}: an error code is written in snake_case.`]),
-      ...(status >= 400 && status <= 599 ? [] : [`${code}: ${status} is not the status of an error.`]),
+      ...(Number.isInteger(status) && status >= 400 && status <= 599
+        ? []
+        : [`${code}: ${status} is not the status of an error.`]),
       ...(meaning.trim() ? [] : [`${code}: the error has no meaning.`]),
       ...(retiredCodes.includes(code) ? [`${code}: the code is retired and cannot be used again.`] : []),
     ]),
@@ -72,10 +75,17 @@ function schemaFaults(operations: readonly Operation[]): string[] {
     }
     for (const part of Object.values(schema)) visit(part);
   };
+  visit(ErrorBody);
   for (const operation of operations) {
     for (const schema of [operation.query, operation.body?.schema, operation.answer.schema]) visit(schema);
   }
   return [...ambiguous].map((title) => `${title}: two schemas have this title.`);
+}
+
+/** The document describes a tag once. */
+function tagFaults(operations: readonly Operation[]): string[] {
+  const names = new Map(operations.map(({ tag }) => [`${tag.name}\n${tag.description}`, tag.name])).values();
+  return repeated([...names]).map((name) => `${name}: two tags have this name.`);
 }
 
 function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
@@ -106,6 +116,7 @@ function parameterFaults({ path, params }: Operation): string[] {
   const inPath = pathParameters(path);
   const declared = propertiesOf(params?.schema);
   return [
+    ...repeated(inPath).map((name) => `the path has two parameters ${name}.`),
     ...inPath.filter((name) => !declared.includes(name)).map((name) => `the path parameter ${name} has no schema.`),
     ...declared.filter((name) => !inPath.includes(name)).map((name) => `the path has no parameter ${name}.`),
   ];
@@ -121,17 +132,24 @@ function pagingFaults({ paged, query, answer }: Operation): string[] {
   ];
 }
 
-function deprecationFaults({ deprecation }: Operation, operations: readonly Operation[]): string[] {
+/** True for a day of the calendar as `YYYY-MM-DD`; `Date` alone takes February 30 for a day of March. */
+function isDate(text: string): boolean {
+  const moment = new Date(dateToUnixSeconds(text) * 1000);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(`${text}T`);
+}
+
+function deprecationFaults({ name, deprecation }: Operation, operations: readonly Operation[]): string[] {
   if (!deprecation) return [];
-  const since = dateToUnixSeconds(deprecation.since);
-  const removal = dateToUnixSeconds(deprecation.removal);
+  const { since, removal, replacement } = deprecation;
+  const areDates = isDate(since) && isDate(removal);
   return [
-    ...(Number.isNaN(since) ? [`the deprecation date ${deprecation.since} is not a date.`] : []),
-    ...(Number.isNaN(removal) ? [`the removal date ${deprecation.removal} is not a date.`] : []),
-    ...(removal <= since ? ["the removal does not come after the deprecation."] : []),
-    ...(operations.some((operation) => operation.name === deprecation.replacement)
+    ...(isDate(since) ? [] : [`the deprecation date ${since} is not a date.`]),
+    ...(isDate(removal) ? [] : [`the removal date ${removal} is not a date.`]),
+    ...(areDates && removal <= since ? ["the removal does not come after the deprecation."] : []),
+    ...(operations.some((operation) => operation.name === replacement)
       ? []
-      : [`the replacement ${deprecation.replacement} is not an operation.`]),
+      : [`the replacement ${replacement} is not an operation.`]),
+    ...(replacement === name ? ["the operation cannot replace itself."] : []),
   ];
 }
 

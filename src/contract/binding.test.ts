@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { Type } from "typebox";
+import { defineError, failure } from "./errors.ts";
+import { bind, defineOperation, type Handlers } from "./operation.ts";
+import { Int64 } from "./schemas.ts";
+
+const notFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this identifier." });
+const broken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
+const Toy = Type.Object({ id: Int64({ description: "Its identifier." }) });
+
+const operations = [
+  defineOperation({
+    name: "getToy",
+    method: "GET",
+    path: "/toys/{toyId}",
+    tag: { name: "toys", description: "What animals play with." },
+    summary: "Get a toy",
+    description: "Returns a toy.",
+    stability: "stable",
+    testPanel: true,
+    scope: "read",
+    params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: notFound },
+    answer: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
+    errors: [notFound],
+  }),
+] as const;
+
+// The compiler checks these: a line below that it accepts is an error, because of the directive above it.
+
+test("an operation is joined with its handler", () => {
+  const handlers: Handlers<typeof operations> = {
+    getToy: ({ params }) => (params.toyId === 1n ? { body: { id: 1n } } : failure(notFound, "There is none.")),
+  };
+  const [bound] = bind(operations, handlers);
+  expect(bound?.operation).toBe(operations[0]);
+  expect(bound?.handler({ params: { toyId: 1n }, query: {}, body: undefined, after: undefined })).toEqual({
+    body: { id: 1n },
+  });
+});
+
+test("an operation without a handler does not compile, and is refused at the start", () => {
+  // @ts-expect-error -- getToy is missing
+  expect(() => bind(operations, {})).toThrow("The operation getToy has no handler.");
+});
+
+test("a handler of no operation does not compile", () => {
+  // @ts-expect-error -- there is no operation getBall
+  const handlers: Handlers<typeof operations> = { getToy: () => ({ body: { id: 1n } }), getBall: () => ({ body: 1 }) };
+  expect(bind(operations, handlers)).toHaveLength(1);
+});
+
+test("a handler that gives an error which is not declared does not compile", () => {
+  // @ts-expect-error -- toy_broken is not among the errors of getToy
+  const handlers: Handlers<typeof operations> = { getToy: () => failure(broken, "It fell.") };
+  expect(bind(operations, handlers)).toHaveLength(1);
+});
+
+test("a handler whose answer does not fit the schema does not compile", () => {
+  // @ts-expect-error -- an int64 is a bigint
+  const handlers: Handlers<typeof operations> = { getToy: () => ({ body: { id: 1 } }) };
+  expect(bind(operations, handlers)).toHaveLength(1);
+});
+
+test("a handler that reads an input which is not declared does not compile", () => {
+  // @ts-expect-error -- the parameter is called toyId
+  const handlers: Handlers<typeof operations> = { getToy: ({ params }) => ({ body: { id: params.id } }) };
+  expect(bind(operations, handlers)).toHaveLength(1);
+});

@@ -1,0 +1,294 @@
+import { describe, expect, test } from "bun:test";
+import { Type } from "typebox";
+import { domains } from "../app.ts";
+import { ContractError, checkContract, contractFaults, errorCatalogue } from "./check.ts";
+import { defineError, retiredCodes, serviceErrors } from "./errors.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { pageParameters } from "./paging.ts";
+import { Int64, Text } from "./schemas.ts";
+
+const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this identifier." });
+const name = Text({ description: "Its name.", minLength: 1, maxLength: 9 });
+const Toy = Type.Object({ id: Int64({ description: "Its identifier." }), name }, { title: "Toy" });
+const NewToy = Type.Object({ name }, { title: "NewToy" });
+const ball = { id: 1n, name: "Ball" };
+
+const common = {
+  tag: { name: "toys", description: "What animals play with." },
+  summary: "A toy operation",
+  description: "Does something with toys.",
+  stability: "stable",
+  testPanel: true,
+  scope: "read",
+  errors: [],
+} as const;
+
+const listToys = defineOperation({
+  ...common,
+  name: "listToys",
+  method: "GET",
+  path: "/toys",
+  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "toys" })),
+  paged: { position: Int64({ description: "The `id` of a toy." }) },
+  answer: { status: 200, description: "Toys.", schema: Type.Array(Toy), examples: { "One toy": [ball] } },
+});
+
+const createToy = defineOperation({
+  ...common,
+  name: "createToy",
+  method: "POST",
+  path: "/toys",
+  scope: "write",
+  body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
+  answer: { status: 201, description: "The toy.", schema: Toy, examples: { "A ball": ball }, location: "/toys/{id}" },
+});
+
+const getToy = defineOperation({
+  ...common,
+  name: "getToy",
+  method: "GET",
+  path: "/toys/{toyId}",
+  params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: toyNotFound },
+  deprecation: { since: "2026-11-21", removal: "2030-12-05", replacement: "listToys", advice: "List them." },
+  answer: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
+  errors: [toyNotFound],
+});
+
+const toys: readonly Operation[] = [listToys, createToy, getToy];
+
+/** The faults of the toys, after a change to one of their operations. */
+function faultsAfter(operation: Operation, change: object): string[] {
+  return contractFaults(toys.map((one) => (one === operation ? { ...one, ...change } : one)));
+}
+
+/** The faults of the toys and one operation more: a copy of the given one under another name and path. */
+function faultsWith(operation: Operation, change: object): string[] {
+  return contractFaults([...toys, { ...operation, name: "another", path: "/others", ...change }]);
+}
+
+/** The faults of the toys, after one of their operations was given an error of its own. */
+function faultsOfError(code: string, status = 409, meaning = "It broke."): string[] {
+  return faultsAfter(createToy, { errors: [defineError({ code, status, meaning })] });
+}
+
+test("the contract that is served has no fault", () => {
+  expect(contractFaults(domains.flatMap(({ operations }) => operations))).toEqual([]);
+});
+
+test("a contract without a fault is accepted", () => {
+  expect(contractFaults(toys)).toEqual([]);
+  expect(() => checkContract(toys)).not.toThrow();
+});
+
+test("all faults are told at once, each in a line of its own", () => {
+  const faulty = [
+    listToys,
+    { ...listToys, name: "ListToys", summary: " " },
+    { ...createToy, scope: "fly" },
+    { ...getToy, errors: [toyNotFound, defineError({ code: "Oops", status: 200, meaning: "" })] },
+  ] as unknown as Operation[];
+  expect(() => checkContract(faulty)).toThrow(ContractError);
+  const faults = [
+    "GET /toys: two operations have this method and path.",
+    "Oops: an error code is written in snake_case.",
+    "Oops: 200 is not the status of an error.",
+    "Oops: the error has no meaning.",
+    "ListToys: the name is not written in lowerCamelCase.",
+    "ListToys: the summary or the description is empty.",
+    "createToy: the scope fly does not exist.",
+  ];
+  expect(contractFaults(faulty)).toEqual(faults);
+  expect(() => checkContract(faulty)).toThrow(
+    `The contract has 7 fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+  );
+});
+
+describe("it is a fault of an operation", () => {
+  test("to have the name of another", () => {
+    expect(faultsWith(createToy, { name: "createToy" })).toEqual(["createToy: two operations have this name."]);
+  });
+
+  test("to have the route of another, under other names of the parameters", () => {
+    const params = { schema: Type.Object({ name: Int64({ description: "Which toy." }) }), otherwise: toyNotFound };
+    expect(faultsWith(getToy, { path: "/toys/{name}", params })).toEqual([
+      "GET /toys/{}: two operations have this method and path.",
+    ]);
+  });
+
+  test.each(["toys", "/toys/", "//toys", "/toys/{}", "/toys/{a b}", "/", "/to ys", "/toys/{toyId"])(
+    "to have the malformed path %p",
+    (path) => {
+      expect(faultsAfter(createToy, { path })).toContain(`createToy: the path ${path} is malformed.`);
+    },
+  );
+
+  test.each([100, 202, 301, 404, 500])("to answer with the status %p", (status) => {
+    expect(faultsAfter(listToys, { answer: { ...listToys.answer, status } })).toEqual([
+      `listToys: the status ${status} is not one of 200, 201, 204.`,
+    ]);
+  });
+
+  test("to read with a body", () => {
+    expect(faultsAfter(listToys, { body: createToy.body })).toEqual(["listToys: a GET operation has no body."]);
+  });
+
+  test("to have a tag that nobody can understand", () => {
+    expect(faultsAfter(listToys, { tag: { name: "toys", description: "" } })).toContain(
+      "listToys: the tag has no name or no description.",
+    );
+  });
+
+  test("to describe the tag of another differently", () => {
+    expect(faultsAfter(listToys, { tag: { name: "toys", description: "Things." } })).toEqual([
+      "toys: two tags have this name.",
+    ]);
+  });
+});
+
+describe("it is a fault of the parameters", () => {
+  test("that one of the path has no schema", () => {
+    expect(faultsAfter(getToy, { params: undefined })).toEqual(["getToy: the path parameter toyId has no schema."]);
+  });
+
+  test("that a schema is of none in the path", () => {
+    expect(faultsAfter(createToy, { params: getToy.params })).toEqual(["createToy: the path has no parameter toyId."]);
+  });
+
+  test("that two have one name", () => {
+    expect(faultsAfter(getToy, { path: "/toys/{toyId}/parts/{toyId}" })).toEqual([
+      "getToy: the path has two parameters toyId.",
+    ]);
+  });
+
+  test("that a paged operation lacks those of a page", () => {
+    expect(faultsAfter(listToys, { query: undefined })).toEqual([
+      "listToys: a paged operation needs the query parameter limit.",
+      "listToys: a paged operation needs the query parameter cursor.",
+    ]);
+  });
+
+  test("that a paged operation does not answer with an array", () => {
+    const answer = { ...listToys.answer, schema: Toy, examples: { "A ball": ball } };
+    expect(faultsAfter(listToys, { answer })).toEqual(["listToys: a paged operation answers with an array."]);
+  });
+
+  test("that the place of a new resource needs a field that the answer lacks", () => {
+    expect(faultsAfter(createToy, { answer: { ...createToy.answer, location: "/toys/{toyId}" } })).toEqual([
+      "createToy: the location needs toyId, which the answer does not have.",
+    ]);
+  });
+
+  test("that something is placed that is not new", () => {
+    expect(faultsAfter(getToy, { answer: { ...getToy.answer, location: "/toys/{id}" } })).toEqual([
+      "getToy: only an answer of status 201 has a location.",
+    ]);
+  });
+});
+
+describe("it is a fault of an example", () => {
+  test("that it does not fit its schema", () => {
+    const body = { schema: NewToy, examples: { "A ball": { name: "Ball" }, "A number": { name: 7 } } };
+    expect(faultsAfter(createToy, { body })).toEqual([
+      'createToy: the body example "A number" does not fit its schema: /name must be string.',
+    ]);
+    const answer = { ...getToy.answer, examples: { Huge: { id: 2n ** 63n, name: "Ball" } } };
+    expect(faultsAfter(getToy, { answer })).toEqual([
+      'getToy: the answer example "Huge" does not fit its schema: /id must be a 64-bit integer.',
+    ]);
+  });
+
+  test("that it is missing", () => {
+    expect(faultsAfter(createToy, { body: { schema: NewToy, examples: {} } })).toEqual([
+      "createToy: the body has no example.",
+    ]);
+    expect(faultsAfter(getToy, { answer: { ...getToy.answer, examples: {} } })).toEqual([
+      "getToy: the answer has no example.",
+    ]);
+  });
+});
+
+describe("it is a fault of a schema", () => {
+  test("that another one has its title", () => {
+    const impostor = Type.Object({ owner: name }, { title: "Toy" });
+    const answer = { ...createToy.answer, schema: impostor, examples: { One: { owner: "Ada" } }, location: "/toys" };
+    expect(faultsAfter(createToy, { answer })).toEqual(["Toy: two schemas have this title."]);
+  });
+
+  test("that it has the title of the body of errors", () => {
+    const body = { schema: Type.Object({ name }, { title: "Error" }), examples: { "A ball": { name: "Ball" } } };
+    expect(faultsAfter(createToy, { body })).toEqual(["Error: two schemas have this title."]);
+  });
+});
+
+describe("it is a fault of a deprecation", () => {
+  const deprecation = getToy.deprecation;
+
+  test.each([deprecation.since, "2026-11-20"])("that the removal, %p, does not come after it", (removal) => {
+    expect(faultsAfter(getToy, { deprecation: { ...deprecation, removal } })).toEqual([
+      "getToy: the removal does not come after the deprecation.",
+    ]);
+  });
+
+  test.each(["soon", "", "2030", "2030-13-01", "2030-02-30", "5 December 2030"])("that %p is not a date", (date) => {
+    expect(faultsAfter(getToy, { deprecation: { ...deprecation, removal: date } })).toEqual([
+      `getToy: the removal date ${date} is not a date.`,
+    ]);
+    expect(faultsAfter(getToy, { deprecation: { ...deprecation, since: date } })).toEqual([
+      `getToy: the deprecation date ${date} is not a date.`,
+    ]);
+  });
+
+  test("that there is no such replacement", () => {
+    expect(faultsAfter(getToy, { deprecation: { ...deprecation, replacement: "findToys" } })).toEqual([
+      "getToy: the replacement findToys is not an operation.",
+    ]);
+  });
+
+  test("that the operation replaces itself", () => {
+    expect(faultsAfter(getToy, { deprecation: { ...deprecation, replacement: "getToy" } })).toEqual([
+      "getToy: the operation cannot replace itself.",
+    ]);
+  });
+});
+
+describe("it is a fault of an error", () => {
+  test("that another one has its code, also one of the service", () => {
+    expect(faultsOfError("toy_not_found")).toEqual(["toy_not_found: two errors have this code."]);
+    expect(faultsOfError("invalid_request")).toEqual(["invalid_request: two errors have this code."]);
+  });
+
+  test("that an operation declares it twice", () => {
+    expect(faultsAfter(getToy, { errors: [toyNotFound, toyNotFound] })).toEqual([
+      "getToy: the error toy_not_found is declared twice.",
+    ]);
+  });
+
+  test.each(["", "ToyBroken", "toy-broken", "toy__broken", "_toy", "toy_", "toy broken", "toy_2"])(
+    "that its code is %p",
+    (code) => {
+      expect(faultsOfError(code)).toEqual([`${code}: an error code is written in snake_case.`]);
+    },
+  );
+
+  test.each([200, 302, 399, 600, 0, Number.NaN, 404.5])("that its status is %p", (status) => {
+    expect(faultsOfError("toy_broken", status)).toEqual([`toy_broken: ${status} is not the status of an error.`]);
+  });
+
+  test("that it says nothing", () => {
+    expect(faultsOfError("toy_broken", 409, " ")).toEqual(["toy_broken: the error has no meaning."]);
+  });
+
+  test("that its code is retired", () => {
+    const retired = retiredCodes as string[];
+    retired.push("toy_broken");
+    try {
+      expect(faultsOfError("toy_broken")).toEqual(["toy_broken: the code is retired and cannot be used again."]);
+    } finally {
+      retired.pop();
+    }
+  });
+});
+
+test("the catalogue holds each error once, the service's own first", () => {
+  expect(errorCatalogue(toys)).toEqual([...serviceErrors, toyNotFound]);
+});
