@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
+import { type Figure, ratioTarget, type Workload } from "./outcome.ts";
+import type { RunningServer } from "./peers.ts";
+import { residentMemory } from "./processes.ts";
+import { gets } from "./requests.ts";
+import { alternate, contestant, shuffled } from "./rounds.ts";
+import { seedStore, UNLIMITED } from "./seed.ts";
+import { writeLoad } from "./wrk.ts";
+
+const ANIMALS = 100_000;
+
+export const manyAccounts: Workload = {
+  name: "accounts",
+  title: "Many accounts",
+  description:
+    "Reads of single animals with one key, and with the keys of all accounts in no order: 100,000 accounts, with " +
+    "`--full` 1,000,000. The service alone, 64 connections; the memory is that of the same process at the end.",
+  inShort: false,
+  chart: "rate",
+  run: async (bench) => {
+    const { options, processes, folder } = bench;
+    const accounts = options.effort.accounts;
+    const store = seedStore(
+      folder,
+      "seed",
+      ANIMALS,
+      Array.from({ length: accounts }, () => UNLIMITED),
+    );
+    const fleet = await startFleet(bench, store, ["service"]);
+    const [server] = fleet.servers as [RunningServer];
+    const memory = { start: residentMemory(server.process.pid) };
+    const reads = gets(server.dialect);
+    const key = store.keys[0] ?? "";
+    const spread = shuffled(store.keys).map((one, index) => ({
+      method: "GET" as const,
+      path: reads[index % reads.length]?.path ?? "",
+      headers: { Authorization: `Bearer ${one}` },
+    }));
+    const one = writeLoad(join(folder, "one.txt"), reads, key, CONNECTIONS);
+    const all = writeLoad(join(folder, "all.txt"), spread, key, CONNECTIONS);
+    const series = await alternate([
+      contestant("one key", processes, server, one, options.effort),
+      contestant("all keys", processes, server, all, options.effort),
+    ]);
+    const figures: Figure[] = [
+      { name: "memory after the start", unit: "MB", values: [memory.start] },
+      { name: "memory after the load", unit: "MB", values: [residentMemory(server.process.pid)] },
+    ];
+    await stopFleet(bench, fleet);
+    return { series, figures, notes: [`The store had ${accounts.toLocaleString("en")} accounts.`] };
+  },
+  targets: [ratioTarget("throughput ≥ 0.8 × of one key", "at least", 0.8, ["rate", "all keys", "one key"])],
+};

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
+import { type Figure, figureTarget, type Outcome, type Workload } from "./outcome.ts";
+import { type RunningServer, type ServerName, startServer, whyNot } from "./peers.ts";
+import { residentMemory } from "./processes.ts";
+import { mixed } from "./requests.ts";
+import { median } from "./rounds.ts";
+import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Round, runWrk, writeLoad } from "./wrk.ts";
+
+/** Time that a process has to come to rest, in milliseconds. */
+const REST = 2_000;
+/** Seconds of load between two looks at the memory. */
+const STEP = 5;
+/** Growth that is noise of the measurement: what a garbage collector leaves differs from time to time. */
+const NOISE = 1.1;
+
+export const start: Workload = {
+  name: "start",
+  title: "Start",
+  description:
+    "From starting the process to its first answer of `GET /v1/pets/1`, on a large existing store; asked every 2 ms.",
+  inShort: false,
+  chart: "figures",
+  run: async ({ options, processes, folder }) => {
+    const { effort, service } = options;
+    const store = seedStore(folder, "seed", effort.startAnimals, [UNLIMITED]);
+    const names = (["service", "Fastify"] satisfies ServerName[]).filter((name) => !whyNot(name));
+    const figures: (Figure & { values: number[] })[] = names.map((name) => ({ name, unit: "ms", values: [] }));
+    for (let round = 0; round < effort.starts; round++) {
+      for (const { name, values } of figures) {
+        const place = { processes, folder: join(folder, name), service, store };
+        const server = await startServer(name as ServerName, place);
+        values.push(server.startedIn);
+        await processes.stop(server.process);
+      }
+    }
+    return { series: [], figures, notes: [sizeNote(effort.startAnimals)] };
+  },
+  targets: [figureTarget("first answer in < 200 ms", "ms", 200, "service")],
+};
+
+export const memory: Workload = {
+  name: "memory",
+  title: "Memory",
+  description:
+    "Resident memory of the service at rest after its start on a large existing store, then every 5 s under the mixed " +
+    "load (10 minutes with `--full`), then at rest again. Growth is the median of the last third over that of the " +
+    "second third; up to 1.1 is taken as none.",
+  inShort: false,
+  chart: "figures",
+  run: async (bench): Promise<Outcome> => {
+    const { options, processes, folder } = bench;
+    const store = seedStore(folder, "seed", options.effort.startAnimals, [UNLIMITED]);
+    const fleet = await startFleet(bench, store, ["service"]);
+    const [server] = fleet.servers as [RunningServer];
+    const { pid } = server.process;
+    await Bun.sleep(REST);
+    const idle = residentMemory(pid);
+    const load = writeLoad(join(folder, "mixed.txt"), mixed(server.dialect), store.keys[0] ?? "", CONNECTIONS);
+    const during: number[] = [];
+    const rounds: Round[] = [];
+    for (let second = 0; second < options.effort.soak; second += STEP) {
+      rounds.push(await runWrk(processes, server, load, STEP));
+      during.push(residentMemory(pid));
+    }
+    await Bun.sleep(REST);
+    const after = residentMemory(pid);
+    await stopFleet(bench, fleet);
+    return {
+      series: [{ name: "service", rounds }],
+      figures: [
+        { name: "at rest", unit: "MB", values: [idle] },
+        { name: "under load", unit: "MB", values: during },
+        { name: "at rest after the load", unit: "MB", values: [after] },
+      ],
+      notes: [sizeNote(options.effort.startAnimals)],
+    };
+  },
+  targets: [
+    figureTarget("at rest < 100 MB", "MB", 100, "at rest"),
+    figureTarget("after the load < 100 MB", "MB", 100, "at rest after the load"),
+    {
+      text: "no growth under load",
+      sense: "at most",
+      bound: NOISE,
+      unit: "×",
+      values: ({ figures = [] }) => {
+        const values = figures.find(({ name }) => name === "under load")?.values ?? [];
+        const third = Math.floor(values.length / 3);
+        return third === 0 ? [] : [median(values.slice(-third)) / median(values.slice(-2 * third, -third))];
+      },
+    },
+  ],
+};
+
+function sizeNote(animals: number): string {
+  return `The store had ${animals.toLocaleString("en")} animals.`;
+}

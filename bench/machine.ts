@@ -1,0 +1,58 @@
+import { Database } from "bun:sqlite";
+import { existsSync, readFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+
+/** The core of the measured server, and the one of everything that puts load on it. */
+export const SERVER_CORE = "0";
+export const LOAD_CORE = String(cpus().length - 1);
+
+/** What a reader has to know of the machine and the programs, as rows of two. */
+export function describeMachine(service: string, peers: string): [string, string][] {
+  const peer = (name: string): [string, string] => [name, packageVersion(peers, name)];
+  return [
+    ["Date", new Date().toISOString().slice(0, 10)],
+    ["Processor", `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores`],
+    ["Memory", `${Math.round(totalmem() / 2 ** 30)} GiB`],
+    ["Kernel", `Linux ${release()}`],
+    ["Service", firstLine(["git", "-C", service, "describe", "--always", "--dirty"])],
+    ["Bun", Bun.version],
+    ["SQLite of the service", sqliteVersion()],
+    ["Node (peers)", firstLine(["node", "--version"])],
+    peer("fastify"),
+    peer("better-sqlite3"),
+    peer("pino"),
+    peer("json-server"),
+    peer("@stoplight/prism-cli"),
+    ["nginx", firstLine(["nginx", "-v"]).replace(/^.*nginx\//, "")],
+    ["wrk", firstLine(["wrk", "-v"]).split(" ")[1] ?? "unknown"],
+  ];
+}
+
+/** What has to be there before anything can be measured; a line for each thing that is missing. */
+export function missingTools(): string[] {
+  const missing = ["wrk", "taskset", "node", "npm"].filter((tool) => !Bun.which(tool));
+  const lines = missing.map((tool) => `${tool} is not installed. On Debian: apt-get install wrk util-linux nodejs npm`);
+  if (cpus().length < 2) lines.push("Two cores are needed: one for the server, one for the load.");
+  return lines;
+}
+
+function packageVersion(folder: string, name: string): string {
+  const file = join(folder, "node_modules", name, "package.json");
+  if (!existsSync(file)) return "not installed";
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+function firstLine(command: [string, ...string[]]): string {
+  if (!Bun.which(command[0])) return "not installed";
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command);
+  if (exitCode !== 0) return "unknown";
+  return `${stdout}${stderr}`.split("\n")[0] ?? "";
+}
+
+function sqliteVersion(): string {
+  const database = new Database(":memory:");
+  const row = database.query<{ version: string }, []>("SELECT sqlite_version() AS version").get();
+  database.close();
+  return row?.version ?? "unknown";
+}

@@ -1,0 +1,102 @@
+import type { Options } from "./options.ts";
+import type { Processes } from "./processes.ts";
+import { median, type Series } from "./rounds.ts";
+
+/** Something else than load that was measured: a start, a size. One value a round. */
+export interface Figure {
+  readonly name: string;
+  readonly unit: "ms" | "MB";
+  readonly values: readonly number[];
+}
+
+/** What a workload found. */
+export interface Outcome {
+  readonly series: readonly Series[];
+  readonly figures?: readonly Figure[];
+  /** Contestants that are missing, and why; and whatever else a reader has to know. */
+  readonly notes: readonly string[];
+}
+
+/** What a workload may use. */
+export interface Bench {
+  readonly options: Options;
+  readonly processes: Processes;
+  /** An empty folder of the workload's own. */
+  readonly folder: string;
+}
+
+export interface Workload {
+  readonly name: string;
+  readonly title: string;
+  /** What is measured and how, for the page. */
+  readonly description: string;
+  /** True if the short mode runs it too. */
+  readonly inShort: boolean;
+  /** What the chart shows. */
+  readonly chart: "rate" | "p50" | "p99" | "figures";
+  readonly run: (bench: Bench) => Promise<Outcome>;
+  readonly targets: readonly Target[];
+}
+
+/** What has to be reached. */
+export interface Target {
+  readonly text: string;
+  readonly bound: number;
+  readonly sense: "at least" | "at most" | "below";
+  readonly unit: "×" | "ms" | "MB";
+  /** One value a round; empty if it was not measured. */
+  readonly values: (outcome: Outcome) => readonly number[];
+}
+
+/** A target, compared with what was measured. */
+export interface Verdict {
+  readonly target: Target;
+  readonly values: readonly number[];
+  /** By the median; undefined if it was not measured. */
+  readonly met: boolean | undefined;
+}
+
+export function judge(target: Target, outcome: Outcome): Verdict {
+  const values = target.values(outcome);
+  if (values.length === 0) return { target, values, met: undefined };
+  const value = median(values);
+  const { sense, bound } = target;
+  return {
+    target,
+    values,
+    met: sense === "at least" ? value >= bound : sense === "below" ? value < bound : value <= bound,
+  };
+}
+
+type Measure = "rate" | "p50" | "p99";
+
+/** The ratio of one contestant to another, round by round: both had the machine in the same state. */
+export function ratios({ series }: Outcome, measure: Measure, of: string, to: string): number[] {
+  const [above, below] = [of, to].map((wanted) => series.find(({ name }) => name === wanted)?.rounds ?? []);
+  const count = Math.min(above?.length ?? 0, below?.length ?? 0);
+  return Array.from({ length: count }, (_, round) => {
+    const [top, bottom] = [above?.[round]?.[measure] ?? Number.NaN, below?.[round]?.[measure] ?? Number.NaN];
+    return top / bottom;
+  });
+}
+
+/** A target for the ratio of two contestants. */
+export function ratioTarget(
+  text: string,
+  sense: "at least" | "at most",
+  bound: number,
+  [measure, of, to]: readonly [Measure, string, string],
+): Target {
+  return { text, sense, bound, unit: "×", values: (outcome) => ratios(outcome, measure, of, to) };
+}
+
+/** A target for a figure. */
+export function figureTarget(text: string, unit: Figure["unit"], bound: number, name: string): Target {
+  return {
+    text,
+    sense: "below",
+    bound,
+    unit,
+    values: ({ figures = [] }) => figures.find((figure) => figure.name === name)?.values ?? [],
+  };
+}

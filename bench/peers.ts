@@ -1,0 +1,227 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { petOperations } from "../src/domains/pets/pets.operations.ts";
+import { encodeCursor } from "../src/http/cursor.ts";
+import { listName } from "../src/http/read-input.ts";
+import { SERVER_CORE } from "./machine.ts";
+import { nginxConfig } from "./peers/nginx-config.ts";
+import { type ReadyAnswers, readyAnswers } from "./peers/ready-answers.ts";
+import { type Environment, freePort, type Processes } from "./processes.ts";
+import { isAvailable, type SeededStore } from "./seed.ts";
+
+export const PEERS = join(import.meta.dir, "peers");
+/** How long a server may take until it answers, in milliseconds. */
+const START_LIMIT = 60_000;
+/** How often a starting server is asked, in milliseconds: often, because the time to its first answer counts. */
+const POLL = 2;
+/**
+ * json-server gets fewer animals than the others: it looks through all of them for each request and
+ * writes all of them to its file for each new one.
+ */
+const JSON_SERVER_ANIMALS = 1_000;
+
+export const serverNames = [
+  "service",
+  "nginx",
+  "Fastify",
+  "bare Bun.serve",
+  "bare node:http",
+  "json-server",
+  "Prism",
+] as const;
+export type ServerName = (typeof serverNames)[number];
+
+/** Peers that no target refers to. */
+export const contextPeers: readonly ServerName[] = ["bare Bun.serve", "bare node:http", "json-server", "Prism"];
+
+/** How the interface is spoken with one server. */
+export interface Dialect {
+  /** Path of the animals. */
+  readonly pets: string;
+  /** Animals to spread requests over: their ids are 1 to this number. */
+  readonly animals: number;
+  /** Query of the first page of available animals. */
+  readonly firstPage: string;
+  /** Query of the page behind an animal; undefined where there are no cursors. */
+  readonly pageAfter: ((id: number) => string) | undefined;
+}
+
+/** A server that answers. */
+export interface RunningServer {
+  readonly name: ServerName;
+  readonly process: Subprocess;
+  readonly url: string;
+  readonly dialect: Dialect;
+  /** Milliseconds from its start to its first answer. */
+  readonly startedIn: number;
+}
+
+/** What starting a server needs to know. */
+export interface Place {
+  readonly processes: Processes;
+  /** A folder for the server's files. */
+  readonly folder: string;
+  /** The checkout of the service. */
+  readonly service: string;
+  readonly store: SeededStore;
+  /** A running service, whose answers the bare servers give. */
+  readonly model?: RunningServer;
+  /** Settings of the service. */
+  readonly settings?: Environment;
+}
+
+const FIRST_PAGE = "limit=20&status=available";
+const AVAILABLE = listName(petOperations[0], { status: "available" });
+
+/** Tells why a server cannot be started; undefined if it can. */
+export function whyNot(name: ServerName): string | undefined {
+  if (name === "nginx") return Bun.which("nginx") ? undefined : "nginx is not installed (Debian: nginx-light)";
+  const modules = { Fastify: "better-sqlite3/build", "json-server": "json-server", Prism: "@stoplight/prism-cli" };
+  if (!(name in modules)) return undefined;
+  const folder = join(PEERS, "node_modules", modules[name as keyof typeof modules]);
+  return existsSync(folder) ? undefined : "its packages could not be installed";
+}
+
+/** Starts a server on a copy of the store and waits until it answers. */
+export async function startServer(name: ServerName, place: Place): Promise<RunningServer> {
+  const { processes, store, folder } = place;
+  mkdirSync(folder, { recursive: true });
+  const port = freePort();
+  const { command, cwd, env = {}, dialect } = await recipes[name](place, port);
+  const errors = join(folder, "errors.txt");
+  const started = performance.now();
+  const process = processes.start(SERVER_CORE, command, { cwd, env, errors });
+  const server = { name, process, url: `http://127.0.0.1:${port}`, dialect };
+  await untilItAnswers(server, store.keys[0] ?? "", errors);
+  return { ...server, startedIn: performance.now() - started };
+}
+
+/** A command that starts a server, and how to speak with it. */
+interface Recipe {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env?: Environment;
+  readonly dialect: Dialect;
+}
+
+const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promise<Recipe>> = {
+  service: ({ folder, service, store, settings }, port) => {
+    copyFileSync(store.file, join(folder, "petstore.db"));
+    return {
+      command: [process.execPath, "src/main.ts", "serve"],
+      cwd: service,
+      env: { PETSTORE_ENV: "production", PETSTORE_DATA_DIR: folder, PETSTORE_PORT: String(port), ...settings },
+      dialect: ownDialect(store.animals, (id) => encodeCursor(String(id), AVAILABLE)),
+    };
+  },
+  Fastify: ({ folder, store }, port) => {
+    const file = join(folder, "petstore.db");
+    copyFileSync(store.file, file);
+    return {
+      command: ["node", "fastify/server.mjs"],
+      cwd: PEERS,
+      env: { PORT: String(port), STORE: file },
+      dialect: ownDialect(store.animals, (id) => Buffer.from(String(id)).toString("base64url")),
+    };
+  },
+  nginx: async (place, port) => {
+    const config = join(place.folder, "nginx.conf");
+    writeFileSync(config, nginxConfig(place.folder, port, await answersOf(place)));
+    const command = ["nginx", "-p", place.folder, "-e", "stderr", "-c", config];
+    return { command, cwd: place.folder, dialect: ownDialect(place.store.animals) };
+  },
+  "bare Bun.serve": (place, port) => bareRecipe(place, port, [process.execPath, "bare-bun.mjs"]),
+  "bare node:http": (place, port) => bareRecipe(place, port, ["node", "bare-node.mjs"]),
+  "json-server": ({ folder }, port) => {
+    const pets = Array.from({ length: JSON_SERVER_ANIMALS }, (_, index) => ({
+      id: index + 1,
+      name: `Animal ${index + 1}`,
+      categoryId: (index % 100) + 1,
+      status: isAvailable(index + 1) ? "available" : "sold",
+    }));
+    const file = join(folder, "animals.json");
+    writeFileSync(file, JSON.stringify({ pets }));
+    const program = join(PEERS, "node_modules/json-server/lib/cli/bin.js");
+    return {
+      command: ["node", program, "--host", "127.0.0.1", "--port", String(port), file],
+      cwd: folder,
+      dialect: {
+        pets: "/pets",
+        animals: JSON_SERVER_ANIMALS,
+        firstPage: "_limit=20&status=available",
+        pageAfter: undefined,
+      },
+    };
+  },
+  Prism: async ({ folder, store, model }, port) => {
+    const document = join(folder, "openapi.json");
+    writeFileSync(document, await (await fetch(`${model?.url}/openapi.json`)).text());
+    const program = join(PEERS, "node_modules/@stoplight/prism-cli/dist/index.js");
+    return {
+      command: [
+        "node",
+        program,
+        "mock",
+        "--multiprocess=false",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        String(port),
+        document,
+      ],
+      cwd: folder,
+      dialect: { ...ownDialect(store.animals), pets: "/pets" },
+    };
+  },
+};
+
+function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dialect {
+  const pageAfter = cursorAfter && ((id: number) => `${FIRST_PAGE}&cursor=${cursorAfter(id)}`);
+  return { pets: "/v1/pets", animals, firstPage: FIRST_PAGE, pageAfter };
+}
+
+async function bareRecipe(place: Place, port: number, command: readonly string[]): Promise<Recipe> {
+  const answers = join(place.folder, "answers.json");
+  writeFileSync(answers, JSON.stringify(await answersOf(place)));
+  return {
+    command,
+    cwd: PEERS,
+    env: { PORT: String(port), ANSWERS: answers },
+    dialect: ownDialect(place.store.animals),
+  };
+}
+
+/** The service's answers to both kinds of reads. */
+function answersOf({ model, store }: Place): Promise<ReadyAnswers> {
+  if (!model) throw new Error("A bare server needs a running service to take its answers from.");
+  const { pets, animals, firstPage } = model.dialect;
+  const paths = { get: `${pets}/${Math.floor(animals / 2)}`, list: `${pets}?${firstPage}` };
+  return readyAnswers(model.url, store.keys[0] ?? "", paths);
+}
+
+async function untilItAnswers(
+  { name, process, url, dialect }: Omit<RunningServer, "startedIn">,
+  key: string,
+  errors: string,
+) {
+  const end = performance.now() + START_LIMIT;
+  while (performance.now() < end && process.exitCode === null) {
+    const response = await fetch(`${url}${dialect.pets}/1`, { headers: { Authorization: `Bearer ${key}` } }).catch(
+      () => undefined,
+    );
+    if (response?.ok) return;
+    await Bun.sleep(POLL);
+  }
+  throw new Error(`${name} does not answer. Its errors: ${readFileSync(errors, "utf8").slice(0, 2_000) || "none"}`);
+}
+
+/** Installs the peers' packages where they are missing or older than their lock file. */
+export function installPeers(): void {
+  const installed = join(PEERS, "node_modules/.package-lock.json");
+  const lock = join(PEERS, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.log("Installing the peers' packages, which takes a minute or two …");
+  const { exitCode } = Bun.spawnSync(["npm", "ci"], { cwd: PEERS, stdout: "ignore", stderr: "inherit" });
+  if (exitCode !== 0) console.log("They could not be installed: peers that need them are left out.");
+}

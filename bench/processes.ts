@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import type { Subprocess } from "bun";
+
+/** How long a process may take to end by itself, in milliseconds. */
+const PATIENCE = 5_000;
+/** Clock ticks a second, in which Linux counts the time of processes. */
+const TICKS = 100;
+
+/** Processes that were started here, so that all of them can be stopped, whatever happens. */
+export class Processes {
+  readonly #running = new Set<Subprocess>();
+  #ended = false;
+
+  /** Starts a command on one core. What it logs is thrown away; its errors go to a file. */
+  start(
+    core: string,
+    command: readonly string[],
+    place: { cwd: string; env: Environment; errors: string },
+  ): Subprocess {
+    this.#requireMore();
+    const child = Bun.spawn(["taskset", "-c", core, ...command], {
+      cwd: place.cwd,
+      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production", ...place.env },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: Bun.file(place.errors),
+    });
+    this.#running.add(child);
+    return child;
+  }
+
+  /** Runs a command on one core to its end and returns what it printed. It is killed after `limit` seconds. */
+  async output(core: string, command: readonly string[], limit: number): Promise<string> {
+    this.#requireMore();
+    const child = Bun.spawn(["taskset", "-c", core, ...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    this.#running.add(child);
+    const timer = setTimeout(() => child.kill("SIGKILL"), limit * 1000);
+    try {
+      const [printed, complaint] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+      if (child.exitCode !== 0) throw new Error(`${command[0]} failed: ${complaint || printed || child.signalCode}`);
+      return printed;
+    } finally {
+      clearTimeout(timer);
+      this.#running.delete(child);
+    }
+  }
+
+  /** Stops one process: first as it should be, then by force. */
+  async stop(child: Subprocess): Promise<void> {
+    this.#running.delete(child);
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+    await child.exited;
+    clearTimeout(timer);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running].map((child) => this.stop(child)));
+  }
+
+  /** Stops all, and starts none any more: whoever is about to start one fails. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.stopAll();
+  }
+
+  #requireMore(): void {
+    if (this.#ended) throw new Error("The run was ended.");
+  }
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** A port that nothing listens on. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+/** Seconds of processor time that a process has used. */
+export function processorTime(pid: number): number {
+  const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // Behind the name, which may hold anything, in brackets; the fields are numbered from 3 there.
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Memory of a process that is in use, in MB. */
+export function residentMemory(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1000;
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
+import { type Bench, type Outcome, ratioTarget, type Workload } from "./outcome.ts";
+import { type Dialect, type RunningServer, type ServerName, serverNames, startServer, whyNot } from "./peers.ts";
+import { everyPage, firstPage, gets } from "./requests.ts";
+import { alternate } from "./rounds.ts";
+import { type SeededStore, seedStore, UNLIMITED } from "./seed.ts";
+import { type Request, type Round, runWrk, writeLoad } from "./wrk.ts";
+
+const ANIMALS = 100_000;
+
+/** Puts one kind of read on all servers. */
+async function compareReads(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Outcome> {
+  const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
+  const fleet = await startFleet(bench, store, serverNames);
+  const series = await compareServers(bench, fleet, requests);
+  await stopFleet(bench, fleet);
+  return { series, notes: fleet.notes };
+}
+
+export const getAnimal: Workload = {
+  name: "get",
+  title: "Read one animal",
+  description: "`GET /v1/pets/{id}`, 64 connections, ids spread over 100,000 animals, each asked for once a pass.",
+  inShort: true,
+  chart: "rate",
+  run: (bench) => compareReads(bench, gets),
+  targets: [
+    ratioTarget("≥ 0.65 × nginx", "at least", 0.65, ["rate", "service", "nginx"]),
+    ratioTarget("≥ 3 × Fastify", "at least", 3, ["rate", "service", "Fastify"]),
+  ],
+};
+
+export const hotPage: Workload = {
+  name: "list-hot",
+  title: "Read the first page",
+  description: "`GET /v1/pets?limit=20&status=available`, 64 connections, always the same page.",
+  inShort: true,
+  chart: "rate",
+  run: (bench) => compareReads(bench, firstPage),
+  targets: [
+    ratioTarget("≥ 0.50 × nginx with the same bytes", "at least", 0.5, ["rate", "service", "nginx"]),
+    ratioTarget("ahead of Fastify", "at least", 1, ["rate", "service", "Fastify"]),
+  ],
+};
+
+const coldServers: readonly ServerName[] = ["service", "Fastify"];
+
+export const coldPages: Workload = {
+  name: "list-cold",
+  title: "Read pages that nobody has read before",
+  description:
+    "The same list with cursors behind each of 100,000 animals, in no order. Each round has a freshly started " +
+    "server, warmed up on the animals that are sold, and asks for each page once. A round that runs out of pages " +
+    "starts over; how often is shown as passes. json-server and Prism have no cursors.",
+  inShort: true,
+  chart: "rate",
+  run: async (bench) => {
+    const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
+    const names = coldServers.filter((name) => !whyNot(name));
+    const series = await alternate(
+      names.map((name) => ({
+        name,
+        rounds: bench.options.effort.rounds,
+        warmUp: async () => {},
+        run: () => freshRound(bench, store, name),
+      })),
+    );
+    return { series, notes: coldServers.flatMap((name) => whyNot(name) ?? []) };
+  },
+  targets: [ratioTarget("≥ 3 × Fastify", "at least", 3, ["rate", "service", "Fastify"])],
+};
+
+/** Starts a server, warms it up on pages of another list, and measures pages that it never saw. */
+async function freshRound(bench: Bench, store: SeededStore, name: ServerName): Promise<Round> {
+  const { options, processes, folder } = bench;
+  const place = { processes, folder: join(folder, name), service: options.service, store };
+  const server = await startServer(name, place);
+  try {
+    const key = store.keys[0] ?? "";
+    await requireOwnCursors(server, key);
+    const { dialect } = server;
+    const other = gets(dialect).map(({ method }, index) => ({
+      method,
+      path: `${dialect.pets}?limit=${(index % 20) + 1}&status=sold`,
+    }));
+    await runWrk(processes, server, writeLoad(join(folder, "warm-up.txt"), other, key, CONNECTIONS), 1);
+    const load = writeLoad(join(folder, "pages.txt"), everyPage(dialect), key, CONNECTIONS);
+    return await runWrk(processes, server, load, Math.min(2, options.effort.seconds));
+  } finally {
+    await processes.stop(server.process);
+  }
+}
+
+/** The cursors are made here, not collected: they have to be those that the server itself gives. */
+async function requireOwnCursors({ name, url, dialect }: RunningServer, key: string): Promise<void> {
+  const [{ path } = { path: "" }] = firstPage(dialect);
+  const response = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } });
+  const found = (await response.json()) as { id: number }[];
+  const made = dialect.pageAfter?.(found.at(-1)?.id ?? 0);
+  const link = response.headers.get("link") ?? "";
+  if (!made || !link.includes(made)) throw new Error(`${name} has other cursors than ${made}: ${link}`);
+}

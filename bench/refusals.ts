@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { generateApiKey } from "../src/domains/accounts/api-key.ts";
+import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
+import { ratioTarget, type Workload } from "./outcome.ts";
+import type { RunningServer } from "./peers.ts";
+import { gets } from "./requests.ts";
+import { alternate, contestant } from "./rounds.ts";
+import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Request, writeLoad } from "./wrk.ts";
+
+/** Addresses that wrong keys come from. Each may be refused 60 times a minute before it gets 429. */
+const ADDRESSES = 60_000;
+/** One request a day, but so many a minute that no number of strikes leads to a ban in a run. */
+const USED_UP = { perMinute: 1_000_000_000, perDay: 1 };
+/** Strikes lead to a ban soon. */
+const BANNED = { perMinute: 1, perDay: 1 };
+
+/** Requests that are all refused in the same way, or none of them. */
+interface Candidate {
+  readonly name: string;
+  readonly requests: readonly Request[];
+  /** The key that is sent. */
+  readonly sent: string;
+  readonly status: number;
+}
+
+const good = "good read";
+const refusals = {
+  wrong: "401, unknown key",
+  mistyped: "401, mistyped key",
+  stranger: "429, wrong keys of one address",
+  usedUp: "429, account used up",
+  banned: "429, key banned",
+};
+
+export const refusal: Workload = {
+  name: "refusals",
+  title: "Refuse",
+  description:
+    "Reads of single animals that are refused, beside one that is not; the service alone, 64 connections. An unknown " +
+    "key is well-formed and has to be looked up in the store; a mistyped one fails its checksum. After 60 wrong keys " +
+    "in a minute an address gets 429, so the 401s come from 60,000 addresses, told by a trusted proxy. A used-up " +
+    "account whose key goes on is banned: that is its steady state; the account before its ban is shown too.",
+  inShort: false,
+  chart: "rate",
+  run: async (bench) => {
+    const { options, processes, folder } = bench;
+    const store = seedStore(folder, "seed", 100_000, [UNLIMITED, USED_UP, BANNED]);
+    const [key = "", usedUp = "", banned = ""] = store.keys;
+    const fleet = await startFleet(bench, store, ["service"], { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" });
+    const [server] = fleet.servers as [RunningServer];
+    const reads = gets(server.dialect);
+    const wrong = generateApiKey("live");
+    await untilBanned(server, banned);
+    const manyAddresses = reads.map(fromManyAddresses);
+    const candidates: Candidate[] = [
+      { name: good, requests: reads, sent: key, status: 200 },
+      { name: refusals.wrong, requests: manyAddresses, sent: wrong, status: 401 },
+      { name: refusals.mistyped, requests: manyAddresses, sent: `${wrong}x`, status: 401 },
+      { name: refusals.stranger, requests: reads, sent: wrong, status: 429 },
+      { name: refusals.usedUp, requests: reads, sent: usedUp, status: 429 },
+      { name: refusals.banned, requests: reads, sent: banned, status: 429 },
+    ];
+    const series = await alternate(
+      candidates.map((candidate, index) => {
+        const { name, requests, sent } = candidate;
+        const load = writeLoad(join(folder, `${index}.txt`), requests, sent, CONNECTIONS);
+        const { rounds, warmUp, run } = contestant(name, processes, server, load, options.effort);
+        const checked = async () => {
+          const round = await run();
+          await requireStatus(server, candidate);
+          return round;
+        };
+        return { name, rounds, warmUp, run: checked };
+      }),
+    );
+    await stopFleet(bench, fleet);
+    return { series, notes: fleet.notes };
+  },
+  targets: [refusals.wrong, refusals.usedUp, refusals.banned].map((name) =>
+    ratioTarget(`${name}: not slower than a good read`, "at least", 1, ["rate", name, good]),
+  ),
+};
+
+function fromManyAddresses(request: Request, index: number): Request {
+  const number = index % ADDRESSES;
+  return { ...request, headers: { "X-Forwarded-For": `10.1.${Math.floor(number / 250)}.${(number % 250) + 1}` } };
+}
+
+/** Goes on after a 429 until the key is banned; strikes count from a second after the first one. */
+async function untilBanned(server: RunningServer, key: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const answer = await ask(server, `${server.dialect.pets}/1`, key);
+    if (((await answer.json()) as { code?: string }).code === "key_banned") return;
+    await Bun.sleep(20);
+  }
+  throw new Error("The key of a used-up account was not banned.");
+}
+
+/** wrk tells only how many answers were refused: one more request after a round tells how. */
+async function requireStatus(server: RunningServer, { requests, sent, status }: Candidate): Promise<void> {
+  const last = requests.at(-1);
+  const answer = await ask(server, last?.path ?? "", sent, last?.headers);
+  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${await answer.text()}`);
+}
+
+function ask({ url }: RunningServer, path: string, key: string, headers: Request["headers"] = {}): Promise<Response> {
+  return fetch(url + path, { headers: { ...headers, Authorization: `Bearer ${key}` } });
+}

@@ -1,0 +1,156 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Options } from "./options.ts";
+import { judge, type Outcome, ratios, type Verdict, type Workload } from "./outcome.ts";
+import { median, type Series } from "./rounds.ts";
+import { type Bar, barChart, figure } from "./svg.ts";
+import { aboutMeasuring, aboutPeers } from "./texts.ts";
+
+/** A workload and what came of it: an outcome, or the reason why there is none. */
+export interface Ran {
+  readonly workload: Workload;
+  readonly outcome: Outcome | undefined;
+  readonly failure?: string;
+}
+
+/** Writes the page, its charts beside it, and all values as JSON for those who want to reckon themselves. */
+export function writeReport({ out, mode }: Options, machine: readonly [string, string][], ran: readonly Ran[]): void {
+  const pictures = basename(out, ".md");
+  const folder = join(dirname(out), pictures);
+  mkdirSync(folder, { recursive: true });
+  const sections = ran.map((one) => {
+    if (one.outcome) writeFileSync(join(folder, `${one.workload.name}.svg`), chart(one.workload, one.outcome));
+    return section(one, pictures);
+  });
+  const page = [
+    "# Measured performance",
+    `Written by \`npm run bench\` (mode: ${mode}). ${aboutMeasuring}`,
+    "## Targets",
+    targetTable(ran),
+    ...sections,
+    "## What the peers do less",
+    aboutPeers,
+    "## Machine and versions",
+    table(["", ""], machine),
+  ];
+  writeFileSync(out, `${page.join("\n\n")}\n`);
+  const values = ran.map(({ workload, outcome, failure }) => ({ workload: workload.name, ...outcome, failure }));
+  writeFileSync(join(folder, "values.json"), `${JSON.stringify({ mode, machine, workloads: values }, null, 2)}\n`);
+}
+
+/** The targets of a workload in one line each, for the terminal. */
+export function verdictLines({ workload, outcome }: Ran): string[] {
+  return outcome ? workload.targets.map((target) => `  ${verdictCells(judge(target, outcome)).join(" · ")}`) : [];
+}
+
+function targetTable(ran: readonly Ran[]): string {
+  const rows = ran.flatMap(({ workload, outcome = { series: [], notes: [] } }) =>
+    workload.targets.map((target) => [workload.title, ...verdictCells(judge(target, outcome))]),
+  );
+  return table(["workload", "must reach", "measured", "least – most of the rounds", ""], rows);
+}
+
+function verdictCells({ target, values, met }: Verdict): string[] {
+  if (met === undefined) return [target.text, "–", "–", "not measured"];
+  const unit = ` ${target.unit}`;
+  const spread = `${figure(Math.min(...values))} – ${figure(Math.max(...values))}`;
+  return [target.text, figure(median(values)) + unit, spread, met ? "met" : "**not met**"];
+}
+
+function section({ workload, outcome, failure }: Ran, pictures: string): string {
+  const head = [`## ${workload.title}`, workload.description];
+  if (!outcome) return [...head, `It failed: ${failure}`].join("\n\n");
+  const parts = [...head, `![${workload.title}](${pictures}/${workload.name}.svg)`];
+  if (outcome.series.length > 0) parts.push(seriesTable(outcome));
+  if (outcome.figures) {
+    const rows = outcome.figures.map(({ name, unit, values }) => [
+      name,
+      `${figure(median(values))} ${unit}`,
+      `${figure(Math.min(...values))} – ${figure(Math.max(...values))}`,
+      String(values.length),
+    ]);
+    parts.push(table(["", "median", "least – most", "values"], rows));
+  }
+  return [...parts, ...outcome.notes].join("\n\n");
+}
+
+function seriesTable(outcome: Outcome): string {
+  const comparesServers = outcome.series.some(({ name }) => name === "service") && outcome.series.length > 1;
+  const rows = outcome.series.map((series) => {
+    const { name, rounds } = series;
+    const of = (measure: "rate" | "p50" | "p99" | "core" | "passes") => rounds.map((round) => round[measure]);
+    const rates = of("rate");
+    const lead = ratios(outcome, "rate", "service", name);
+    return [
+      name,
+      figure(median(rates)),
+      `${figure(Math.min(...rates))} – ${figure(Math.max(...rates))}`,
+      figure(median(of("p50"))),
+      figure(median(of("p99"))),
+      ...(comparesServers ? [name === "service" ? "" : `${figure(median(lead))} ×`] : []),
+      `${Math.round(median(of("core")) * 100)} %`,
+      passes(Math.max(...of("passes"))),
+      trouble(series),
+    ];
+  });
+  const head = [
+    "",
+    "answers/s",
+    "least – most",
+    "p50 ms",
+    "p99 ms",
+    "service ÷ it",
+    "core",
+    "passes",
+    "refused, failed",
+  ];
+  return table(comparesServers ? head : head.filter((name) => name !== "service ÷ it"), rows);
+}
+
+/** How often the requests were gone through, where that says something. */
+function passes(most: number): string {
+  return most > 100 ? "many" : figure(most);
+}
+
+/** Answers with a status of 400 or above, and requests without an answer. */
+function trouble({ rounds }: Series): string {
+  const sum = (of: "refused" | "failed" | "requests") => rounds.reduce((total, round) => total + round[of], 0);
+  const refused = sum("refused") === sum("requests") ? "all" : String(sum("refused"));
+  return `${refused}, ${sum("failed")}`;
+}
+
+function chart({ title, chart: kind, description }: Workload, { series, figures = [] }: Outcome): string {
+  if (kind === "figures") {
+    const bars = figures.map(({ name, values }) => bar(name, values));
+    return barChart(title, `${figures[0]?.unit ?? ""}, less is better`, bars);
+  }
+  const unit = {
+    rate: "answers/s, more is better",
+    p50: "p50 in ms, less is better",
+    p99: "p99 in ms, less is better",
+  };
+  const bars = series.map(({ name, rounds }) =>
+    bar(
+      name,
+      rounds.map((round) => round[kind]),
+    ),
+  );
+  return barChart(title, unit[kind], description.includes("The service alone") ? bars.map(ours) : bars);
+}
+
+function bar(label: string, values: readonly number[]): Bar {
+  const isOurs = label.startsWith("service");
+  return { label, median: median(values), least: Math.min(...values), most: Math.max(...values), isOurs };
+}
+
+function ours(one: Bar): Bar {
+  return { ...one, isOurs: true };
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}

@@ -1,0 +1,52 @@
+import type { Dialect } from "./peers.ts";
+import { shuffled } from "./rounds.ts";
+import type { Request } from "./wrk.ts";
+
+/** More different requests than this would only fill the load generator's memory. */
+const MOST = 100_000;
+
+/** Reads of single animals, each once, in no order. */
+export function gets({ pets, animals }: Dialect): Request[] {
+  return shuffled(someIds(animals)).map((id) => get(`${pets}/${id}`));
+}
+
+/** The first page of available animals. */
+export function firstPage({ pets, firstPage: query }: Dialect): Request[] {
+  return [get(`${pets}?${query}`)];
+}
+
+/** Pages of available animals that start behind each animal, each once, in no order. */
+export function everyPage(dialect: Dialect): Request[] {
+  return shuffled(someIds(dialect.animals - 1)).map((id) => pageAfter(dialect, id));
+}
+
+/** The page behind one animal. */
+export function pageAfter({ pets, pageAfter: query }: Dialect, id: number): Request {
+  if (!query) throw new Error("This server has no cursors.");
+  return get(`${pets}?${query(id)}`);
+}
+
+/** New animals. */
+export function creates({ pets }: Dialect, count = 1_000): Request[] {
+  return Array.from({ length: count }, (_, index) => {
+    const body = JSON.stringify({ name: `New animal ${index}`, categoryId: (index % 100) + 1, status: "available" });
+    return { method: "POST", path: pets, body };
+  });
+}
+
+/** Of ten requests, six read an animal, three read the first page, and one adds an animal. */
+export function mixed(dialect: Dialect): Request[] {
+  const reads = gets(dialect).slice(0, 60_000);
+  const lists = reads.filter((_, index) => index % 2 === 0).flatMap(() => firstPage(dialect));
+  return shuffled([...reads, ...lists, ...creates(dialect, Math.ceil(reads.length / 6))]);
+}
+
+function get(path: string): Request {
+  return { method: "GET", path };
+}
+
+/** Ids from 1 to the number of animals; of very many animals a part, evenly spread. */
+function someIds(animals: number): number[] {
+  const step = Math.max(1, Math.floor(animals / MOST));
+  return Array.from({ length: Math.min(animals, MOST) }, (_, index) => index * step + 1);
+}

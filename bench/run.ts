@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { manyAccounts } from "./accounts.ts";
+import { growth } from "./growth.ts";
+import { memory, start } from "./lifetime.ts";
+import { describeMachine, missingTools } from "./machine.ts";
+import type { Options } from "./options.ts";
+import { readOptions } from "./options.ts";
+import type { Workload } from "./outcome.ts";
+import { installPeers, PEERS } from "./peers.ts";
+import { Processes } from "./processes.ts";
+import { coldPages, getAnimal, hotPage } from "./reads.ts";
+import { refusal } from "./refusals.ts";
+import { type Ran, verdictLines, writeReport } from "./report.ts";
+import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
+
+const workloads: readonly Workload[] = [
+  getAnimal,
+  hotPage,
+  coldPages,
+  mixedLoad,
+  create,
+  createAlone,
+  readsAmongCreates,
+  refusal,
+  growth,
+  manyAccounts,
+  start,
+  memory,
+];
+
+const processes = new Processes();
+// Beside the checkout's files, not in the system's folder for them: that is often no disk at all.
+const work = join(import.meta.dir, "work");
+mkdirSync(work, { recursive: true });
+const folder = mkdtempSync(join(work, "run-"));
+
+let ending: Promise<never> | undefined;
+process.on("SIGINT", () => void end(130));
+process.on("SIGTERM", () => void end(143));
+
+try {
+  const root = join(import.meta.dir, "..");
+  const options = readOptions(
+    process.argv.slice(2),
+    root,
+    workloads.map(({ name }) => name),
+  );
+  await end(options ? await measure(options) : 0);
+} catch (error) {
+  console.error((error as Error).message);
+  await end(1);
+}
+
+/** Runs the workloads and writes the page. Returns the exit status: 1 if something could not be measured. */
+async function measure(options: Options): Promise<number> {
+  const missing = missingTools();
+  if (missing.length > 0) throw new Error(missing.join("\n"));
+  installPeers();
+  setTimeout(() => {
+    console.error(`It took longer than ${options.effort.deadline} s and was stopped.`);
+    void end(1);
+  }, options.effort.deadline * 1000);
+  const ran: Ran[] = [];
+  for (const workload of workloads.filter((one) => isWanted(one, options))) {
+    console.log(`${workload.name}: ${workload.title}`);
+    const one = await runWorkload(workload, options);
+    ran.push(one);
+    for (const line of one.failure ? [`  failed: ${one.failure}`] : verdictLines(one)) console.log(line);
+  }
+  writeReport(options, describeMachine(options.service, PEERS), ran);
+  console.log(`Written: ${options.out}`);
+  return ran.some(({ failure }) => failure) ? 1 : 0;
+}
+
+/** One workload that fails does not take the others with it. */
+async function runWorkload(workload: Workload, options: Options): Promise<Ran> {
+  const own = join(folder, workload.name);
+  mkdirSync(own);
+  try {
+    return { workload, outcome: await workload.run({ options, processes, folder: own }) };
+  } catch (error) {
+    if (ending) return await ending;
+    return { workload, outcome: undefined, failure: (error as Error).message };
+  } finally {
+    await processes.stopAll();
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+function isWanted({ name, inShort }: Workload, { mode, only }: Options): boolean {
+  if (only.length > 0) return only.some((wanted) => name.startsWith(wanted));
+  return inShort || mode !== "short";
+}
+
+/** Ends the run. The first call decides the exit status; an interrupted workload waits here for the end. */
+function end(status: number): Promise<never> {
+  ending ??= clearAway(status);
+  return ending;
+}
+
+async function clearAway(status: number): Promise<never> {
+  await processes.end();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(status);
+}

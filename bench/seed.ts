@@ -1,0 +1,62 @@
+import type { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { generateApiKey, keyDigest } from "../src/domains/accounts/api-key.ts";
+import { openDatabase } from "../src/storage/sqlite/database.ts";
+
+/** Above anything that a load generator can send. */
+export const UNLIMITED: Quota = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+export interface Quota {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** A store to start servers on: the file, and who may use it. */
+export interface SeededStore {
+  readonly file: string;
+  readonly animals: number;
+  /** Keys of the accounts, in the order in which they were asked for. */
+  readonly keys: readonly string[];
+}
+
+/**
+ * Makes a store with the service's own schema. Half of the animals are available. It is filled by
+ * SQL, because a million requests would take longer than what is to be measured.
+ */
+export function seedStore(folder: string, name: string, animals: number, quotas: readonly Quota[]): SeededStore {
+  const file = join(folder, `${name}.db`);
+  const database = openDatabase(file, 1_000);
+  database.run("PRAGMA synchronous = OFF"); // only while it is filled
+  addAnimals(database, animals);
+  const keys = database.transaction(() => quotas.map((quota, index) => addAccount(database, index, quota)))();
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  return { file, animals, keys };
+}
+
+/** True of the animals that `status=available` finds. */
+export function isAvailable(id: number): boolean {
+  return id % 2 === 0;
+}
+
+function addAnimals(database: Database, count: number): void {
+  database.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+     INSERT INTO pets (name, category_id, status)
+     SELECT 'Animal ' || n, n % 100 + 1, CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END
+     FROM numbers`,
+  );
+}
+
+/** Adds an account with one key, and returns the key. */
+function addAccount(database: Database, index: number, { perMinute, perDay }: Quota): string {
+  const number = String(index).padStart(16, "0");
+  const key = generateApiKey("live");
+  database
+    .query("INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at) VALUES (?, ?, ?, ?, ?, ?)")
+    .run(`acc_${number}`, `Customer ${index}`, "enterprise", perMinute, perDay, Date.now());
+  database
+    .query("INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    .run(`key_${number}`, `acc_${number}`, "default", keyDigest(key), key.slice(0, 11), "read,write", Date.now());
+  return key;
+}

@@ -1,0 +1,28 @@
+/** How the figures came about, for the page. */
+export const aboutMeasuring = `All figures are of one run on one machine; only the
+ratios say something about other machines. The server has one core, \`wrk\` another. Contestants take turns (A B C A B C),
+so that what else the machine does falls on all of them; before the first turn each is warmed up. A ratio is formed within
+each round, and the median of the rounds is what a target is compared with. Bars are medians, whiskers the least and the
+most of the rounds.
+
+\`wrk\` keeps a fixed number of requests on their way and sends the next one when an answer is there. Its percentiles thus
+say how long answers take under full load: they compare servers, and are not what a caller of a server with spare time
+sees. *Core* is the share of its core that the server used: well below 100 %, the server was waiting, for the disk or for
+the load. *Passes* tells how often the list of different requests was gone through.
+
+Every request carries a valid key, all limits are on (and high enough), all headers are sent, the store is on disk, and
+requests are logged in the default form, to \`/dev/null\` for all servers alike.`;
+
+/** Where the comparison favours the peers, for the page. */
+export const aboutPeers = `- **nginx, bare Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
+  headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. Bun.serve and
+  node:http do not log either. They are the limit of what can be reached.
+- **Fastify** works on a copy of the service's store with the same tables, indexes and durability, and has keys, two
+  windows of limits, schemas, all headers, entity tags, pages by key and one log line a request. It has no strikes and
+  bans, keeps its limits in memory only, converts the types of a body instead of refusing it, rounds integers above 2^53,
+  does not check the filter of a cursor or the scopes of a key, has no metrics, and notices a revoked key by reading it
+  again each second. Each create is a commit of its own, as better-sqlite3 is commonly used.
+- **json-server** has no keys, limits or validation. It holds 1,000 animals instead of 100,000, because it looks through
+  all of them for each request and writes all of them to its file after each create, without waiting for the disk.
+- **Prism** answers with the examples of the OpenAPI document. It checks requests, but has no store, keys that mean
+  anything, or limits.`;

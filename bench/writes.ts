@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
+import { type Bench, type Outcome, ratioTarget, type Workload } from "./outcome.ts";
+import type { Dialect, ServerName } from "./peers.ts";
+import { creates, gets, mixed } from "./requests.ts";
+import { alternate, contestant } from "./rounds.ts";
+import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Request, runWrk, writeLoad } from "./wrk.ts";
+
+const ANIMALS = 100_000;
+const withStore: readonly ServerName[] = ["service", "Fastify", "json-server", "Prism"];
+
+async function compareWrites(
+  bench: Bench,
+  requests: (dialect: Dialect) => readonly Request[],
+  connections: number,
+  names = withStore,
+): Promise<Outcome> {
+  const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
+  const fleet = await startFleet(bench, store, names);
+  const series = await compareServers(bench, fleet, requests, connections);
+  await stopFleet(bench, fleet);
+  return { series, notes: fleet.notes };
+}
+
+export const mixedLoad: Workload = {
+  name: "mixed",
+  title: "Nine reads to one create",
+  description:
+    "64 connections; of ten requests six read an animal, three the first page of available ones, one adds an animal.",
+  inShort: true,
+  chart: "rate",
+  run: (bench) => compareWrites(bench, mixed, CONNECTIONS),
+  targets: [ratioTarget("≥ 3 × Fastify", "at least", 3, ["rate", "service", "Fastify"])],
+};
+
+export const create: Workload = {
+  name: "create",
+  title: "Add animals",
+  description:
+    "`POST /v1/pets`, 64 connections. The service and Fastify answer after the commit is on disk; json-server and " +
+    "Prism promise no such thing.",
+  inShort: true,
+  chart: "rate",
+  run: (bench) => compareWrites(bench, creates, CONNECTIONS),
+  targets: [ratioTarget("≥ 15 × Fastify at `synchronous=FULL`", "at least", 15, ["rate", "service", "Fastify"])],
+};
+
+export const createAlone: Workload = {
+  name: "single-create",
+  title: "Add animals one after another",
+  description: "`POST /v1/pets` on 1 connection: nobody to share a commit with.",
+  inShort: true,
+  chart: "p50",
+  run: (bench) => compareWrites(bench, creates, 1, ["service", "Fastify"]),
+  targets: [ratioTarget("p50 no worse than Fastify", "at most", 1, ["p50", "service", "Fastify"])],
+};
+
+export const readsAmongCreates: Workload = {
+  name: "reads-among-creates",
+  title: "Read while others write",
+  description:
+    "`GET /v1/pets/{id}` on 64 connections, alone and while another 64 connections add animals as fast as they can. " +
+    "Shown are the reads.",
+  inShort: true,
+  chart: "p99",
+  run: async (bench) => {
+    const { options, processes, folder } = bench;
+    const store = seedStore(folder, "seed", ANIMALS, [UNLIMITED]);
+    const fleet = await startFleet(bench, store, ["service", "Fastify"]);
+    const key = store.keys[0] ?? "";
+    const series = await alternate(
+      fleet.servers.flatMap((server) => {
+        const reads = writeLoad(join(folder, `${server.name}-reads.txt`), gets(server.dialect), key, CONNECTIONS);
+        const writes = writeLoad(join(folder, `${server.name}-writes.txt`), creates(server.dialect), key, CONNECTIONS);
+        const alone = contestant(`${server.name}, reads alone`, processes, server, reads, options.effort);
+        const { seconds } = options.effort;
+        const run = async () => {
+          // A second more, so that the reads have company to their end.
+          const company = runWrk(processes, server, writes, seconds + 1);
+          const [round] = await Promise.all([runWrk(processes, server, reads, seconds), company]);
+          return round;
+        };
+        return [alone, { ...alone, name: `${server.name}, among creates`, run }];
+      }),
+    );
+    await stopFleet(bench, fleet);
+    return { series, notes: fleet.notes };
+  },
+  targets: [
+    ratioTarget("p99 ≤ 3 × reads alone", "at most", 3, ["p99", "service, among creates", "service, reads alone"]),
+  ],
+};

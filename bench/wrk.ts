@@ -1,0 +1,107 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { LOAD_CORE } from "./machine.ts";
+import { type Processes, processorTime } from "./processes.ts";
+
+const SCRIPT = join(import.meta.dir, "requests.lua");
+
+/** One request as wrk sends it. */
+export interface Request {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: string;
+  /** Headers beyond those that all requests have. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One round of load on one server. */
+export interface Round {
+  /** Answers a second. */
+  readonly rate: number;
+  /** Times in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly requests: number;
+  /** Answers with a status of 400 or above. */
+  readonly refused: number;
+  /** Requests that got no answer. */
+  readonly failed: number;
+  /** How often the list of requests was gone through: above 1, requests were repeated. */
+  readonly passes: number;
+  /** Share of its core that the server used. */
+  readonly core: number;
+}
+
+/** A stream of requests for wrk: a file, and how many there are in it. */
+export interface Load {
+  readonly file: string;
+  readonly count: number;
+  readonly key: string;
+  readonly connections: number;
+}
+
+/** Writes requests to a file that wrk can send. */
+export function writeLoad(file: string, requests: readonly Request[], key: string, connections: number): Load {
+  const lines = requests.map(({ method, path, body = "", headers = {} }) =>
+    [method, path, body, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join("\t"),
+  );
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  return { file, count: requests.length, key, connections };
+}
+
+interface Result {
+  requests: number;
+  microseconds: number;
+  sent: number;
+  refused: number;
+  failed: number;
+  p50: number;
+  p90: number;
+  p99: number;
+  max: number;
+}
+
+/** Puts load on a server for some seconds. */
+export async function runWrk(
+  processes: Processes,
+  target: { url: string; process: Subprocess },
+  { file, count, key, connections }: Load,
+  seconds: number,
+): Promise<Round> {
+  const before = { used: processorTime(target.process.pid), at: performance.now() };
+  const duration = String(Math.max(1, Math.round(seconds)));
+  const printed = await processes.output(
+    LOAD_CORE,
+    // A thread for each core that it has: one.
+    [
+      "wrk",
+      "-t1",
+      `-c${connections}`,
+      `-d${duration}s`,
+      "--timeout",
+      "10s",
+      "-H",
+      `Authorization: Bearer ${key}`,
+    ].concat(["-s", SCRIPT, target.url, "--", file]),
+    seconds + 30,
+  );
+  const elapsed = (performance.now() - before.at) / 1000;
+  const line = /^RESULT (.*)$/m.exec(printed)?.[1];
+  if (!line) throw new Error(`wrk gave no result: ${printed}`);
+  const result = JSON.parse(line) as Result;
+  const measured = result.microseconds / 1e6;
+  return {
+    rate: result.requests / measured,
+    p50: result.p50 / 1000,
+    p99: result.p99 / 1000,
+    max: result.max / 1000,
+    requests: result.requests,
+    refused: result.refused,
+    failed: result.failed,
+    passes: result.sent / count,
+    // Where other load runs beside this one, the server is busy before and after it too.
+    core: Math.min(1, (processorTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
+  };
+}
