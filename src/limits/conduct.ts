@@ -20,7 +20,7 @@ export function strikesUntilBan(perMinute: number): number {
 }
 
 /** How long the ban of a level lasts, in milliseconds: a minute, doubling, an hour at the most. */
-export function banLength(level: number): number {
+function banLength(level: number): number {
   return Math.min(LONGEST_BAN, FIRST_BAN * 2 ** (level - 1));
 }
 

@@ -48,7 +48,7 @@ export class Moments {
 }
 
 /** The UTC calendar day of a wall time, as days since 1970-01-01. */
-export function dayOf(wall: number): number {
+function dayOf(wall: number): number {
   return Math.floor(wall / DAY);
 }
 
