@@ -123,7 +123,7 @@ export interface TestOptions {
   readonly clock?: ManualClock;
 }
 
-export function testConfig(dataDir: string, settings: Record<string, string> = {}): Config {
+function testConfig(dataDir: string, settings: Record<string, string> = {}): Config {
   return readConfig({ PETSTORE_PORT: "0", PETSTORE_DATA_DIR: dataDir, ...settings });
 }
 
