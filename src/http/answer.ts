@@ -1,63 +1,84 @@
 import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
-import { pathParameters } from "../contract/operation.ts";
+import { pathParameters, type Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import { encodeCursor } from "./cursor.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
-import { challenge, commonHeaders, optionsHeaders } from "./headers.ts";
+import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
 import { listName } from "./read-input.ts";
 
+/** A success, ready to be sent: what is costly to make, and the same whenever the success is given again. */
+export interface ReadyBody {
+  readonly text: string;
+  /** The value of `Link`; empty for none. */
+  readonly link: string;
+  readonly tag: string;
+}
+
+/** A handler that gives the same object again spares the work of making it ready. */
+interface RememberedSuccess extends Success {
+  ready?: ReadyBody;
+}
+
 /** The answer to a request whose handler succeeded. `base` is the base address. */
 export function answerSuccess(exchange: Exchange, admission: Admission, base: string): Response {
-  const { operation: compiled, success, request } = exchange;
+  const { operation: compiled, request } = exchange;
+  const success = exchange.success as RememberedSuccess | undefined;
   if (!compiled || !success) throw new TypeError("A request was answered before it was handled.");
   const { status, location } = compiled.operation.answer;
-  const headers = commonHeaders(exchange.id, admission);
-  const link = addLinks(headers, compiled, nextLink(exchange, base));
+  // One object for all answers of the operation: a response copies it, and filling it anew costs more.
+  const headers = compiled.successHeaders;
+  setOwnHeaders(headers, exchange.id, admission);
   if (status === 204) return new Response(null, { status, headers });
-  const body = compiled.serialize(success.body);
-  if (status === 200) {
-    const tag = entityTag(body, link);
-    headers["ETag"] = tag;
-    const ifNoneMatch = request.headers.get("if-none-match");
-    if (ifNoneMatch !== null && matchesEntityTag(ifNoneMatch, tag)) return new Response(null, { status: 304, headers });
+  success.ready ??= makeReady(compiled, success, exchange, base);
+  const { text, link, tag } = success.ready;
+  if (compiled.operation.paged) {
+    if (link === "") headers.delete("Link");
+    else headers.set("Link", link);
   }
-  headers["Content-Type"] = "application/json";
-  if (location) headers["Location"] = base + fill(location, success.body as Record<string, unknown>);
-  return new Response(body, { status, headers });
+  if (location) headers.set("Location", base + fill(location, success.body as Record<string, unknown>));
+  if (status !== 200) return new Response(text, { status, headers });
+  headers.set("ETag", tag);
+  const ifNoneMatch = request.headers.get("if-none-match");
+  if (ifNoneMatch === null || !matchesEntityTag(ifNoneMatch, tag)) return new Response(text, { headers });
+  const unchanged = new Response(null, { status: 304, headers });
+  unchanged.headers.delete("Content-Type");
+  return unchanged;
 }
 
 /** The answer to a request that failed, in the Error shape. */
 export function answerFailure(exchange: Exchange, admission: Admission, failed: Failure): Response {
   const { error, message, details, retryAfter } = failed;
-  const headers = commonHeaders(exchange.id, admission);
-  headers["Content-Type"] = "application/json";
-  if (exchange.operation) addLinks(headers, exchange.operation, "");
-  if (retryAfter !== undefined) headers["Retry-After"] = String(retryAfter);
-  if (error.status === 405) headers["Allow"] = exchange.route.allow;
-  if (error === missingApiKey) headers["WWW-Authenticate"] = challenge("none");
-  if (error === invalidApiKey) headers["WWW-Authenticate"] = challenge("invalid_token");
+  const { operation: compiled } = exchange;
+  const headers = new Headers(compiled ? compiled.failureHeaders : unknownHeaders);
+  setOwnHeaders(headers, exchange.id, admission);
+  if (retryAfter !== undefined) headers.set("Retry-After", String(retryAfter));
+  if (error.status === 405) headers.set("Allow", exchange.route.allow);
+  if (error === missingApiKey) headers.set("WWW-Authenticate", challenge("none"));
+  if (error === invalidApiKey) headers.set("WWW-Authenticate", challenge("invalid_token"));
   if (error === insufficientScope) {
-    headers["WWW-Authenticate"] = challenge("insufficient_scope", exchange.operation?.operation.scope);
+    headers.set("WWW-Authenticate", challenge("insufficient_scope", compiled?.operation.scope));
   }
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
   return new Response(body, { status: error.status, headers });
 }
 
+const unknownHeaders = { ...sharedHeaders, "Content-Type": "application/json" };
+
 /** The answer to `OPTIONS` on a known path: which methods there are, to anybody. */
 export function answerOptions(exchange: Exchange, admission: Admission): Response {
-  const headers = { ...commonHeaders(exchange.id, admission), ...optionsHeaders(exchange.route.allow) };
+  const headers = new Headers({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
+  setOwnHeaders(headers, exchange.id, admission);
   return new Response(null, { status: 204, headers });
 }
 
-/** Adds the headers of deprecation and `Link`, whose value is returned. */
-function addLinks(headers: Record<string, string>, compiled: CompiledOperation, next: string): string {
-  for (const [name, value] of compiled.deprecationHeaders) headers[name] = value;
-  const separator = next !== "" && compiled.deprecationLink !== "" ? ", " : "";
-  const link = next + separator + compiled.deprecationLink;
-  if (link !== "") headers["Link"] = link;
-  return link;
+function makeReady(compiled: CompiledOperation, success: Success, exchange: Exchange, base: string): ReadyBody {
+  const text = compiled.serialize(success.body);
+  const next = nextLink(exchange, base);
+  const { deprecationLink } = compiled;
+  const link = next === "" || deprecationLink === "" ? next + deprecationLink : `${next}, ${deprecationLink}`;
+  return { text, link, tag: compiled.operation.answer.status === 200 ? entityTag(text, link) : "" };
 }
 
 /** The link to the next page (RFC 8288): the same query with another cursor. Empty on the last page. */

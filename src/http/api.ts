@@ -5,15 +5,10 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
 import type { ClientAddresses } from "./client-address.ts";
-import { Exchange, type Route } from "./exchange.ts";
+import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import { type StageServices, stages } from "./stages.ts";
-
-/** Tells the address of the peer of a request. */
-export interface Peers {
-  requestIP(request: Request): { readonly address: string } | null;
-}
 
 export interface ApiServices {
   readonly authenticator: Authenticator;
@@ -50,8 +45,7 @@ export class Api {
   /** Serves one request of a route. Never rejects: what goes wrong becomes an answer. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
-    const peer = () => peers.requestIP(request)?.address ?? "";
-    const exchange = new Exchange(request, route, id, performance.now(), peer);
+    const exchange = new Exchange(request, route, id, performance.now(), peers);
     if (request.method === "OPTIONS" && route.allow !== "") return this.#serveOptions(exchange);
     return this.#run(exchange, 0);
   }
@@ -125,6 +119,7 @@ export class Api {
   }
 
   #addressOf(exchange: Exchange): string {
-    return this.#services.addresses.of(exchange.peer(), exchange.request.headers.get("x-forwarded-for"));
+    const peer = exchange.peers.requestIP(exchange.request)?.address ?? "";
+    return this.#services.addresses.of(peer, exchange.request.headers.get("x-forwarded-for"));
   }
 }

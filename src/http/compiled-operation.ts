@@ -1,5 +1,5 @@
-import type { BoundOperation, Operation } from "../contract/operation.ts";
-import { dateToUnixSeconds } from "../contract/operation.ts";
+import { type BoundOperation, type Deprecation, dateToUnixSeconds, type Operation } from "../contract/operation.ts";
+import { sharedHeaders } from "./headers.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { compileSerializer, type Serializer } from "./serialize.ts";
 
@@ -17,8 +17,10 @@ export interface CompiledOperation extends BoundOperation {
   readonly serialize: Serializer;
   /** From this moment on the operation answers 410, in unix milliseconds. */
   readonly removedFrom: number;
-  /** Headers of every answer of a deprecated operation. */
-  readonly deprecationHeaders: readonly (readonly [name: string, value: string])[];
+  /** What every success carries; each answer sets its own values in it before it is copied. */
+  readonly successHeaders: Headers;
+  /** What every failure carries. */
+  readonly failureHeaders: Headers;
   /** The part of `Link` that every answer of a deprecated operation has; otherwise empty. */
   readonly deprecationLink: string;
 }
@@ -30,18 +32,27 @@ export function compileOperation(
 ): CompiledOperation {
   const { operation } = bound;
   const { deprecation } = operation;
+  const link = deprecation ? deprecationLink(operation, deprecation.replacement, operations, addresses) : "";
+  const headers = new Headers({ ...sharedHeaders, ...(deprecation ? deprecationHeaders(deprecation) : {}) });
+  if (link !== "") headers.set("Link", link);
+  if (operation.answer.status !== 204) headers.set("Content-Type", "application/json");
+  const failureHeaders = new Headers(headers);
+  failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
     readInput: compileInputReader(operation),
     serialize: compileSerializer(operation.answer.schema),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
-    deprecationHeaders: deprecation
-      ? [
-          ["Deprecation", `@${dateToUnixSeconds(deprecation.since)}`], // RFC 9745, a structured date
-          ["Sunset", new Date(dateToUnixSeconds(deprecation.removal) * 1000).toUTCString()], // RFC 8594
-        ]
-      : [],
-    deprecationLink: deprecation ? deprecationLink(operation, deprecation.replacement, operations, addresses) : "",
+    successHeaders: headers,
+    failureHeaders,
+    deprecationLink: link,
+  };
+}
+
+function deprecationHeaders({ since, removal }: Deprecation): Record<string, string> {
+  return {
+    Deprecation: `@${dateToUnixSeconds(since)}`, // RFC 9745, a structured date
+    Sunset: new Date(dateToUnixSeconds(removal) * 1000).toUTCString(), // RFC 8594
   };
 }
 

@@ -11,6 +11,11 @@ export interface Route {
   readonly allow: string;
 }
 
+/** Tells the address of the peer of a request. */
+export interface Peers {
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
 /** One request on its way through the stages, and what they found out about it. */
 export class Exchange {
   readonly request: RoutedRequest;
@@ -19,8 +24,8 @@ export class Exchange {
   readonly id: string;
   /** Milliseconds of the monotonic clock. */
   readonly startedAt: number;
-  /** The address of the peer; asked for only when it is needed, because asking costs time. */
-  readonly peer: () => string;
+  /** Knows the address of the peer, which is asked for only when it is needed. */
+  readonly peers: Peers;
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
@@ -34,12 +39,12 @@ export class Exchange {
   /** Set by `handle`. */
   success: Success | undefined;
 
-  constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peer: () => string) {
+  constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peers: Peers) {
     this.request = request;
     this.route = route;
     this.id = id;
     this.startedAt = startedAt;
-    this.peer = peer;
+    this.peers = peers;
     const { method } = request;
     this.operation = route.methods.get(method === "HEAD" ? "GET" : method);
   }

@@ -21,16 +21,18 @@ const accepted = "Authorization, Content-Type, If-None-Match";
 /** How long a browser may keep the answer to a preflight, in seconds: a day. */
 const PREFLIGHT_AGE = "86400";
 
-/** The headers of every API response. */
-export function commonHeaders(requestId: string, admission: Admission): Record<string, string> {
-  return {
-    "X-RateLimit-Limit": String(admission.limit),
-    "X-RateLimit-Remaining": String(admission.remaining),
-    "X-RateLimit-Reset": String(admission.reset),
-    "X-Request-Id": requestId,
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": exposed,
-  };
+/** The headers that are the same on every API response. */
+export const sharedHeaders: Readonly<Record<string, string>> = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposed,
+};
+
+/** Sets the headers that every API response has with a value of its own. */
+export function setOwnHeaders(headers: Headers, requestId: string, admission: Admission): void {
+  headers.set("X-RateLimit-Limit", String(admission.limit));
+  headers.set("X-RateLimit-Remaining", String(admission.remaining));
+  headers.set("X-RateLimit-Reset", String(admission.reset));
+  headers.set("X-Request-Id", requestId);
 }
 
 /** The headers that answer `OPTIONS`, for a browser's preflight too. */

@@ -7,6 +7,10 @@ import { faultsOf } from "./faults.ts";
 /** A number in a query is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
+/** Queries remembered for each operation, and the longest of them in characters: about 0.5 MB. */
+const MOST_REMEMBERED = 500;
+const LONGEST_REMEMBERED = 256;
+
 /** The valid parameters with defaults filled in, or the faults. */
 export type QueryResult = { readonly value: Record<string, unknown> } | { readonly faults: Fault[] };
 
@@ -22,12 +26,27 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   } as unknown as TObject;
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
-  return (query) => {
+  const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
     const value: Record<string, unknown> = {};
     for (const [name, text] of texts) value[name] = readText(text, properties[name]);
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
+  };
+  return remembering(read);
+}
+
+/** The same function, which remembers its latest valid results: clients send few queries, often. */
+function remembering(read: (query: string) => QueryResult): (query: string) => QueryResult {
+  const known = new Map<string, QueryResult>();
+  return (query) => {
+    const remembered = known.get(query);
+    if (remembered) return remembered;
+    const result = read(query);
+    if ("faults" in result || query.length > LONGEST_REMEMBERED) return result;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(query, result);
+    return result;
   };
 }
 

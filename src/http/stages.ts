@@ -27,21 +27,25 @@ export interface StageServices {
 /** One step of a request. A failure ends the request's way; no later stage sees it. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
 
-/** RFC 6750, section 2.1; the scheme in any letter case (RFC 9110, section 11.1). */
-const bearer = /^bearer(?: +(.*))?$/i;
+/** The token of a bearer credential (RFC 6750, section 2.1); undefined if it is none. */
+function bearerToken(authorization: string | null): string | undefined {
+  if (authorization === null) return undefined;
+  if (authorization.startsWith("Bearer ") && authorization[7] !== " ") return authorization.slice(7);
+  const match = /^bearer(?: +(.*))?$/i.exec(authorization); // any letter case (RFC 9110, section 11.1)
+  return match ? (match[1] ?? "") : undefined;
+}
 
 /** Who is it? A request without a valid key goes on as a stranger, to be counted before it is refused. */
 const identify: Stage = (exchange, { authenticator }) => {
-  const authorization = exchange.request.headers.get("authorization");
-  const match = authorization === null ? null : bearer.exec(authorization);
-  if (!match) {
+  const token = bearerToken(exchange.request.headers.get("authorization"));
+  if (token === undefined) {
     exchange.stranger = failure(
       missingApiKey,
       "No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.",
     );
     return undefined;
   }
-  return whenReady(authenticator.authenticate(match[1] ?? ""), (caller) => {
+  return whenReady(authenticator.authenticate(token), (caller) => {
     if (caller) exchange.caller = caller;
     else exchange.stranger = failure(invalidApiKey, "The API key is not valid: mistyped, unknown, expired or revoked.");
     return undefined;

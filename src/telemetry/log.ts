@@ -45,6 +45,8 @@ export class Log {
   #timer: Timer | undefined;
   #writing = false;
   #dropped = 0;
+  #timeOf = 0;
+  #timeText = "";
 
   constructor(level: LogLevel, sink: LogSink = standardOutput) {
     this.#sink = sink;
@@ -73,9 +75,9 @@ export class Log {
   request({ id, operation, method, status, duration, account }: RequestLine): void {
     if (this.#threshold > 1) return;
     this.#append(
-      `{"time":"${new Date().toISOString()}","level":"info","event":"request","requestId":"${id}",` +
+      `{"time":"${this.#time()}","level":"info","event":"request","requestId":"${id}",` +
         `"operation":${operation ? `"${operation}"` : "null"},"method":${operation ? `"${method}"` : JSON.stringify(method)},` +
-        `"status":${status},"durationMs":${duration.toFixed(3)},"account":${account ? `"${account}"` : "null"}}\n`,
+        `"status":${status},"durationMs":${Math.round(duration * 1000) / 1000},"account":${account ? `"${account}"` : "null"}}\n`,
     );
   }
 
@@ -83,6 +85,16 @@ export class Log {
   flushNow(): void {
     clearTimeout(this.#timer);
     if (this.#waiting !== "") this.#sink.writeNow(this.#take());
+  }
+
+  /** The time now, made into text once a millisecond: many lines share it. */
+  #time(): string {
+    const now = Date.now();
+    if (now !== this.#timeOf) {
+      this.#timeOf = now;
+      this.#timeText = new Date(now).toISOString();
+    }
+    return this.#timeText;
   }
 
   #event(level: LogLevel, event: string, fields: Record<string, Field>): void {

@@ -37,10 +37,10 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   authenticate(key: string): MaybePromise<Caller | undefined> {
-    if (!isWellFormedKey(key, this.#world)) return undefined;
     const digest = keyDigest(key);
     const cached = this.#cache.get(digest);
     if (cached) return this.#admitIfValid(cached);
+    if (!isWellFormedKey(key, this.#world)) return undefined; // mistyped: the store need not be asked
     const generation = this.#generation;
     return whenReady(this.#accounts.findByDigest(digest), (owner) => {
       if (!owner || owner.key.revokedAt !== null) return undefined;
