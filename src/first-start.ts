@@ -22,7 +22,7 @@ export interface Welcome {
  * key, and six animals. Returns undefined, and does nothing, on any other store.
  */
 export async function firstStart(app: App): Promise<Welcome | undefined> {
-  const [accounts, pets] = [await app.accounts.accounts(), await app.pets.list(0n, 1, undefined)];
+  const [accounts, pets] = [await app.accounts.accounts(), (await app.pets.page(undefined, 1, undefined)).body];
   if (accounts.length > 0 || pets.length > 0) return undefined;
   await app.pets.add(sampleAnimals);
   const now = Date.now();

@@ -52,7 +52,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.store\.ts$/,
-    may: /^(contract\/|domains\/|limits\/|storage\/storage\.ts$)/,
+    may: /^(contract\/|domains\/|limits\/|storage\/(storage|remembered)\.ts$)/,
     because: "a store speaks to the storage port, not to an engine",
   },
   {

@@ -43,6 +43,7 @@ class DistantStorage implements Storage {
   }
 
   onForeignWrite(): void {}
+  catchUp(): void {}
   probe(): Promise<void> {
     return this.#storage.probe();
   }

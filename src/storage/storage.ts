@@ -57,6 +57,11 @@ export interface Storage {
   write<T>(body: () => Transaction<T>): Promise<T>;
   /** Calls back soon (within 0.5 s) after another process has changed the store. */
   onForeignWrite(listener: () => void): void;
+  /**
+   * Calls back now if another process has changed the store: what is remembered of the store is exact
+   * after it, for every request that was read in this turn of the event loop.
+   */
+  catchUp(): void;
   /** Proves that the store can be read and written. Rejects with `StorageUnavailable`. */
   probe(): Promise<void>;
   /** Commits what still waits, then closes. */

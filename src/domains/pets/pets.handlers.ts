@@ -4,18 +4,9 @@ import { whenReady } from "../../maybe-promise.ts";
 import { petNotFound, type petOperations } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
 
-/** Below every id that an animal can have (int64). */
-const BEFORE_ALL = -(2n ** 63n);
-
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
-    listPets: ({ query: { limit, status }, after }) =>
-      // One more than asked for tells whether there is a next page.
-      whenReady(pets.list(after ?? BEFORE_ALL, limit + 1, status), (found) => {
-        if (found.length <= limit) return { body: found };
-        found.pop();
-        return { body: found, next: found.at(-1)?.id };
-      }),
+    listPets: ({ query: { limit, status }, after }) => pets.page(after, limit, status),
 
     createPet: async ({ body }) => {
       const [pet] = await pets.add([body]);
@@ -23,8 +14,6 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     },
 
     getPet: ({ params: { petId } }) =>
-      whenReady(pets.get(petId), (pet) =>
-        pet ? { body: pet } : failure(petNotFound, `No animal has the id ${petId}.`),
-      ),
+      whenReady(pets.get(petId), (found) => found ?? failure(petNotFound, `No animal has the id ${petId}.`)),
   };
 }

@@ -1,4 +1,5 @@
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { Remembered } from "../../storage/remembered.ts";
 import { first, type Row, type Storage, statement } from "../../storage/storage.ts";
 import type { NewPet, Pet } from "./pets.operations.ts";
 
@@ -9,11 +10,17 @@ interface PetRow extends Row {
   status: NonNullable<Pet["status"]> | null;
 }
 
+/** Below every id that an animal can have (int64). */
+const BEFORE_ALL = -(2n ** 63n);
+/** Pages and animals kept in memory: up to about 12 KB and 0.4 KB each. */
+const PAGES = 1_000;
+const ANIMALS = 20_000;
+
 const columns = "id, name, category_id, status";
 
 const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
-const page = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
-const pageByStatus = statement<PetRow>(
+const rowsAfter = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
+const rowsAfterByStatus = statement<PetRow>(
   `SELECT ${columns} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 const insert = statement<PetRow>(
@@ -24,22 +31,53 @@ function toPet({ id, name, category_id, status }: PetRow): Pet {
   return status === null ? { id, name, categoryId: category_id } : { id, name, categoryId: category_id, status };
 }
 
+/** An animal as it was found; the same object for as long as it is remembered. */
+export interface FoundPet {
+  readonly body: Pet;
+}
+
+/** A page of animals; `next` is the id of its last one, if more follow. */
+export interface PetPage {
+  readonly body: Pet[];
+  readonly next?: bigint;
+}
+
 /** The animals in the store. */
 export class PetStore {
   readonly #storage: Storage;
+  readonly #animals: Remembered<bigint, FoundPet>;
+  readonly #pages: Remembered<string, PetPage>;
 
   constructor(storage: Storage) {
     this.#storage = storage;
+    this.#animals = new Remembered(storage, ANIMALS);
+    this.#pages = new Remembered(storage, PAGES);
   }
 
-  get(id: bigint): MaybePromise<Pet | undefined> {
-    return whenReady(this.#storage.first(byId, id), (row) => row && toPet(row));
+  get(id: bigint): MaybePromise<FoundPet | undefined> {
+    return this.#animals.get(id, () => whenReady(this.#storage.first(byId, id), (row) => row && { body: toPet(row) }));
   }
 
-  /** Up to `limit` animals with an id above `after`, by ascending id. */
-  list(after: bigint, limit: number, status: Pet["status"]): MaybePromise<Pet[]> {
-    const rows = status ? this.#storage.all(pageByStatus, status, after, limit) : this.#storage.all(page, after, limit);
-    return whenReady(rows, (found) => found.map(toPet));
+  /** Up to `limit` animals with an id above `after` (from the first on, if it is absent), by ascending id. */
+  page(after: bigint | undefined, limit: number, status: Pet["status"]): MaybePromise<PetPage> {
+    return this.#pages.get(
+      `${status} ${limit} ${after}`,
+      () => this.#readPage(after ?? BEFORE_ALL, limit, status),
+      // Only a page that others follow: an animal that is added comes after it and changes nothing.
+      ({ next }) => next !== undefined,
+    );
+  }
+
+  #readPage(after: bigint, limit: number, status: Pet["status"]): MaybePromise<PetPage> {
+    // One more than asked for tells whether there is a next page.
+    const rows = status
+      ? this.#storage.all(rowsAfterByStatus, status, after, limit + 1)
+      : this.#storage.all(rowsAfter, after, limit + 1);
+    return whenReady(rows, (found) => {
+      const body = found.slice(0, limit).map(toPet);
+      const last = body.at(-1);
+      return found.length > limit && last ? { body, next: last.id } : { body };
+    });
   }
 
   /** Adds all or none, and resolves when they are on disk. */

@@ -311,3 +311,50 @@ describe("getPet", () => {
     database.close();
   });
 });
+
+describe("what is remembered", () => {
+  test("shows what another process has written, in the very next answer", async () => {
+    const fresh = await TestService.start();
+    const bearer = await fresh.newKey();
+    for (let count = 0; count < 30; count++) {
+      await fresh.call("POST", "/pets", { key: bearer, body: { name: "Before", categoryId: 1 } });
+    }
+    const { Database } = await import("bun:sqlite");
+    const otherProcess = new Database(`${fresh.dataDir}/petstore.db`);
+    otherProcess.run("PRAGMA busy_timeout = 5000");
+    const names = async () => [
+      (await fresh.call("GET", "/pets/1", { key: bearer })).json.name,
+      (await fresh.call("GET", "/pets", { key: bearer })).json[0].name,
+    ];
+    for (const name of ["First", "Second", "Third"]) {
+      await names(); // from now on both answers are remembered
+      otherProcess.run(`UPDATE pets SET name = '${name}' WHERE id = 1`);
+      expect(await names()).toEqual([name, name]);
+    }
+    otherProcess.close();
+    await fresh.stop();
+  });
+
+  test("shows an animal on the last page as soon as it is acknowledged", async () => {
+    const fresh = await TestService.start();
+    const bearer = await fresh.newKey();
+    for (let count = 1; count <= 45; count++) {
+      const { id } = (
+        await fresh.call("POST", "/pets", { key: bearer, body: { name: "Rex", categoryId: 1, status: "sold" } })
+      ).json;
+      let page = await fresh.call("GET", "/pets?status=sold", { key: bearer });
+      const seen = [...page.json];
+      for (let next = nextOf(page); next; next = nextOf(page)) {
+        page = await fresh.call("GET", next, { key: bearer });
+        seen.push(...page.json);
+      }
+      expect(seen).toHaveLength(count);
+      expect(seen.at(-1).id).toBe(id);
+    }
+    await fresh.stop();
+
+    function nextOf({ headers }: Reply): string | undefined {
+      return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(fresh.app.base.length);
+    }
+  });
+});

@@ -49,6 +49,8 @@ export class SqliteStorage implements Storage {
   #ended = false; // no more reads
   #idle: (() => void)[] = [];
   #dataVersion: bigint;
+  /** True from a look at other processes' writes to the end of this turn of the event loop. */
+  #caughtUp = false;
 
   /** Opens the store in `file`. Throws `StorageUnusable`. */
   constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 20) {
@@ -85,6 +87,15 @@ export class SqliteStorage implements Storage {
 
   onForeignWrite(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  catchUp(): void {
+    if (this.#caughtUp) return;
+    this.#noticeForeignWrites();
+    this.#caughtUp = true;
+    setImmediate(() => {
+      this.#caughtUp = false;
+    });
   }
 
   async probe(): Promise<void> {
