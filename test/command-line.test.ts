@@ -207,7 +207,7 @@ describe("the start", () => {
     [{ PETSTORE_DATA_DIR: "/dev/null/data" }, "The store at /dev/null/data/petstore.db cannot be opened"],
     [{ PETSTORE_HOST: "192.0.2.1" }, "192.0.2.1"],
   ])("stops at %j with one clear line", async (settings, message) => {
-    const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve"], settings as Record<string, string>);
+    const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve"], settings);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(message);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);

@@ -109,10 +109,13 @@ describe("the document", () => {
   });
 });
 
+function byCode(one: { code: string }, other: { code: string }): number {
+  return one.code.localeCompare(other.code);
+}
+
 describe("errors", () => {
   test("document, docs and catalogue hold the same codes with the same status and meaning", () => {
     const expected = catalogue.map(({ code, status, meaning }) => ({ code, status, meaning }));
-    const byCode = (one: { code: string }, other: { code: string }) => one.code.localeCompare(other.code);
     for (const text of [document.info.description, readFileSync(join(root, "docs/errors.md"), "utf8")]) {
       const rows = [...text.matchAll(/^\| `([a-z_]+)` \| ([0-9]+) \| (.*) \|$/gm)];
       const stated = rows.map(([, code, status, meaning]) => ({
@@ -133,7 +136,7 @@ describe("errors", () => {
           : Object.values<any>(content["application/json"].examples).map(({ value }) => [value.code, value.status]),
       );
       const owed = errorsOf(operation).map(({ code, status }) => [code, status]);
-      expect(declared.toSorted()).toEqual(owed.toSorted());
+      expect(new Set(declared.map(String))).toEqual(new Set(owed.map(String)));
     }
   });
 });

@@ -185,14 +185,14 @@ describe("removal", () => {
   });
 });
 
-describe("failures", () => {
-  /** A service whose getPet does what the test says. */
-  function serviceWith(getPet: () => never) {
-    const open = (storage: ConstructorParameters<typeof PetStore>[0]) =>
-      bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
-    return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
-  }
+/** A service whose getPet does what the test says. */
+function serviceWith(getPet: () => never) {
+  const open = (storage: ConstructorParameters<typeof PetStore>[0]) =>
+    bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
+  return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
+}
 
+describe("failures", () => {
   test.each([
     [
       "an error",

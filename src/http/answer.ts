@@ -24,7 +24,7 @@ interface RememberedSuccess extends Success {
 /** The answer to a request whose handler succeeded. `base` is the base address. */
 export function answerSuccess(exchange: Exchange, admission: Admission, base: string): Response {
   const { operation: compiled, request } = exchange;
-  const success = exchange.success as RememberedSuccess | undefined;
+  const success: RememberedSuccess | undefined = exchange.success;
   if (!compiled || !success) throw new TypeError("A request was answered before it was handled.");
   const { status, location } = compiled.operation.answer;
   // One object for all answers of the operation: a response copies it, and filling it anew costs more.

@@ -30,11 +30,11 @@ export async function runCommand(dataDir: string, words: readonly string[], sett
 }
 
 /** Runs a command with `--json` that has to succeed, and returns what it says. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
 export async function runJson(
   dataDir: string,
   words: readonly string[],
   settings?: Record<string, string>,
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
 ): Promise<any> {
   const { status, stdout, stderr } = await runCommand(dataDir, [...words, "--json"], settings);
   if (status !== 0) throw new Error(`${words.join(" ")} ended with ${status}: ${stderr}`);
@@ -50,7 +50,7 @@ export class Program {
   errors = "";
   /** The base address; empty until it listens. */
   base = "";
-  readonly #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
+  #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
 
   /** Starts the service and waits until it listens. */
   static async start(dataDir: string, settings: Record<string, string> = {}): Promise<Program> {
@@ -95,11 +95,9 @@ export class Program {
   }
 
   #wake(): void {
-    for (const waiter of [...this.#waiters]) {
-      if (!waiter.isMet()) continue;
-      this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-      waiter.resolve();
-    }
+    const met = this.#waiters.filter(({ isMet }) => isMet());
+    this.#waiters = this.#waiters.filter((waiter) => !met.includes(waiter));
+    for (const { resolve } of met) resolve();
   }
 }
 
