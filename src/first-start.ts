@@ -24,7 +24,7 @@ export interface Welcome {
 export async function firstStart(app: App): Promise<Welcome | undefined> {
   const [accounts, pets] = [await app.accounts.accounts(), (await app.pets.page(undefined, 1, undefined)).body];
   if (accounts.length > 0 || pets.length > 0) return undefined;
-  await app.pets.add(sampleAnimals);
+  for (const animal of sampleAnimals) await app.pets.add(animal);
   const now = Date.now();
   const account = await app.accounts.createAccount("First account", "business", undefined, now);
   const { key } = await app.accounts.issueKey(account.id, "First key", ["read", "write", "admin"], now);

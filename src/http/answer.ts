@@ -1,5 +1,5 @@
 import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
-import { pathParameters, type Success } from "../contract/operation.ts";
+import type { Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import { encodeCursor } from "./cursor.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
@@ -26,7 +26,7 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
   const { operation: compiled, request } = exchange;
   const success: RememberedSuccess | undefined = exchange.success;
   if (!compiled || !success) throw new TypeError("A request was answered before it was handled.");
-  const { status, location } = compiled.operation.answer;
+  const { status } = compiled.operation.answer;
   // One object for all answers of the operation: a response copies it, and filling it anew costs more.
   const headers = compiled.successHeaders;
   setOwnHeaders(headers, exchange.id, admission);
@@ -37,7 +37,7 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
     if (link === "") headers.delete("Link");
     else headers.set("Link", link);
   }
-  if (location) headers.set("Location", base + fill(location, success.body as Record<string, unknown>));
+  if (compiled.location) headers.set("Location", base + compiled.location(success.body as Record<string, unknown>));
   if (status !== 200) return new Response(text, { status, headers });
   headers.set("ETag", tag);
   const ifNoneMatch = request.headers.get("if-none-match");
@@ -90,12 +90,4 @@ function nextLink({ operation: compiled, success, input }: Exchange, base: strin
   for (const name in query) if (name !== "cursor") parameters.set(name, String(query[name]));
   parameters.set("cursor", encodeCursor(String(success.next), listName(operation, query)));
   return `<${base}${operation.path}?${parameters}>; rel="next"`;
-}
-
-/** Fills a path like `/pets/{id}` from an object. */
-function fill(path: string, from: Readonly<Record<string, unknown>>): string {
-  return pathParameters(path).reduce(
-    (filled, name) => filled.replace(`{${name}}`, encodeURIComponent(String(from[name]))),
-    path,
-  );
 }

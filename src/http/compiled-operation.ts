@@ -15,6 +15,8 @@ export interface Addresses {
 export interface CompiledOperation extends BoundOperation {
   readonly readInput: InputReader;
   readonly serialize: Serializer;
+  /** The path of the resource that a success made, below the base address; undefined for none. */
+  readonly location: ((body: Readonly<Record<string, unknown>>) => string) | undefined;
   /** From this moment on the operation answers 410, in unix milliseconds. */
   readonly removedFrom: number;
   /** What every success carries; each answer sets its own values in it before it is copied. */
@@ -42,11 +44,19 @@ export function compileOperation(
     ...bound,
     readInput: compileInputReader(operation),
     serialize: compileSerializer(operation.answer.schema),
+    location: operation.answer.location === undefined ? undefined : compileLocation(operation.answer.location),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
     successHeaders: headers,
     failureHeaders,
     deprecationLink: link,
   };
+}
+
+/** Compiles a path like `/pets/{id}` into a function that fills it from an object. */
+function compileLocation(path: string): (body: Readonly<Record<string, unknown>>) => string {
+  const parts = path.split(/\{([^}]*)\}/); // fixed text and names by turns
+  return (body) =>
+    parts.map((part, index) => (index % 2 === 0 ? part : encodeURIComponent(String(body[part])))).join("");
 }
 
 function deprecationHeaders({ since, removal }: Deprecation): Record<string, string> {

@@ -65,9 +65,12 @@ function tooLarge(): Failure {
 }
 
 /** The whole body, or undefined if it is larger than the limit. */
-async function readBytes(request: Request): Promise<Uint8Array | undefined> {
-  if (request.headers.has("content-length")) return request.bytes();
-  // Without a length it is read piece by piece, so that it can be left as soon as it is too large.
+function readBytes(request: Request): Promise<Uint8Array | undefined> {
+  return request.headers.has("content-length") ? request.bytes() : readPieces(request);
+}
+
+/** A body without a length is read piece by piece, so that it can be left as soon as it is too large. */
+async function readPieces(request: Request): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of request.body ?? []) {

@@ -8,10 +8,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
     listPets: ({ query: { limit, status }, after }) => pets.page(after, limit, status),
 
-    createPet: async ({ body }) => {
-      const [pet] = await pets.add([body]);
-      return { body: pet as NonNullable<typeof pet> };
-    },
+    createPet: ({ body }) => pets.add(body).then((pet) => ({ body: pet })),
 
     getPet: ({ params: { petId } }) =>
       whenReady(pets.get(petId), (found) => found ?? failure(petNotFound, `No animal has the id ${petId}.`)),

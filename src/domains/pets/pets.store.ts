@@ -80,15 +80,11 @@ export class PetStore {
     });
   }
 
-  /** Adds all or none, and resolves when they are on disk. */
-  add(pets: readonly NewPet[]): Promise<Pet[]> {
+  /** Adds an animal, and resolves when it is on disk. */
+  add({ name, categoryId, status }: NewPet): Promise<Pet> {
     return this.#storage.write(function* () {
-      const added: Pet[] = [];
-      for (const { name, categoryId, status } of pets) {
-        const row = yield* first(insert, name, categoryId, status ?? null);
-        added.push(toPet(row as PetRow));
-      }
-      return added;
+      const row = yield* first(insert, name, categoryId, status ?? null);
+      return toPet(row as PetRow);
     });
   }
 }

@@ -21,6 +21,11 @@ const GROUP_SIZE = 512;
 /** After these, what is on disk is not known: going on would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
+const begin: Statement = { sql: "BEGIN IMMEDIATE" };
+const commit: Statement = { sql: "COMMIT" };
+const savepoint: Statement = { sql: "SAVEPOINT member" };
+const release: Statement = { sql: "RELEASE member" };
+
 const silentObserver: StorageObserver = { committed: () => {}, fatal: () => {} };
 
 /** A transaction that waits for its commit. */
@@ -125,13 +130,13 @@ export class SqliteStorage implements Storage {
   #schedule(delay = 0): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const commit = () => {
+    const commitNow = () => {
       this.#scheduled = false;
       this.#commitGroup();
     };
     // setImmediate: requests that are already readable join the group before it is committed.
-    if (delay > 0) setTimeout(commit, delay);
-    else setImmediate(commit);
+    if (delay > 0) setTimeout(commitNow, delay);
+    else setImmediate(commitNow);
   }
 
   #commitGroup(): void {
@@ -139,9 +144,9 @@ export class SqliteStorage implements Storage {
     const started = performance.now();
     let settle: (() => void)[];
     try {
-      this.#database.run("BEGIN IMMEDIATE");
+      this.#prepare(begin).run();
       settle = group.map((waiting) => this.#runMember(waiting));
-      this.#database.run("COMMIT");
+      this.#prepare(commit).run();
     } catch (error) {
       if (this.#database.inTransaction) this.#database.run("ROLLBACK");
       if (sqliteCode(error).startsWith("SQLITE_BUSY")) return this.#waitForLock(error, started);
@@ -166,21 +171,21 @@ export class SqliteStorage implements Storage {
 
   /** Runs one member of a group. What it throws undoes this member alone, by its savepoint. */
   #runMember({ body, resolve, reject }: Waiting): () => void {
-    this.#database.run("SAVEPOINT member");
+    this.#prepare(savepoint).run();
     try {
       const steps = body();
       let step = steps.next();
       while (!step.done) {
         step = steps.next(this.#prepare(step.value.statement).all(...step.value.parameters));
       }
-      this.#database.run("RELEASE member");
+      this.#prepare(release).run();
       const { value } = step;
       return () => resolve(value);
     } catch (error) {
       // A full disk or a failed write has already undone the whole transaction: all members fail.
       if (!this.#database.inTransaction) throw error;
       this.#database.run("ROLLBACK TO member");
-      this.#database.run("RELEASE member");
+      this.#prepare(release).run();
       const reported = this.#report(error);
       return () => reject(reported);
     }
