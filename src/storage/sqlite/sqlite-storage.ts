@@ -1,5 +1,6 @@
 import type { Database, Statement as SqliteStatement } from "bun:sqlite";
 import {
+  all,
   type Row,
   type SqlParameter,
   type Statement,
@@ -48,6 +49,8 @@ export class SqliteStorage implements Storage {
   readonly #prepared = new Map<Statement, SqliteStatement<Row, SqlParameter[]>>();
   readonly #listeners: (() => void)[] = [];
   readonly #poll: Timer;
+  /** A write that changes nothing, but needs a disk with room. */
+  readonly #rewriteVersion: Statement;
   #waiting: Waiting[] = [];
   #scheduled = false;
   #closed = false; // no more writes
@@ -62,6 +65,8 @@ export class SqliteStorage implements Storage {
     this.#database = openDatabase(file, busyTimeout);
     this.#observer = observer;
     this.#dataVersion = this.#readDataVersion();
+    const version = this.#database.query<{ user_version: bigint }, []>("PRAGMA user_version").get()?.user_version;
+    this.#rewriteVersion = { sql: `PRAGMA user_version = ${version}` };
     this.#poll = setInterval(() => this.#noticeForeignWrites(), FOREIGN_WRITE_POLL);
     this.#poll.unref();
   }
@@ -104,8 +109,7 @@ export class SqliteStorage implements Storage {
   }
 
   async probe(): Promise<void> {
-    // Taking the write lock and giving it back proves a writable file without writing a row.
-    await this.write(function* () {});
+    await this.write(() => all(this.#rewriteVersion));
   }
 
   async close(): Promise<void> {
