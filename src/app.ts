@@ -5,7 +5,7 @@ import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
 import { deriveOpenApi, type Server as OpenApiServer, openApiJson, openApiYaml } from "./derive/openapi.ts";
-import { deriveReferencePage } from "./derive/reference-page.ts";
+import { deriveReferencePage, deriveReferenceStart, operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import type { KeyWorld } from "./domains/accounts/api-key.ts";
@@ -20,6 +20,7 @@ import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
 import type { Page } from "./http/pages.ts";
+import { referenceBundle } from "./http/reference-bundle.ts";
 import { Server } from "./http/server.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
@@ -154,7 +155,7 @@ export class App {
       const basePath = new URL(base).pathname;
       const root = basePath.slice(0, -"/v1".length);
       docs = `${base.slice(0, -"/v1".length)}/docs`;
-      const addresses: Addresses = { base, documentation: ({ name, tag }) => `${docs}#tag/${tag.name}/${name}` };
+      const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
       const clients = new ClientAddresses(config.trustedProxies);
       const services = { authenticator, limiter, addresses: clients, clock, log, metrics, explain: explainError };
       return {
@@ -216,19 +217,27 @@ function compileRoutes(
   );
 }
 
+/** What the reference page may load: its own service's files, styles in the page, and what is drawn in it. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+  "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /** The document and the reference page. */
 function documentPages(operations: readonly Operation[], config: Config, base: string, root: string): [string, Page][] {
   const document = openApiDocument(operations, config, base);
   const json = openApiJson(document);
   const yaml = openApiYaml(document);
-  const html = deriveReferencePage(operations, {
-    document: `${root}/openapi.json`,
-    script: `${root}/docs/reference.js`,
-  });
+  const bundle = `${root}/docs/${referenceBundle.name}`;
+  const start = `${root}/docs/start.js`;
+  const html = deriveReferencePage({ bundle, start });
+  const script = deriveReferenceStart(operations, { document: `${root}/openapi.json` });
   const cors = { "Access-Control-Allow-Origin": "*" };
+  const policy = { "Content-Security-Policy": PAGE_POLICY, "Referrer-Policy": "no-referrer" };
   return [
     [`${root}/openapi.json`, { type: "application/json", headers: cors, content: () => ({ body: json }) }],
     [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: () => ({ body: yaml }) }],
-    [`${root}/docs`, { type: "text/html; charset=utf-8", content: () => ({ body: html }) }],
+    [`${root}/docs`, { type: "text/html; charset=utf-8", headers: policy, content: () => ({ body: html }) }],
+    [start, { type: "text/javascript; charset=utf-8", content: () => ({ body: script }) }],
+    [bundle, referenceBundle],
   ];
 }

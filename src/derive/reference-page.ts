@@ -1,9 +1,85 @@
 import type { Operation } from "../contract/operation.ts";
 
-/** The reference page: shows the document with the script of the page, and asks no other host for anything. */
-export function deriveReferencePage(
-  _operations: readonly Operation[],
-  _options: { document: string; script: string },
+/** Addresses of what the page loads, all of them on this service. */
+interface ReferenceFiles {
+  /** The OpenAPI document. */
+  readonly document: string;
+  /** The bundle of @scalar/api-reference. */
+  readonly bundle: string;
+  /** The script of `deriveReferenceStart`. */
+  readonly start: string;
+}
+
+/** A paw, drawn here because the page asks no other host for anything. */
+const icon =
+  "data:image/svg+xml," +
+  encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="#b45309"><ellipse cx="16" cy="21" rx="8" ry="7"/>' +
+      '<circle cx="6" cy="14" r="3.5"/><circle cx="12" cy="7" r="3.5"/><circle cx="20" cy="7" r="3.5"/><circle cx="26" cy="14" r="3.5"/></svg>',
+  );
+
+/** The reference page. No script stands in it, so that its content security policy needs no exception. */
+export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bundle" | "start">): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Petstore reference</title>
+<link rel="icon" href="${icon}">
+</head>
+<body>
+<noscript>This page needs scripts. The document that it shows is at openapi.json and openapi.yaml.</noscript>
+<div id="reference"></div>
+<script src="${bundle}"></script>
+<script src="${start}"></script>
+</body>
+</html>
+`;
+}
+
+/** The anchor of an operation on the page. */
+export function operationAnchor({ tag, name }: Operation): string {
+  return `tag/${tag.name}/${name}`;
+}
+
+/** The script that opens the page: the reference's settings, derived from the operations. */
+export function deriveReferenceStart(
+  operations: readonly Operation[],
+  { document }: Pick<ReferenceFiles, "document">,
 ): string {
-  return "<!doctype html>";
+  const settings = {
+    url: document,
+    theme: "default",
+    // Nothing on the page talks to another host.
+    withDefaultFonts: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    hideClientButton: true,
+    showDeveloperTools: "never",
+    defaultOpenAllTags: true,
+    persistAuth: false, // a key is not left behind in a shared browser
+    authentication: { preferredSecurityScheme: "bearerAuth" },
+    defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+    customCss: hiddenPanels(operations),
+  };
+  // The anchors are the operations' names, which links in answers use too.
+  return `Scalar.createApiReference("#reference", {
+  ...${JSON.stringify(settings)},
+  generateTagSlug: ({ name }) => name,
+  generateOperationSlug: ({ operationId }) => operationId,
+});
+`;
+}
+
+/**
+ * Hides the buttons that open the test panel of an operation whose contract switches it off. The
+ * reference has a switch for all operations only.
+ */
+function hiddenPanels(operations: readonly Operation[]): string {
+  return operations
+    .filter(({ testPanel }) => !testPanel)
+    .map((operation) => `[id$="${operationAnchor(operation)}"] .show-api-client-button { display: none; }`)
+    .join("\n");
 }

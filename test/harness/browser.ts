@@ -1,0 +1,56 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+
+const executablePath = "/usr/bin/chromium";
+
+/** Tests of pages are skipped where there is no browser. */
+export const hasBrowser = existsSync(executablePath);
+
+/** A browser of a test, with an empty profile, and what its pages asked for and complained about. */
+export class TestBrowser {
+  readonly #context: BrowserContext;
+  readonly #profile: string;
+  /** Addresses of all requests so far. */
+  readonly requests: string[] = [];
+  /** Errors that pages reported so far. */
+  readonly errors: string[] = [];
+
+  static async start(viewport = { width: 1280, height: 900 }): Promise<TestBrowser> {
+    const profile = mkdtempSync(join(tmpdir(), "petstore-browser-"));
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath,
+      viewport,
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+    return new TestBrowser(context, profile);
+  }
+
+  private constructor(context: BrowserContext, profile: string) {
+    this.#context = context;
+    this.#profile = profile;
+  }
+
+  /** Opens an address in a new page. */
+  async open(address: string): Promise<Page> {
+    const page = await this.#context.newPage();
+    page.on("request", (request) => this.requests.push(request.url()));
+    page.on("console", (message) => message.type() === "error" && this.errors.push(message.text()));
+    page.on("pageerror", (error) => this.errors.push(error.message));
+    await page.goto(address);
+    return page;
+  }
+
+  async stop(): Promise<void> {
+    await this.#context.close();
+    rmSync(this.#profile, { recursive: true, force: true });
+  }
+}
