@@ -69,12 +69,16 @@ export function keyWorld({ environment }: Config): KeyWorld {
 
 /** The OpenAPI document under the settings; `base` is the base address that this process serves. */
 export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
+  return deriveOpenApi(operations, documentedServers(config, base));
+}
+
+function documentedServers(config: Config, base: string): OpenApiServer[] {
   const servers: OpenApiServer[] = [{ url: base, description: config.environment }];
   if (config.baseUrl && config.baseUrl !== base) servers.push({ url: config.baseUrl, description: "production" });
   if (config.stagingBaseUrl && config.stagingBaseUrl !== base) {
     servers.push({ url: config.stagingBaseUrl, description: "staging" });
   }
-  return deriveOpenApi(operations, servers);
+  return servers;
 }
 
 /** The base address, as clients see it, of a process that listens on this host and port. */
@@ -217,10 +221,15 @@ function compileRoutes(
   );
 }
 
-/** What the reference page may load: its own service's files, styles in the page, and what is drawn in it. */
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
-  "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** What the reference page may load: its own service's files, and answers of the servers that it documents. */
+function pagePolicy(servers: readonly OpenApiServer[]): string {
+  const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+    `font-src 'self' data:; connect-src 'self' ${origins}; worker-src 'self' blob:; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
+}
 
 /** The document and the reference page. */
 function documentPages(operations: readonly Operation[], config: Config, base: string, root: string): [string, Page][] {
@@ -232,7 +241,10 @@ function documentPages(operations: readonly Operation[], config: Config, base: s
   const html = deriveReferencePage({ bundle, start });
   const script = deriveReferenceStart(operations, { document: `${root}/openapi.json` });
   const cors = { "Access-Control-Allow-Origin": "*" };
-  const policy = { "Content-Security-Policy": PAGE_POLICY, "Referrer-Policy": "no-referrer" };
+  const policy = {
+    "Content-Security-Policy": pagePolicy(documentedServers(config, base)),
+    "Referrer-Policy": "no-referrer",
+  };
   return [
     [`${root}/openapi.json`, { type: "application/json", headers: cors, content: () => ({ body: json }) }],
     [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: () => ({ body: yaml }) }],

@@ -43,6 +43,12 @@ export function operationAnchor({ tag, name }: Operation): string {
   return `tag/${tag.name}/${name}`;
 }
 
+/** Words in tables are not broken in the middle, as error codes are to be read; a wide table scrolls by itself. The id outranks the styles of the reference. */
+const TABLES = `
+#reference .markdown table { display: block; overflow-x: auto; }
+#reference .markdown :is(th, td) { word-break: normal; overflow-wrap: normal; }
+#reference .markdown td code { white-space: nowrap; }`;
+
 /** The script that opens the page: the reference's settings, derived from the operations. */
 export function deriveReferenceStart(
   operations: readonly Operation[],
@@ -62,7 +68,7 @@ export function deriveReferenceStart(
     persistAuth: false, // a key is not left behind in a shared browser
     authentication: { preferredSecurityScheme: "bearerAuth" },
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-    customCss: hiddenPanels(operations),
+    customCss: `${TABLES}\n${hiddenPanels(operations)}`,
   };
   // The anchors are the operations' names, which links in answers use too.
   return `Scalar.createApiReference("#reference", {
@@ -74,12 +80,12 @@ export function deriveReferenceStart(
 }
 
 /**
- * Hides the buttons that open the test panel of an operation whose contract switches it off. The
- * reference has a switch for all operations only.
+ * Hides the buttons that open the test panel of an operation whose contract switches it off (the
+ * reference has a switch for all operations only), and the panel's own way from one operation to another.
  */
 function hiddenPanels(operations: readonly Operation[]): string {
-  return operations
+  const hidden = operations
     .filter(({ testPanel }) => !testPanel)
-    .map((operation) => `[id$="${operationAnchor(operation)}"] .show-api-client-button { display: none; }`)
-    .join("\n");
+    .map((operation) => `[id$="${operationAnchor(operation)}"] .show-api-client-button`);
+  return hidden.length > 0 ? `${[...hidden, ".scalar-sidebar-toggle"].join(", ")} { display: none; }` : "";
 }
