@@ -4,9 +4,9 @@ import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
-import { deriveOpenApi, type Server as OpenApiServer, openApiJson, openApiYaml } from "./derive/openapi.ts";
-import { deriveReferencePage, deriveReferenceStart, operationAnchor } from "./derive/reference-page.ts";
+import { operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
+import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import type { KeyWorld } from "./domains/accounts/api-key.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
@@ -19,8 +19,6 @@ import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
-import type { Page } from "./http/pages.ts";
-import { referenceBundle } from "./http/reference-bundle.ts";
 import { Server } from "./http/server.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
@@ -65,28 +63,6 @@ function databaseFile({ dataDir }: Config): string {
 /** Keys of production are told from all others by their prefix. */
 export function keyWorld({ environment }: Config): KeyWorld {
   return environment === "production" ? "live" : "test";
-}
-
-/** The OpenAPI document under the settings; `base` is the base address that this process serves. */
-export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
-  return deriveOpenApi(operations, documentedServers(config, base));
-}
-
-function documentedServers(config: Config, base: string): OpenApiServer[] {
-  const servers: OpenApiServer[] = [{ url: base, description: config.environment }];
-  if (config.baseUrl && config.baseUrl !== base) servers.push({ url: config.baseUrl, description: "production" });
-  if (config.stagingBaseUrl && config.stagingBaseUrl !== base) {
-    servers.push({ url: config.stagingBaseUrl, description: "staging" });
-  }
-  return servers;
-}
-
-/** The base address, as clients see it, of a process that listens on this host and port. */
-export function baseAddress(config: Config, host: string, port: number): string {
-  const configured = config.environment === "staging" ? config.stagingBaseUrl : config.baseUrl;
-  if (configured) return configured;
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}/v1`;
 }
 
 export interface AppOptions {
@@ -219,37 +195,4 @@ function compileRoutes(
       },
     ]),
   );
-}
-
-/** What the reference page may load: its own service's files, and answers of the servers that it documents. */
-function pagePolicy(servers: readonly OpenApiServer[]): string {
-  const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
-  return (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
-    `font-src 'self' data:; connect-src 'self' ${origins}; worker-src 'self' blob:; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-  );
-}
-
-/** The document and the reference page. */
-function documentPages(operations: readonly Operation[], config: Config, base: string, root: string): [string, Page][] {
-  const document = openApiDocument(operations, config, base);
-  const json = openApiJson(document);
-  const yaml = openApiYaml(document);
-  const bundle = `${root}/docs/${referenceBundle.name}`;
-  const start = `${root}/docs/start.js`;
-  const html = deriveReferencePage({ bundle, start });
-  const script = deriveReferenceStart(operations, { document: `${root}/openapi.json` });
-  const cors = { "Access-Control-Allow-Origin": "*" };
-  const policy = {
-    "Content-Security-Policy": pagePolicy(documentedServers(config, base)),
-    "Referrer-Policy": "no-referrer",
-  };
-  return [
-    [`${root}/openapi.json`, { type: "application/json", headers: cors, content: () => ({ body: json }) }],
-    [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: () => ({ body: yaml }) }],
-    [`${root}/docs`, { type: "text/html; charset=utf-8", headers: policy, content: () => ({ body: html }) }],
-    [start, { type: "text/javascript; charset=utf-8", content: () => ({ body: script }) }],
-    [bundle, referenceBundle],
-  ];
 }

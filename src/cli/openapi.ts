@@ -1,5 +1,6 @@
-import { baseAddress, domains, openApiDocument } from "../app.ts";
+import { domains } from "../app.ts";
 import { openApiJson, openApiYaml } from "../derive/openapi.ts";
+import { baseAddress, openApiDocument } from "../documents.ts";
 import type { Command } from "./command.ts";
 
 export const openapi: Command = {
