@@ -59,6 +59,11 @@ export function documentPages(
   return [
     [`${root}/openapi.json`, { type: "application/json", headers: cors, content: () => ({ body: json }) }],
     [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: () => ({ body: yaml }) }],
+    // Whoever opens the bare address in a browser is shown the way.
+    [
+      `${root}/`,
+      { type: "text/plain", headers: { Location: `${root}/docs` }, content: () => ({ body: "", status: 302 }) },
+    ],
     [`${root}/docs`, { type: "text/html; charset=utf-8", headers: policy, content: () => ({ body: html }) }],
     [start, { type: "text/javascript; charset=utf-8", content: () => ({ body: script }) }],
     [bundle, referenceBundle],

@@ -141,6 +141,13 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
   });
 });
 
+test("the bare address leads to the page", async () => {
+  const service = await TestService.start();
+  const { status, headers } = await fetch(new URL("/", service.app.base), { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([302, "/docs"]);
+  await service.stop();
+});
+
 test("the page allows no script but the service's own", async () => {
   const service = await TestService.start();
   const page = await fetch(service.app.docs);
