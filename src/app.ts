@@ -163,7 +163,7 @@ export class App {
     await this.#server.stop(STOP_DEADLINE);
     await this.#periodic.stop();
     await this.#storage.close();
-    this.log.flushNow();
+    await this.log.close();
   }
 }
 

@@ -40,10 +40,10 @@ describe("the log", () => {
 
   test("drops lines, and says how many, where nobody reads them", async () => {
     const written: string[] = [];
-    const log = new Log("info", { write: () => new Promise(() => {}), writeNow: (text) => void written.push(text) });
+    const log = new Log("info", async (text) => void written.push(text));
     const long = "x".repeat(1024 * 1024);
     for (let count = 0; count < 10; count++) log.info("line", { long });
-    log.flushNow();
+    await log.close();
     const lines = written
       .join("")
       .trimEnd()
@@ -53,14 +53,31 @@ describe("the log", () => {
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
   });
 
+  test("that nobody reads stops neither the service nor its end", async () => {
+    const dataDir = newDataDir();
+    const program = await Program.start(dataDir);
+    const key = /psk_test_\w+/.exec(program.output)?.[0];
+    program.stopReading();
+    // Far more lines than a pipe holds.
+    for (let count = 0; count < 100; count++) {
+      await Promise.all(
+        Array.from({ length: 50 }, () =>
+          fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } }),
+        ),
+      );
+    }
+    expect((await fetch(new URL("/healthz", program.base))).status).toBe(200);
+    expect(await program.end()).toBe(0);
+  });
+
   test.each([
     ["warn", 0],
     ["info", 1],
-  ] as const)("at level %s has %d lines of a request", (level, count) => {
+  ] as const)("at level %s has %d lines of a request", async (level, count) => {
     const lines: string[] = [];
-    const log = new Log(level, { write: async () => {}, writeNow: (text) => void lines.push(text) });
+    const log = new Log(level, async (text) => void lines.push(text));
     log.request({ id: "1", operation: "listPets", method: "GET", status: 200, duration: 1, account: undefined });
-    log.flushNow();
+    await log.close();
     expect(lines).toHaveLength(count);
   });
 });

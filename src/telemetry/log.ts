@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { write } from "node:fs";
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -9,21 +9,17 @@ const FLUSH_AFTER = 20;
 /** Characters that may wait for a slow reader of the log. Beyond it lines are dropped and counted. */
 const MOST_WAITING = 4 * 1024 * 1024;
 
-/** Where log lines go. `write` resolves when the text is taken; `writeNow` blocks until then. */
-export interface LogSink {
-  write(text: string): Promise<unknown>;
-  writeNow(text: string): void;
-}
+/** Where log lines go: resolves when the text is taken, however long its reader lets it wait. */
+export type LogSink = (text: string) => Promise<void>;
 
-const standardOutput: LogSink = {
-  write: (text) => Bun.write(Bun.stdout, text),
-  writeNow: (text) => {
-    try {
-      writeSync(1, text);
-    } catch {
-      // Nobody reads any more (EPIPE) or fast enough (EAGAIN): there is no one to tell.
-    }
-  },
+/** Writes on another thread: a reader that does not read must not stop the service. */
+const standardOutput: LogSink = async (text) => {
+  let rest: Uint8Array = Buffer.from(text);
+  while (rest.length > 0) {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    write(1, rest, (error, written) => (error ? reject(error) : resolve(written)));
+    rest = rest.subarray(await promise);
+  }
 };
 
 /** One line of a request. */
@@ -43,7 +39,7 @@ export class Log {
   readonly #threshold: number;
   #waiting = "";
   #timer: Timer | undefined;
-  #writing = false;
+  #written: Promise<void> = Promise.resolve();
   #dropped = 0;
   #timeOf = 0;
   #timeText = "";
@@ -81,10 +77,10 @@ export class Log {
     );
   }
 
-  /** Writes what waits, blocking: for the end of the process. */
-  flushNow(): void {
+  /** Writes what waits, but waits for its reader no longer than `deadline` milliseconds. */
+  async close(deadline = 1_000): Promise<void> {
     clearTimeout(this.#timer);
-    if (this.#waiting !== "") this.#sink.writeNow(this.#take());
+    await Promise.race([this.#written.then(() => this.#write()), Bun.sleep(deadline)]);
   }
 
   /** The time now, made into text once a millisecond: many lines share it. */
@@ -108,20 +104,20 @@ export class Log {
       return;
     }
     this.#waiting += line;
-    this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_AFTER);
+    this.#schedule();
   }
 
-  async #flush(): Promise<void> {
+  /** The timer stays set until its text is written: lines that come meanwhile wait for the next one. */
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#written = this.#write();
+    }, FLUSH_AFTER);
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting !== "") await this.#sink(this.#take()).catch(() => {}); // nobody reads any more: no one to tell
     this.#timer = undefined;
-    if (this.#writing || this.#waiting === "") return;
-    this.#writing = true;
-    try {
-      await this.#sink.write(this.#take());
-    } catch {
-      // As in `writeNow`.
-    }
-    this.#writing = false;
-    if (this.#waiting !== "") this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_AFTER);
+    if (this.#waiting !== "") this.#schedule();
   }
 
   #take(): string {

@@ -50,6 +50,7 @@ export class Program {
   errors = "";
   /** The base address; empty until it listens. */
   base = "";
+  #isDeaf = false;
   #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
 
   /** Starts the service and waits until it listens. */
@@ -80,6 +81,11 @@ export class Program {
     return new Promise((resolve) => this.#waiters.push({ isMet, resolve }));
   }
 
+  /** Leaves what it writes from now on in the pipe. */
+  stopReading(): void {
+    this.#isDeaf = true;
+  }
+
   /** Sends a signal and waits for the end. Returns the exit status (or 128 and the signal's number). */
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
     this.child.kill(signal);
@@ -89,6 +95,7 @@ export class Program {
   async #collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
     const decoder = new TextDecoder();
     for await (const bytes of stream) {
+      if (this.#isDeaf) await new Promise(() => {});
       take(decoder.decode(bytes, { stream: true }));
       this.#wake();
     }

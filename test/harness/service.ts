@@ -36,8 +36,8 @@ export class TestService {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "petstore-test-"));
     const clock = options.clock ?? new ManualClock();
     const logLines: string[] = [];
-    const take = (text: string) => logLines.push(...text.split("\n").filter(Boolean));
-    const log = new Log("info", { write: async (text) => take(text), writeNow: take });
+    const take = (text: string) => void logLines.push(...text.split("\n").filter(Boolean));
+    const log = new Log("info", async (text) => take(text));
     const app = await App.start(testConfig(dataDir, options.settings), {
       clock,
       log,
