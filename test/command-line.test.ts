@@ -304,6 +304,13 @@ describe("stopping", () => {
     database.close();
   });
 
+  test("a second signal ends the service at once", async () => {
+    const program = await Program.start(newDataDir());
+    program.child.kill("SIGTERM");
+    await program.until(() => program.output.includes('"event":"stopping"'));
+    expect(await program.end("SIGTERM")).toBe(143);
+  });
+
   test("what was acknowledged is there after kill -9, and the day's count is at most a second old", async () => {
     const dataDir = newDataDir();
     const first = await Program.start(dataDir);
