@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Admission, Caller, Limiter } from "../http/ports.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import { RecentMap } from "../recent-map.ts";
 import { type Ban, Conduct, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
 import { type Moment, Moments, type Quota, Windows } from "./windows.ts";
@@ -24,7 +25,7 @@ export class MemoryLimiter implements Limiter {
   readonly #addressQuota: Quota;
   readonly #accounts = new Map<string, Windows>();
   readonly #loading = new Map<string, Promise<Windows>>();
-  readonly #addresses = new Map<string, Windows>();
+  readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
   readonly #conducts = new Map<string, Conduct>();
   readonly #changed = new Map<string, Windows>();
   readonly #unsavedBans = new Map<string, Ban>();
@@ -57,7 +58,6 @@ export class MemoryLimiter implements Limiter {
     if (!windows) {
       // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
       // address would have been admitted as often without that.
-      if (this.#addresses.size >= ADDRESSES) dropOldest(this.#addresses);
       windows = new Windows();
       this.#addresses.set(address, windows);
     }
@@ -158,13 +158,5 @@ export class MemoryLimiter implements Limiter {
     for (const [keyId, conduct] of this.#conducts) {
       if (conduct.isSpent(moment) && !this.#unsavedBans.has(keyId)) this.#conducts.delete(keyId);
     }
-    for (const [address, windows] of this.#addresses) {
-      if (windows.isSpent(moment)) this.#addresses.delete(address);
-    }
   }
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys();
-  map.delete(oldest as string);
 }

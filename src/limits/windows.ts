@@ -122,11 +122,6 @@ export class Windows {
     return this.#standing("admitted", quota, moment);
   }
 
-  /** True once neither window holds anything that a new object would not. */
-  isSpent(moment: Moment): boolean {
-    return moment.monotonic >= this.#minuteEnds && this.#day !== dayOf(moment.wall);
-  }
-
   #roll(moment: Moment): void {
     if (moment.monotonic >= this.#minuteEnds) {
       this.#minuteUsed = 0;

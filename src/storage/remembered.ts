@@ -1,19 +1,23 @@
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import { RecentMap } from "../recent-map.ts";
 import type { Storage } from "./storage.ts";
 
 /**
- * Values made from rows of the store, kept to be given again: at most `capacity` of them, the oldest
- * going first. What another process writes is noticed before a value is given. What this process
+ * Values made from rows of the store, kept to be given again: at most `capacity` of those that were
+ * asked for twice lately. A walk through everything asks once for each, and so fills no memory. What another process writes is noticed before a value is given. What this process
  * writes, its owner has to forget here.
  */
 export class Remembered<K, V> {
   readonly #storage: Storage;
   readonly #capacity: number;
-  #values = new Map<K, V>();
+  #values: RecentMap<K, V>;
+  readonly #asked: RecentMap<K, true>;
 
   constructor(storage: Storage, capacity: number) {
     this.#storage = storage;
     this.#capacity = capacity;
+    this.#values = new RecentMap(capacity);
+    this.#asked = new RecentMap(capacity);
     storage.onForeignWrite(() => this.forgetAll());
   }
 
@@ -27,22 +31,18 @@ export class Remembered<K, V> {
     const values = this.#values;
     const known = values.get(key);
     if (known !== undefined) return known;
+    if (this.#asked.get(key) === undefined) {
+      this.#asked.set(key, true);
+      return read();
+    }
     return whenReady(read(), (value: R) => {
       // A value that was read before something was forgotten goes into a map that nobody looks at.
-      if (value !== undefined && isLasting(value)) remember(values, key, value, this.#capacity);
+      if (value !== undefined && isLasting(value)) values.set(key, value);
       return value;
     });
   }
 
   forgetAll(): void {
-    this.#values = new Map();
+    this.#values = new RecentMap(this.#capacity);
   }
-}
-
-function remember<K, V>(values: Map<K, V>, key: K, value: V, capacity: number): void {
-  if (values.size >= capacity) {
-    const [oldest] = values.keys();
-    values.delete(oldest as K);
-  }
-  values.set(key, value);
 }

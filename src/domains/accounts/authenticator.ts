@@ -2,10 +2,11 @@ import type { Clock } from "../../clock.ts";
 import type { Scope } from "../../contract/operation.ts";
 import type { Authenticator, Caller } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { RecentMap } from "../../recent-map.ts";
 import type { AccountStore, KeyOwner } from "./accounts.store.ts";
 import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";
 
-/** Keys held in memory, about 0.5 KB each. Beyond it the oldest entry goes and is read again. */
+/** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
 /** A key's last use is noted at most once in this time, in milliseconds. */
 const USE_RESOLUTION = 60_000;
@@ -25,7 +26,7 @@ export class KeyAuthenticator implements Authenticator {
   readonly #accounts: AccountStore;
   readonly #world: KeyWorld;
   readonly #clock: Clock;
-  #cache = new Map<string, CachedKey>();
+  #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
   #used = new Set<CachedKey>();
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
   #generation = 0;
@@ -45,7 +46,7 @@ export class KeyAuthenticator implements Authenticator {
     return whenReady(this.#accounts.findByDigest(digest), (owner) => {
       if (!owner || owner.key.revokedAt !== null) return undefined;
       const found = toCachedKey(owner);
-      if (generation === this.#generation) this.#remember(digest, found);
+      if (generation === this.#generation) this.#cache.set(digest, found);
       return this.#admitIfValid(found);
     });
   }
@@ -53,7 +54,7 @@ export class KeyAuthenticator implements Authenticator {
   /** Forgets what is in memory, so that every key is read from the store again. */
   forget(): void {
     this.#generation++;
-    this.#cache = new Map();
+    this.#cache = new RecentMap(CACHE_SIZE);
   }
 
   /** Writes down when keys were used since the last call. */
@@ -73,14 +74,6 @@ export class KeyAuthenticator implements Authenticator {
       this.#used.add(key);
     }
     return key;
-  }
-
-  #remember(digest: string, key: CachedKey): void {
-    if (this.#cache.size >= CACHE_SIZE) {
-      const [oldest] = this.#cache.keys();
-      this.#cache.delete(oldest as string);
-    }
-    this.#cache.set(digest, key);
   }
 }
 
