@@ -4,8 +4,9 @@ import type { Storage } from "./storage.ts";
 
 /**
  * Values made from rows of the store, kept to be given again: at most `capacity` of those that were
- * asked for twice lately. A walk through everything asks once for each, and so fills no memory. What another process writes is noticed before a value is given. What this process
- * writes, its owner has to forget here.
+ * asked for twice lately. A walk through everything asks once for each, and so fills no memory. What
+ * another process writes is noticed before a value is given; what this process writes, its owner has
+ * to forget here.
  */
 export class Remembered<K, V> {
   readonly #storage: Storage;
