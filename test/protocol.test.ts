@@ -81,6 +81,31 @@ describe("paths and methods", () => {
   });
 });
 
+test("a client that leaves in the middle of its body is no failure of the service", async () => {
+  const service = await TestService.start();
+  const key = await service.newKey();
+  const left = Promise.withResolvers<void>();
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port: service.app.port,
+    socket: {
+      open: (socket) => {
+        socket.write(`${head}Content-Length: 100\r\n\r\n{"name":`);
+        socket.flush();
+        setImmediate(() => socket.terminate());
+      },
+      data: () => {},
+      close: () => left.resolve(),
+    },
+  });
+  await left.promise;
+  expect((await service.call("GET", "/pets", { key })).json).toEqual([]);
+  await service.stop();
+  const statuses = service.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === "error");
+  expect(statuses).toEqual([]);
+});
+
 describe("strangers", () => {
   let service: TestService;
   afterEach(() => service.stop());

@@ -32,7 +32,11 @@ export function compileBodyReader(schema: TSchema): (request: Request) => BodyRe
   return (request) => {
     const refused = refuseHeaders(request.headers);
     if (refused) return refused;
-    return readBytes(request).then((bytes) => (bytes ? parse(bytes) : tooLarge()));
+    return readBytes(request).then(
+      (bytes) => (bytes ? parse(bytes) : tooLarge()),
+      // The client is gone: nobody reads the answer, but it is no failure of the service.
+      () => ({ faults: [{ path: "/body", message: "ended before it was complete" }] }),
+    );
   };
 }
 
