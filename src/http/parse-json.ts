@@ -1,5 +1,5 @@
-/** A text in which no number can lose digits: at most 15 digits in a row, and no exponent. */
-const mayLoseDigits = /[0-9]{16}|[0-9][eE]/;
+/** A text in which a number may lose digits: 16 of them, a decimal point among them or not, or an exponent. */
+const mayLoseDigits = /[0-9.]{17}|[0-9]{16}|[0-9][eE]/;
 
 /**
  * Parses JSON (RFC 8259) without ever rounding an integer: one that a JavaScript number cannot hold

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import type { Fault } from "../contract/errors.ts";
 import { isInt64, parseInt64 } from "../contract/schemas.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
-import { faultsOf } from "./faults.ts";
+import { faultsOf, pointerToken } from "./faults.ts";
 
 /** A number in a query is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -29,7 +29,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
     const value: Record<string, unknown> = {};
-    for (const [name, text] of texts) value[name] = readText(text, properties[name]);
+    for (const [name, text] of texts) define(value, name, readText(text, properties[name]));
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
@@ -50,6 +50,12 @@ function remembering(read: (query: string) => QueryResult): (query: string) => Q
   };
 }
 
+/** Sets a property, also one that assigning would not make (`__proto__`). */
+function define(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") Object.defineProperty(object, name, { value, enumerable: true });
+  else object[name] = value;
+}
+
 /** Splits `application/x-www-form-urlencoded` text. A name given twice or a bad escape is a fault. */
 function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();
@@ -60,12 +66,16 @@ function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
     if (name === undefined || text === undefined) {
-      faults.push({ path: `/query${name ? `/${name}` : ""}`, message: "is not valid percent-encoded UTF-8" });
+      faults.push({ path: name ? pathOf(name) : "/query", message: "is not valid percent-encoded UTF-8" });
     } else if (texts.has(name)) {
-      faults.push({ path: `/query/${name}`, message: "is given more than once" });
+      faults.push({ path: pathOf(name), message: "is given more than once" });
     } else texts.set(name, text);
   }
   return { texts, faults };
+}
+
+function pathOf(name: string): string {
+  return `/query/${pointerToken(name)}`;
 }
 
 function decodeText(text: string): string | undefined {

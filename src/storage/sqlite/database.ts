@@ -10,7 +10,7 @@ const OLDEST_SQLITE = "3.51.3";
 const OPENING_TIMEOUT = 10_000;
 const OPENING_RETRY = 5;
 /** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
-const APPLICATION_ID = 0x50455453;
+export const APPLICATION_ID = 0x50455453;
 
 /**
  * Opens the store for work: creates the file and its folder where they are missing, and brings the

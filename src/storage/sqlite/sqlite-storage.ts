@@ -9,7 +9,7 @@ import {
   StorageUnavailable,
   type Transaction,
 } from "../storage.ts";
-import { asStorageError, openDatabase, sqliteCode } from "./database.ts";
+import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
@@ -22,8 +22,12 @@ const GROUP_SIZE = 512;
 /** After these, what is on disk is not known: going on would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
-const begin: Statement = { sql: "BEGIN IMMEDIATE" };
+const beginRead: Statement = { sql: "BEGIN" };
+const beginWrite: Statement = { sql: "BEGIN IMMEDIATE" };
 const commit: Statement = { sql: "COMMIT" };
+const dataVersion: Statement<{ data_version: bigint }> = { sql: "PRAGMA data_version" };
+/** A write that changes nothing, but needs a disk with room. It writes the same in every release. */
+const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
 const savepoint: Statement = { sql: "SAVEPOINT member" };
 const release: Statement = { sql: "RELEASE member" };
 
@@ -41,7 +45,8 @@ interface Waiting {
  * The embedded engine: one connection, reads at once on the calling thread, writes in group commits.
  *
  * All transactions that arrive in one turn of the event loop share one commit, and so one sync of
- * the disk: the sync costs a hundred times more than a row.
+ * the disk: the sync costs a hundred times more than a row. In the same way all reads of a turn
+ * share one read transaction: its locks cost several times more than finding a row.
  */
 export class SqliteStorage implements Storage {
   readonly #database: Database;
@@ -49,30 +54,27 @@ export class SqliteStorage implements Storage {
   readonly #prepared = new Map<Statement, SqliteStatement<Row, SqlParameter[]>>();
   readonly #listeners: (() => void)[] = [];
   readonly #poll: Timer;
-  /** A write that changes nothing, but needs a disk with room. */
-  readonly #rewriteVersion: Statement;
   #waiting: Waiting[] = [];
   #scheduled = false;
   #closed = false; // no more writes
   #ended = false; // no more reads
   #idle: (() => void)[] = [];
   #dataVersion: bigint;
-  /** True from a look at other processes' writes to the end of this turn of the event loop. */
-  #caughtUp = false;
+  /** True from the first read in a turn of the event loop to its end, or to the next commit. */
+  #reading = false;
 
   /** Opens the store in `file`. Throws `StorageUnusable`. */
-  constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 20) {
+  constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 1) {
     this.#database = openDatabase(file, busyTimeout);
     this.#observer = observer;
     this.#dataVersion = this.#readDataVersion();
-    const version = this.#database.query<{ user_version: bigint }, []>("PRAGMA user_version").get()?.user_version;
-    this.#rewriteVersion = { sql: `PRAGMA user_version = ${version}` };
-    this.#poll = setInterval(() => this.#noticeForeignWrites(), FOREIGN_WRITE_POLL);
+    this.#poll = setInterval(() => this.#look(), FOREIGN_WRITE_POLL);
     this.#poll.unref();
   }
 
   all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R[] {
     try {
+      this.#beginRead();
       return this.#prepare(statement).all(...parameters) as R[];
     } catch (error) {
       throw this.#report(error);
@@ -81,6 +83,7 @@ export class SqliteStorage implements Storage {
 
   first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R | undefined {
     try {
+      this.#beginRead();
       return (this.#prepare(statement).get(...parameters) ?? undefined) as R | undefined;
     } catch (error) {
       throw this.#report(error);
@@ -100,16 +103,15 @@ export class SqliteStorage implements Storage {
   }
 
   catchUp(): void {
-    if (this.#caughtUp) return;
-    this.#noticeForeignWrites();
-    this.#caughtUp = true;
-    setImmediate(() => {
-      this.#caughtUp = false;
-    });
+    try {
+      this.#beginRead();
+    } catch (error) {
+      throw this.#report(error);
+    }
   }
 
   async probe(): Promise<void> {
-    await this.write(() => all(this.#rewriteVersion));
+    await this.write(() => all(rewriteMark));
   }
 
   async close(): Promise<void> {
@@ -117,6 +119,7 @@ export class SqliteStorage implements Storage {
     this.#closed = true;
     clearInterval(this.#poll);
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#endRead();
     this.#ended = true;
     for (const prepared of this.#prepared.values()) prepared.finalize();
     this.#database.close();
@@ -130,6 +133,34 @@ export class SqliteStorage implements Storage {
     }
     return prepared;
   }
+
+  /**
+   * Begins the read transaction of this turn of the event loop, unless one is open: the state of the
+   * store that it sees, also of what other processes wrote, is the one of this moment.
+   */
+  #beginRead(): void {
+    if (this.#reading || this.#ended) return;
+    this.#prepare(beginRead).run();
+    this.#reading = true;
+    setImmediate(this.#endRead);
+    try {
+      this.#noticeForeignWrites(this.#readDataVersion());
+    } catch (error) {
+      this.#endRead();
+      throw error;
+    }
+  }
+
+  readonly #endRead = (): void => {
+    if (!this.#reading) return;
+    this.#reading = false;
+    try {
+      // An error that SQLite could not go on after has ended the transaction already.
+      if (this.#database.inTransaction) this.#prepare(commit).run();
+    } catch (error) {
+      this.#report(error);
+    }
+  };
 
   #schedule(delay = 0): void {
     if (this.#scheduled) return;
@@ -148,7 +179,8 @@ export class SqliteStorage implements Storage {
     const started = performance.now();
     let settle: (() => void)[];
     try {
-      this.#prepare(begin).run();
+      this.#endRead();
+      this.#prepare(beginWrite).run();
       settle = group.map((waiting) => this.#runMember(waiting));
       this.#prepare(commit).run();
     } catch (error) {
@@ -218,19 +250,20 @@ export class SqliteStorage implements Storage {
     return reported;
   }
 
-  #readDataVersion(): bigint {
-    const row = this.#database.query<{ data_version: bigint }, []>("PRAGMA data_version").get();
-    return row?.data_version ?? 0n;
+  /** Looks for writes of other processes although nobody reads. */
+  #look(): void {
+    try {
+      this.#beginRead();
+    } catch (error) {
+      this.#report(error); // whoever reads next is told
+    }
   }
 
-  #noticeForeignWrites(): void {
-    let version: bigint;
-    try {
-      version = this.#readDataVersion();
-    } catch (error) {
-      this.#report(error);
-      return;
-    }
+  #readDataVersion(): bigint {
+    return (this.#prepare(dataVersion).get() as { data_version: bigint }).data_version;
+  }
+
+  #noticeForeignWrites(version: bigint): void {
     if (version === this.#dataVersion) return;
     this.#dataVersion = version;
     for (const listener of this.#listeners) listener();

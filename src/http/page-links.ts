@@ -1,0 +1,58 @@
+import type { TSchema } from "typebox";
+import type { Input, Operation } from "../contract/operation.ts";
+import { compileValidator } from "../contract/validators.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { compilePath } from "./fill-path.ts";
+import { readText } from "./read-query.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** How the pages of one paged operation follow each other. */
+export interface PageLinks {
+  /** The position that a cursor stands for; undefined for a text that is no cursor of this list. */
+  readonly position: (cursor: string, params: Values, query: Values) => unknown;
+  /** The link from the page of `input` to the one after `next` (RFC 8288). */
+  readonly next: (input: Input, next: unknown) => string;
+}
+
+/** `base` is the base address of the interface. Undefined for an operation that has no pages. */
+export function compilePageLinks(operation: Operation, base: string): PageLinks | undefined {
+  if (!operation.paged) return undefined;
+  const list = compileListName(operation);
+  const readPosition = compilePositionReader(operation.paged.position);
+  const path = compilePath(operation.path);
+  return {
+    position: (cursor, params, query) => readPosition(decodeCursor(cursor, list(params, query))),
+    next: (input, next) => {
+      const params: Values = input.params;
+      const query: Values = input.query;
+      const cursor = encodeCursor(String(next), list(params, query));
+      let parameters = "";
+      for (const name in query) {
+        if (name !== "cursor") parameters += `${name}=${encodeURIComponent(String(query[name]))}&`;
+      }
+      return `<${base}${path(params)}?${parameters}cursor=${cursor}>; rel="next"`;
+    },
+  };
+}
+
+/**
+ * Compiles a function that names the list which parameters select: the operation, what its path
+ * holds and its filters, without page size and cursor.
+ */
+export function compileListName({ name, params, query }: Operation): (params: Values, query: Values) => string {
+  const inPath = Object.keys(params?.schema.properties ?? {});
+  const filters = Object.keys(query?.properties ?? {}).filter((filter) => filter !== "limit" && filter !== "cursor");
+  const part = (values: Values) => (list: string, key: string) =>
+    values[key] === undefined ? list : `${list}&${key}=${encodeURIComponent(String(values[key]))}`;
+  return (params, query) => filters.reduce(part(query), inPath.reduce(part(params), name));
+}
+
+function compilePositionReader(schema: TSchema): (text: string | undefined) => unknown {
+  const validator = compileValidator(schema);
+  return (text) => {
+    if (text === undefined) return undefined;
+    const position = readText(text, schema);
+    return validator.Check(position) ? position : undefined;
+  };
+}
