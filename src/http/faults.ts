@@ -59,7 +59,10 @@ export function pointerToken(name: string): string {
 
 function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: TSchema, base: string, noun: string) {
   const slash = instancePath.lastIndexOf("/");
-  const name = instancePath.slice(slash + 1).replaceAll("~1", "/").replaceAll("~0", "~");
+  const name = instancePath
+    .slice(slash + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
   const parent = nodeAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf("/")));
   const known = Object.keys((parent?.["properties"] as object | undefined) ?? {});
   return {

@@ -3,7 +3,7 @@ import type { Input, Operation } from "../contract/operation.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { compilePath } from "./fill-path.ts";
-import { readText } from "./read-query.ts";
+import { compileTextReader } from "./read-query.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
     next: (input, next) => {
       const params: Values = input.params;
       const query: Values = input.query;
-      const cursor = encodeCursor(String(next), list(params, query));
+      const cursor = encodeURIComponent(encodeCursor(String(next), list(params, query)));
       let parameters = "";
       for (const name in query) {
         if (name !== "cursor") parameters += `${name}=${encodeURIComponent(String(query[name]))}&`;
@@ -50,9 +50,10 @@ export function compileListName({ name, params, query }: Operation): (params: Va
 
 function compilePositionReader(schema: TSchema): (text: string | undefined) => unknown {
   const validator = compileValidator(schema);
+  const readText = compileTextReader(schema);
   return (text) => {
     if (text === undefined) return undefined;
-    const position = readText(text, schema);
+    const position = readText(text);
     return validator.Check(position) ? position : undefined;
   };
 }

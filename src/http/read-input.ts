@@ -5,7 +5,7 @@ import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import { MOST_FAULTS } from "./faults.ts";
 import type { PageLinks } from "./page-links.ts";
 import { type BodyResult, compileBodyReader } from "./read-body.ts";
-import { compileQueryReader, type QueryResult, readText } from "./read-query.ts";
+import { compileQueryReader, compileTextReaders, type QueryResult } from "./read-query.ts";
 
 /** A request as the server hands it over: `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
@@ -60,9 +60,10 @@ function compileParamsReader({ params }: Operation): (texts: RoutedRequest["para
   if (!params) return () => noParams;
   const { schema } = params;
   const validator = compileValidator(schema);
+  const readers = compileTextReaders(schema);
   return (texts) => {
     const values: Record<string, unknown> = {};
-    for (const name in schema.properties) values[name] = readText(texts?.[name] ?? "", schema.properties[name]);
+    for (const [name, readText] of readers) values[name] = readText(texts?.[name] ?? "");
     return validator.Check(values) ? values : undefined;
   };
 }

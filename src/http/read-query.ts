@@ -24,12 +24,13 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     required: required.filter((name) => (properties[name] as { default?: unknown }).default === undefined),
     additionalProperties: false,
   } as unknown as TObject;
+  const readers = compileTextReaders(closed);
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
     const value: Record<string, unknown> = {};
-    for (const [name, text] of texts) define(value, name, readText(text, properties[name]));
+    for (const [name, text] of texts) define(value, name, readers.get(name)?.(text) ?? text);
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
@@ -79,7 +80,7 @@ function pathOf(name: string): string {
 }
 
 function decodeText(text: string): string | undefined {
-  if (!/[%+]/.test(text)) return text;
+  if (!text.includes("%") && !text.includes("+")) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -87,10 +88,13 @@ function decodeText(text: string): string | undefined {
   }
 }
 
-/** What the text stands for by its schema; the text itself where it does not fit. */
-export function readText(text: string, schema: TSchema | undefined): unknown {
-  if (!schema) return text;
-  if (isInt64(schema)) return parseInt64(text) ?? text;
+/** Compiles, for each property of a schema, what its text stands for: the text itself where it does not fit. */
+export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
+  return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
+}
+
+export function compileTextReader(schema: TSchema): (text: string) => unknown {
+  if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
   const { type } = schema as { type?: unknown };
-  return type === "integer" && plainDigits.test(text) ? Number(text) : text;
+  return type === "integer" ? (text) => (plainDigits.test(text) ? Number(text) : text) : (text) => text;
 }
