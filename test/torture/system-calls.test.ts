@@ -1,6 +1,6 @@
 // The reading of traces, on traces in which answer and sync overlap in every order.
 import { describe, expect, test } from "bun:test";
-import { syncOrderViolations } from "./sync-order.ts";
+import { folderViolations, syncOrderViolations } from "./sync-order.ts";
 import { readSystemCalls } from "./system-calls.ts";
 
 const wal = "/data/petstore.db-wal";
@@ -30,5 +30,23 @@ describe("noticed is", () => {
     ["a trace without the answer", [write, sync, answer.replace("201", "503")], "the trace has no answer"],
   ])("%s", (_what, lines, violation) => {
     expect(violationsOf(...lines)).toEqual([`Rex-1: ${violation}`]);
+  });
+});
+
+describe("of a folder that was made, noticed is", () => {
+  const made = '7 mkdir("/above/data", 0700) = 0';
+  const synced = "7 fsync(5</above>) = 0";
+
+  test("nothing where it is synced before the first answer", () => {
+    expect(folderViolations(readSystemCalls([made, synced, answer].join("\n")), ["/above/data"])).toEqual([]);
+  });
+
+  test.each([
+    ["no sync", [made, answer], "answered before it was synced"],
+    ["a sync after the answer", [made, answer, synced], "answered before it was synced"],
+    ["a sync of itself only", [made, synced.replace("above", "above/data"), answer], "answered before it was synced"],
+    ["that it was there before", [made.replace("= 0", "= -1 EEXIST"), answer], "not made, or nothing was answered"],
+  ])("%s", (_what, lines, violation) => {
+    expect(folderViolations(readSystemCalls(lines.join("\n")), ["/above/data"])).toEqual([`/above/data: ${violation}`]);
   });
 });
