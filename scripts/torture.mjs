@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" }, seed: { type: "string" } } });
 for (const [name, value] of Object.entries(values)) {
-  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
+  if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
 }
 const { status } = spawnSync(process.execPath, [fileURLToPath(new URL("test.mjs", import.meta.url)), "test/torture"], {
   stdio: "inherit",

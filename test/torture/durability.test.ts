@@ -26,7 +26,7 @@ describe("a service that is killed over and over", () => {
           await siege.round();
           if (++round % REPORT_EVERY === 0) console.log(`round ${round} of ${ROUNDS}: ${siege.report}`);
         }
-        await siege.finish();
+        if (siege.violations.length === 0) await siege.finish(); // otherwise the folder stays as it was found
         expect(siege.violations.slice(0, 10), `The data folder is ${siege.dataDir}.`).toEqual([]);
         console.log(`${round} rounds: ${siege.report}`);
         siege.removeData();

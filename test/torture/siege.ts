@@ -9,6 +9,7 @@ import { environment, newKey } from "./keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "./ledger.ts";
 import { Animals, createUntilGone } from "./load.ts";
 import { Random } from "./random.ts";
+import { waitedForProcessor } from "./run-queue.ts";
 
 const CONNECTIONS = 24;
 /** For the account of the load: never used up, and the same for both windows. */
@@ -108,11 +109,13 @@ export class Siege implements AsyncDisposable {
 
   /** Starts the service and sees how soon it is ready. */
   async #start(): Promise<Program> {
-    const started = performance.now();
+    const [started, waited] = [performance.now(), waitedForProcessor(process.pid)];
     const program = await Program.start(this.dataDir, environment, this.#command);
     this.#program = program;
     const ready = await fetch(new URL("/readyz", program.base));
-    const took = performance.now() - started;
+    // Not held against the service: the time in which the machine had no processor for it or for this test.
+    const waits = waitedForProcessor(program.child.pid) + waitedForProcessor(process.pid) - waited;
+    const took = performance.now() - started - waits;
     this.#slowestStart = Math.max(this.#slowestStart, took);
     if (ready.status !== 200) this.#violations.push(`not ready after a kill: ${await ready.text()}`);
     if (took > READY_WITHIN) this.#violations.push(`ready only after ${Math.round(took)} ms`);
