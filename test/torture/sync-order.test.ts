@@ -33,10 +33,13 @@ async function trace(command: readonly string[]) {
       expect(status).toBe(201);
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
-  // To the service itself: strace waits for its end, and so has written everything down.
-  process.kill(Number(/"pid":(\d+)/.exec(program.output)?.[1]), "SIGKILL");
-  await program.child.exited;
+  try {
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  } finally {
+    // To the service itself: strace waits for its end, and so has written everything down.
+    process.kill(Number(/"pid":(\d+)/.exec(program.output)?.[1]), "SIGKILL");
+    await program.child.exited;
+  }
   return { calls: readSystemCalls(await Bun.file(file).text()), folders, wal: join(dataDir, "petstore.db-wal") };
 }
 
