@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { migrations as allMigrations, type Migration } from "../migrations.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage.ts";
+import { makeFolder } from "./disk.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
@@ -43,7 +44,7 @@ export function openAsItIs(file: string): Database {
 function open(file: string, busyTimeout: number, create: boolean, prepare: (database: Database) => void): Database {
   let database: Database | undefined;
   try {
-    if (create) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if (create) makeFolder(dirname(file));
     database = new Database(file, { create, readwrite: true, strict: true, safeIntegers: true });
     database.run(`PRAGMA busy_timeout = ${OPENING_TIMEOUT}`); // first: any other statement can meet a lock
     requireRecentSqlite(database);
