@@ -1,24 +1,29 @@
 import type { TSchema } from "typebox";
+import { Settings } from "typebox/system";
 import type { Fault } from "../contract/errors.ts";
 import { PATTERN_MEANING } from "../contract/schemas.ts";
 import type { compileValidator } from "../contract/validators.ts";
 import { nearest } from "../nearest.ts";
 
-/** Faults told at once: a bound on the work and on the answer that a hostile body can cause. */
-const MOST_FAULTS = 50;
+/** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
+export const MOST_FAULTS = 50;
 const LONGEST_NAME = 64;
+
+// The schema library stops at eight unless it is told otherwise.
+Settings.Set({ maxErrors: MOST_FAULTS });
 
 type Validator = ReturnType<typeof compileValidator>;
 type ValidationError = ReturnType<Validator["Errors"]>[number];
 
 /**
- * All faults of a value that does not fit its schema. `base` is the JSON Pointer of the value within
- * the request; `noun` is what a property of it is called (`field`, `query parameter`).
+ * The faults of a value that does not fit its schema, at least one. `base` is the JSON Pointer of the
+ * value within the request; `noun` is what a property of it is called (`field`, `query parameter`).
  */
 export function faultsOf(validator: Validator, value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
   const properties = Object.keys((schema as { properties?: object }).properties ?? {});
   const faults = validator.Errors(value).flatMap((error) => translate(error, schema, base, noun, properties));
-  return faults.slice(0, MOST_FAULTS);
+  // Whoever finds no fault takes the value for valid, so there is always one.
+  return faults.length > 0 ? faults.slice(0, MOST_FAULTS) : [{ path: base, message: "is not valid" }];
 }
 
 function translate(error: ValidationError, schema: TSchema, base: string, noun: string, properties: string[]): Fault[] {
@@ -30,13 +35,14 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
         path: `${path}/${name}`,
         message: "is required",
       }));
-    case "additionalProperties":
-      return (params["additionalProperties"] as string[]).slice(0, MOST_FAULTS).map((name) => ({
-        path: `${path}/${pointerToken(name.slice(0, LONGEST_NAME))}`,
-        message: unknownName(noun, name, properties),
-      }));
-    case "boolean": // comes with `additionalProperties`, which says more
+    case "additionalProperties": // comes behind a `boolean` for each unknown name
       return [];
+    case "boolean": {
+      const end = error.instancePath.lastIndexOf("/");
+      const name = pointerName(error.instancePath.slice(end + 1));
+      const parent = base + error.instancePath.slice(0, end);
+      return [{ path: `${parent}/${pointerToken(name)}`, message: unknownName(noun, name, properties) }];
+    }
     case "enum":
       return [{ path, message: `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}` }];
     case "pattern":
@@ -56,9 +62,17 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
   }
 }
 
-/** One token of a JSON Pointer (RFC 6901, section 3). */
-function pointerToken(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+/**
+ * A name that a client chose as one token of a JSON Pointer (RFC 6901, section 3). It is cut, and made
+ * Unicode, so that every client can read the answer.
+ */
+export function pointerToken(name: string): string {
+  return name.slice(0, LONGEST_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The name that a token of a JSON Pointer stands for. */
+function pointerName(token: string): string {
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function unknownName(noun: string, name: string, known: readonly string[]): string {

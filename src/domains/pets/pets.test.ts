@@ -139,6 +139,16 @@ describe("createPet", () => {
     expect(Object.keys(faultsOf(answer))).toEqual([`/body/${name}`]);
   });
 
+  test.each([7, 8, 49, 50, 51, 5000])("refuses %d fields that it does not have", async (many) => {
+    const fields = Array.from({ length: many }, (_, index) => `"z${index}":1`).join(",");
+    const answer = await create(`{"name":"Rex","categoryId":1,${fields}}`);
+    expect(answer.status).toBe(400);
+    expect(Object.keys(faultsOf(answer))).toEqual(
+      Array.from({ length: Math.min(many, 50) }, (_, index) => `/body/z${index}`),
+    );
+    expect(answer.json.message).toMatch(/^The request is invalid: \/body\/z0 is not a field /);
+  });
+
   test.each([
     ["", "is missing"],
     ["{", "is not valid JSON"],
