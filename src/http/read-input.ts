@@ -4,6 +4,7 @@ import type { Input, Operation } from "../contract/operation.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import { decodeCursor } from "./cursor.ts";
+import { MOST_FAULTS } from "./faults.ts";
 import { type BodyResult, compileBodyReader } from "./read-body.ts";
 import { compileQueryReader, readText } from "./read-query.ts";
 
@@ -71,9 +72,8 @@ function compilePositionReader(schema: TSchema) {
 }
 
 function invalid(faults: readonly Fault[]): Failure {
-  const [first] = faults;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : "";
-  return failure(invalidRequest, `The request is invalid: ${first?.path} ${first?.message}${more}.`, {
-    details: faults,
-  });
+  const details = faults.slice(0, MOST_FAULTS);
+  const [first] = details;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
+  return failure(invalidRequest, `The request is invalid: ${first?.path} ${first?.message}${more}.`, { details });
 }

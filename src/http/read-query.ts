@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import type { Fault } from "../contract/errors.ts";
 import { isInt64, parseInt64 } from "../contract/schemas.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
-import { faultsOf } from "./faults.ts";
+import { faultsOf, pointerToken } from "./faults.ts";
 
 /** A number in a query is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -28,8 +28,10 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
-    const value: Record<string, unknown> = {};
-    for (const [name, text] of texts) value[name] = readText(text, properties[name]);
+    // Not by assignment, which would lose a parameter named __proto__ instead of refusing it.
+    const value: Record<string, unknown> = Object.fromEntries(
+      texts.entries().map(([name, text]) => [name, readText(text, properties[name])]),
+    );
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
@@ -60,9 +62,10 @@ function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
     if (name === undefined || text === undefined) {
-      faults.push({ path: `/query${name ? `/${name}` : ""}`, message: "is not valid percent-encoded UTF-8" });
+      const path = name ? `/query/${pointerToken(name)}` : "/query";
+      faults.push({ path, message: "is not valid percent-encoded UTF-8" });
     } else if (texts.has(name)) {
-      faults.push({ path: `/query/${name}`, message: "is given more than once" });
+      faults.push({ path: `/query/${pointerToken(name)}`, message: "is given more than once" });
     } else texts.set(name, text);
   }
   return { texts, faults };
