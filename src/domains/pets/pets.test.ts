@@ -68,6 +68,8 @@ describe("createPet", () => {
     ["922337203685477580.70e1", "9223372036854775807"],
     ["12345678901234567e1", "123456789012345670"],
     ["9007199254740993.000", "9007199254740993"],
+    ["10e-00001", "1"],
+    ["1e+00000000001", "10"],
   ])("takes the integer %s, which JSON can write in more than one way", async (written, meant) => {
     const { status, text } = await create(`{"name":"Same","categoryId":${written}}`);
     expect(status).toBe(201);
@@ -157,6 +159,8 @@ describe("createPet", () => {
     ["null", "must be an object"],
     ['"text"', "must be an object"],
     ["[".repeat(20_000), "is not valid JSON"],
+    [`${"[".repeat(30_000)}1${"]".repeat(30_000)}`, "must be an object"],
+    [`${"[".repeat(30_000)}1e5${"]".repeat(30_000)}`, "is nested too deeply"],
   ])("refuses the body %#", async (body, message) => {
     expect(faultsOf(await create(body))).toEqual({ "/body": message });
   });
