@@ -70,6 +70,7 @@ describe("createPet", () => {
     ["9007199254740993.000", "9007199254740993"],
     ["10e-00001", "1"],
     ["1e+00000000001", "10"],
+    ["0e99999", "0"],
   ])("takes the integer %s, which JSON can write in more than one way", async (written, meant) => {
     const { status, text } = await create(`{"name":"Same","categoryId":${written}}`);
     expect(status).toBe(201);
