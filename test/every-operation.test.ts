@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app.ts";
 import { type Operation, scopes } from "../src/contract/operation.ts";
 import { type Call, TestService } from "./harness/service.ts";
+import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 
@@ -16,19 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A path of the operation; 1 stands for every path parameter. */
-function pathOf({ path }: Operation): string {
-  return path.replaceAll(/\{[^}]*\}/g, "1");
-}
-
-/** A valid call of the operation, made from its example. */
-function validCall({ body }: Operation): Call {
-  if (!body) return {};
-  const [example] = Object.values(body.examples);
-  const text = JSON.stringify(example, (_name, value: unknown) =>
-    typeof value === "bigint" ? JSON.rawJSON(value.toString()) : value,
-  );
-  return { body: text };
+/** A valid call of the operation. */
+function validCall(operation: Operation): Call {
+  const body = bodyOf(operation);
+  return body === undefined ? {} : { body };
 }
 
 function send(operation: Operation, call: Call = {}) {
