@@ -7,12 +7,13 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
-  readonly schema: { readonly type?: string };
+  readonly schema: { readonly type?: string; readonly enum?: readonly string[] };
 }
 
 interface QueryParameter {
   readonly isRequired: boolean;
   readonly type: string | undefined;
+  readonly sample: string;
   readonly validate: ValidateFunction;
 }
 
@@ -45,7 +46,12 @@ export class Oracle {
     this.#parameters = new Map(
       parameters.map(({ name, required = false, schema: parameter }) => [
         name,
-        { isRequired: required, type: parameter.type, validate: this.#compile(parameter) },
+        {
+          isRequired: required,
+          type: parameter.type,
+          sample: parameter.enum?.[0] ?? "1",
+          validate: this.#compile(parameter),
+        },
       ]),
     );
     this.#isPaged = operation.paged !== undefined;
@@ -53,6 +59,11 @@ export class Oracle {
 
   get parameterNames(): string[] {
     return [...this.#parameters.keys()];
+  }
+
+  /** A parameter with a value that its schema takes, most likely. */
+  sampleOf(name: string): string {
+    return `${name}=${this.#parameters.get(name)?.sample}`;
   }
 
   /** True if the bytes are a valid body. Not for integers beyond 2^53, which it would round. */

@@ -48,11 +48,27 @@ export function attackQueries(operation: Operation, target: () => Target): void 
       }
     });
 
+    if (operation.query) {
+      test("that give a parameter twice", async () => {
+        const oracle = new Oracle(target().document, operation);
+        for (const name of oracle.parameterNames) {
+          const sample = oracle.sampleOf(name);
+          const encoded = `%${name.charCodeAt(0).toString(16)}${sample.slice(1)}`;
+          for (const query of [`${sample}&${sample}`, `${sample}&&${encoded}`, `${name}&${sample}`]) {
+            expect([query, await outcome(query)]).toEqual([query, "400 invalid_request"]);
+          }
+        }
+      });
+    }
+
     test("of any form", async () => {
       const oracle = new Oracle(target().document, operation);
       const served = await outcome("");
       const name = fc.oneof(fc.constantFrom(...oracle.parameterNames, ...dangerousNames), text);
-      const pair = fc.tuple(name, fc.constantFrom("=", "=", "=", "", "=="), text).map((parts) => parts.join(""));
+      const pair = fc.oneof(
+        fc.tuple(name, fc.constantFrom("=", "=", "=", "", "=="), text).map((parts) => parts.join("")),
+        fc.constantFrom("", ...oracle.parameterNames.map((known) => oracle.sampleOf(known))),
+      );
       const query = fc.array(pair, { maxLength: 12 }).map((pairs) => pairs.join("&"));
       await fc.assert(
         fc.asyncProperty(query, async (generated) => {
@@ -94,14 +110,16 @@ export function attackPaths(operation: Operation, target: () => Target): void {
       );
     });
 
-    test("with hostile texts for every parameter", async () => {
-      if (!operation.params) return;
-      const { basePath } = target();
-      for (const value of hostileTexts.filter((one) => one !== "" && one !== "0")) {
-        const path = operation.path.replaceAll(/\{[^}]*\}/g, value);
-        expect([value, await outcome(basePath + path)]).toEqual([value, describeError(operation.params.otherwise)]);
-      }
-    });
+    const { params } = operation;
+    if (params) {
+      test("with hostile texts for every parameter", async () => {
+        const { basePath } = target();
+        for (const value of hostileTexts.filter((one) => one !== "" && one !== "0")) {
+          const path = operation.path.replaceAll(/\{[^}]*\}/g, value);
+          expect([value, await outcome(basePath + path)]).toEqual([value, describeError(params.otherwise)]);
+        }
+      });
+    }
 
     test("that climb out of the base address find nothing but pages", async () => {
       const { basePath } = target();
