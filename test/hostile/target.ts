@@ -34,7 +34,12 @@ export class Target {
     const issue = ["keys", "create", "--account", account.id, "--scopes", scopes.join(",")];
     const { key } = await runJson(program.dataDir, issue);
     const document = await (await fetch(new URL("/openapi.json", program.base))).json();
-    return new Target(program, key, document);
+    const target = new Target(program, key, document);
+    // What is added here has the id 1, which the valid requests of other operations name.
+    for (const operation of operations.filter(({ method }) => method === "POST")) {
+      await target.outcome(target.valid(operation));
+    }
+    return target;
   }
 
   private constructor(program: Program, key: string, document: unknown) {
