@@ -28,10 +28,9 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
-    // Not by assignment, which would lose a parameter named __proto__ instead of refusing it.
-    const value: Record<string, unknown> = Object.fromEntries(
-      texts.entries().map(([name, text]) => [name, readText(text, properties[name])]),
-    );
+    // Without a prototype: assigning __proto__ to any other object loses it instead of refusing it.
+    const value = Object.create(null) as Record<string, unknown>;
+    for (const [name, text] of texts) value[name] = readText(text, properties[name]);
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
