@@ -1,4 +1,4 @@
-// Runs the durability tests in their long form: npm run torture -- [--rounds N] [--seed N]
+// Runs the tests of faults and of hostile requests in their long form: npm run torture -- [--rounds N] [--seed N]
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -7,10 +7,12 @@ const { values } = parseArgs({ options: { rounds: { type: "string", default: "10
 for (const [name, value] of Object.entries(values)) {
   if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
 }
-const { status } = spawnSync(process.execPath, [fileURLToPath(new URL("test.mjs", import.meta.url)), "test/torture"], {
+const tests = fileURLToPath(new URL("test.mjs", import.meta.url));
+const { status } = spawnSync(process.execPath, [tests, "test/torture", "test/hostile"], {
   stdio: "inherit",
   env: {
     ...process.env,
+    TORTURE: "long",
     TORTURE_ROUNDS: values.rounds,
     ...(values.seed === undefined ? {} : { TORTURE_SEED: values.seed }),
   },

@@ -1,10 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
-import { Settings } from "typebox/system";
 import { INT64_MAX, INT64_MIN, isInt64 } from "./schemas.ts";
-
-// By default a validator stops at its eighth error; a client is told of more.
-Settings.Set({ maxErrors: 50 });
 
 /** True for a safe integer, and for a bigint of the signed 64-bit range. */
 function fitsInt64(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { Settings } from "typebox/system";
 import type { Fault } from "../contract/errors.ts";
 import { PATTERN_MEANING } from "../contract/schemas.ts";
 import type { compileValidator } from "../contract/validators.ts";
@@ -7,6 +8,9 @@ import { nearest } from "../nearest.ts";
 /** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
 export const MOST_FAULTS = 50;
 const LONGEST_NAME = 64;
+
+// The schema library stops at its eighth error unless it is told otherwise.
+Settings.Set({ maxErrors: MOST_FAULTS });
 
 type Validator = ReturnType<typeof compileValidator>;
 type ValidationError = ReturnType<Validator["Errors"]>[number];
@@ -52,9 +56,12 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
   }
 }
 
-/** One token of a JSON Pointer (RFC 6901, section 3); of a very long name only its beginning. */
+/**
+ * A name that a client chose as one token of a JSON Pointer (RFC 6901, section 3). It is cut, and made
+ * Unicode, so that every client can read the answer.
+ */
 export function pointerToken(name: string): string {
-  return name.slice(0, LONGEST_NAME).replaceAll("~", "~0").replaceAll("/", "~1");
+  return name.slice(0, LONGEST_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: TSchema, base: string, noun: string) {

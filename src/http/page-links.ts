@@ -26,10 +26,10 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
     next: (input, next) => {
       const params: Values = input.params;
       const query: Values = input.query;
-      const cursor = encodeURIComponent(encodeCursor(String(next), list(params, query)));
+      const cursor = encoded(encodeCursor(String(next), list(params, query)));
       let parameters = "";
       for (const name in query) {
-        if (name !== "cursor") parameters += `${name}=${encodeURIComponent(String(query[name]))}&`;
+        if (name !== "cursor") parameters += `${name}=${encoded(query[name])}&`;
       }
       return `<${base}${path(params)}?${parameters}cursor=${cursor}>; rel="next"`;
     },
@@ -40,12 +40,24 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
  * Compiles a function that names the list which parameters select: the operation, what its path
  * holds and its filters, without page size and cursor.
  */
-export function compileListName({ name, params, query }: Operation): (params: Values, query: Values) => string {
-  const inPath = Object.keys(params?.schema.properties ?? {});
-  const filters = Object.keys(query?.properties ?? {}).filter((filter) => filter !== "limit" && filter !== "cursor");
-  const part = (values: Values) => (list: string, key: string) =>
-    values[key] === undefined ? list : `${list}&${key}=${encodeURIComponent(String(values[key]))}`;
-  return (params, query) => filters.reduce(part(query), inPath.reduce(part(params), name));
+export function compileListName(operation: Operation): (params: Values, query: Values) => string {
+  const inPath = Object.keys(operation.params?.schema.properties ?? {});
+  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !placing.has(name));
+  return (params, query) => operation.name + listed(inPath, params) + listed(filters, query);
+}
+
+/** Parameters that select a part of a list, not another list. */
+const placing: ReadonlySet<string> = new Set(["limit", "cursor"]);
+
+function listed(names: readonly string[], values: Values): string {
+  let text = "";
+  for (const name of names) if (values[name] !== undefined) text += `&${name}=${encoded(values[name])}`;
+  return text;
+}
+
+/** A value of a parameter as it stands in an address (RFC 3986, section 2.1). */
+function encoded(value: unknown): string {
+  return encodeURIComponent(String(value));
 }
 
 function compilePositionReader(schema: TSchema): (text: string | undefined) => unknown {

@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
  */
 function exactNumber(value: number, source: string): number | bigint {
   if (!Number.isInteger(value)) return value;
-  const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$/.exec(source);
+  const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(source);
   if (!match) return Number.NaN;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
   const digits = whole + fraction;

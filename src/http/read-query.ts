@@ -29,8 +29,9 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
-    const value: Record<string, unknown> = {};
-    for (const [name, text] of texts) define(value, name, readers.get(name)?.(text) ?? text);
+    // Without a prototype: assigning __proto__ to any other object loses it instead of refusing it.
+    const value = Object.create(null) as Record<string, unknown>;
+    for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
@@ -49,12 +50,6 @@ function remembering(read: (query: string) => QueryResult): (query: string) => Q
     known.set(query, result);
     return result;
   };
-}
-
-/** Sets a property, also one that assigning would not make (`__proto__`). */
-function define(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === "__proto__") Object.defineProperty(object, name, { value, enumerable: true });
-  else object[name] = value;
 }
 
 /** Splits `application/x-www-form-urlencoded` text. A name given twice or a bad escape is a fault. */

@@ -28,7 +28,7 @@ function compileProjection(schema: TSchema): Projection {
 }
 
 function projectInt64(value: unknown): unknown {
-  const number = Number(value as bigint);
+  const number = Number(value);
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value));
 }
 

@@ -1,16 +1,20 @@
 // The service on a store that does not keep its promise. The checks have to find it out.
+import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { App, openStorage } from "../../../src/app.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
-import { type Storage, statement } from "../../../src/storage/storage.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { EarlyStorage } from "./early-storage.ts";
 
-/** The real store, synced less than it should be. */
+/** The real store, synced less than it should be: what it asks of SQLite is weakened on its way there. */
 function synchronous(mode: string) {
   return (config: Config): Storage => {
-    const storage = openStorage(config);
-    void storage.all(statement(`PRAGMA synchronous = ${mode}`)); // a read to the port: outside of a transaction
-    return storage;
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
+    const run = Database.prototype.run;
+    Database.prototype.run = function (this: Database, sql, ...bindings) {
+      return run.call(this, sql.replace("synchronous = FULL", `synchronous = ${mode}`), ...bindings);
+    };
+    return openStorage(config);
   };
 }
 
