@@ -28,9 +28,9 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
 }
 
-/** A key together with its account's quota: all that a request needs to know. */
-export interface KeyOwner {
-  readonly key: ApiKey;
+/** A key together with its account's quota: all that a request needs to know, and nothing else. */
+export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "revokedAt" | "lastUsedAt"> {
+  readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
 }
 
@@ -66,7 +66,13 @@ interface KeyRow extends Row {
   last_used_at: bigint | null;
 }
 
-interface OwnerRow extends KeyRow {
+interface OwnerRow extends Row {
+  id: string;
+  account_id: string;
+  scopes: string;
+  expires_at: bigint | null;
+  revoked_at: bigint | null;
+  last_used_at: bigint | null;
   plan: string;
   per_minute: bigint | null;
   per_day: bigint | null;
@@ -90,7 +96,7 @@ const keysOfAccount = statement<KeyRow>(
 const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join: SQLite takes twenty times longer for one, even where no key is found.
 const ownerByDigest = statement<OwnerRow>(
-  `SELECT ${keyColumns},
+  `SELECT id, account_id, scopes, expires_at, revoked_at, last_used_at,
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,
      (SELECT per_day FROM accounts WHERE accounts.id = account_id) AS per_day
@@ -145,6 +151,29 @@ function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
+function toKeyOwner(row: OwnerRow): KeyOwner {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    scopes: scopeSet(row.scopes),
+    expiresAt: toNumber(row.expires_at),
+    revokedAt: toNumber(row.revoked_at),
+    lastUsedAt: toNumber(row.last_used_at),
+    quota: toQuota(row),
+  };
+}
+
+/** Few combinations of scopes exist, so many keys share each set. */
+const scopeSets = new Map<string, ReadonlySet<Scope>>();
+
+function scopeSet(text: string): ReadonlySet<Scope> {
+  const known = scopeSets.get(text);
+  if (known) return known;
+  const made = new Set(text.split(",") as Scope[]);
+  scopeSets.set(text, made);
+  return made;
+}
+
 /** Figures belong to a plan without figures of its own, and only there. */
 function customFigures(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
   if (plans[plan] === "custom") {
@@ -180,10 +209,7 @@ export class AccountStore {
 
   /** The key with this digest and its owner's quota, whether or not the key is still valid. */
   findByDigest(digest: string): MaybePromise<KeyOwner | undefined> {
-    return whenReady(
-      this.#storage.first(ownerByDigest, digest),
-      (row) => row && { key: toApiKey(row), quota: toQuota(row) },
-    );
+    return whenReady(this.#storage.first(ownerByDigest, digest), (row) => row && toKeyOwner(row));
   }
 
   /** Throws `AccountsError` where plan and quota do not go together. */
