@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { PeriodicWork } from "./periodic-work.ts";
+import { Log } from "./telemetry/log.ts";
+
+let lines: string;
+let log: Log;
+let done: string[];
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  lines = "";
+  log = new Log("info", async (text) => void (lines += text));
+  done = [];
+});
+afterEach(() => jest.useRealTimers());
+
+const note = (name: string) => ({ name, run: async () => void done.push(name) });
+const fail = (name: string) => ({ name, run: () => Promise.reject(new Error("away")) });
+/** Lets everything happen that is ready to. */
+const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
+
+test("runs its tasks in order, a second after the start and every second from then on", async () => {
+  const work = new PeriodicWork(log, [note("first"), note("second")]);
+  jest.advanceTimersByTime(999);
+  await settle();
+  expect(done).toEqual([]);
+  for (let round = 1; round <= 3; round++) {
+    jest.advanceTimersByTime(round === 1 ? 1 : 1_000);
+    await settle();
+    expect(done).toEqual(Array.from({ length: round }, () => ["first", "second"]).flat());
+  }
+  await work.stop();
+});
+
+test("runs once more when it is stopped, and not again", async () => {
+  const work = new PeriodicWork(log, [note("task")]);
+  await work.stop();
+  expect(done).toEqual(["task"]);
+  jest.advanceTimersByTime(10_000);
+  await settle();
+  expect(done).toEqual(["task"]);
+});
+
+test("does not start a round while the one before is under way", async () => {
+  const slow = Promise.withResolvers<void>();
+  let started = 0;
+  const work = new PeriodicWork(log, [{ name: "wait", run: () => (started++, slow.promise) }]);
+  jest.advanceTimersByTime(5_000);
+  await settle();
+  expect(started).toBe(1);
+  slow.resolve();
+  await work.stop();
+  expect(started).toBe(2);
+});
+
+test("logs what fails, goes on with the next task, and tries again", async () => {
+  const work = new PeriodicWork(log, [fail("save"), note("task")]);
+  jest.advanceTimersByTime(1_000);
+  await settle();
+  await work.stop();
+  expect(done).toEqual(["task", "task"]);
+  jest.useRealTimers();
+  await log.close();
+  expect(lines.match(/"event":"failed to save","error":"away"/g)).toHaveLength(2);
+});
