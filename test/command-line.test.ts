@@ -275,6 +275,7 @@ describe("stopping", () => {
       PETSTORE_ENV: "staging",
     });
     let refused = false;
+    let signalled = false;
     let answered = 0;
     const broken: string[] = [];
     const client = async () => {
@@ -292,7 +293,10 @@ describe("stopping", () => {
           if ((error as { code?: string }).code === "ECONNREFUSED") refused = true;
           else broken.push(String((error as { code?: string }).code));
         }
-        if (answered === 500) program.child.kill(signal);
+        if (answered >= 500 && !signalled) {
+          signalled = true;
+          program.child.kill(signal);
+        }
       }
     };
     await Promise.all(Array.from({ length: 16 }, client));
