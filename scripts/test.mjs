@@ -30,6 +30,9 @@ try {
   if (skipped > 0 && !existsSync("/usr/bin/chromium")) {
     console.log("Tests of pages were skipped: they need Chromium (Debian: apt-get install chromium).");
   }
+  if (skipped > 0 && spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
+    console.log("Tests of a failing disk were skipped: they need strace (Debian: apt-get install strace).");
+  }
   console.log(
     `${Math.max(0, tests - failed - skipped)} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
   );

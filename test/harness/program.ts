@@ -53,18 +53,22 @@ export class Program {
   #isDeaf = false;
   #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
 
-  /** Starts the service and waits until it listens. */
-  static async start(dataDir: string, settings: Record<string, string> = {}): Promise<Program> {
-    const program = new Program(dataDir, settings);
+  /** Starts the service, under another command if one is given, and waits until it listens. */
+  static async start(
+    dataDir: string,
+    settings: Record<string, string> = {},
+    under: readonly string[] = [],
+  ): Promise<Program> {
+    const program = new Program(dataDir, settings, under);
     await program.until(() => program.output.includes('"event":"listening"') || program.child.exitCode !== null);
     if (program.child.exitCode !== null) throw new Error(`The service ended: ${program.errors}`);
     program.base = /"event":"listening","address":"([^"]*)"/.exec(program.output)?.[1] ?? "";
     return program;
   }
 
-  private constructor(dataDir: string, settings: Record<string, string>) {
+  private constructor(dataDir: string, settings: Record<string, string>, under: readonly string[]) {
     this.dataDir = dataDir;
-    this.child = Bun.spawn([process.execPath, main, "serve"], {
+    this.child = Bun.spawn([...under, process.execPath, main, "serve"], {
       env: environment(dataDir, settings),
       stdin: "ignore",
       stdout: "pipe",
