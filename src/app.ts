@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
@@ -8,7 +7,6 @@ import { operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
-import type { KeyWorld } from "./domains/accounts/api-key.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
 import { addressQuota } from "./domains/accounts/plans.ts";
 import { petHandlers } from "./domains/pets/pets.handlers.ts";
@@ -23,9 +21,8 @@ import { Server } from "./http/server.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
 import { PeriodicWork } from "./periodic-work.ts";
-import { backupSqlite } from "./storage/sqlite/backup.ts";
-import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
-import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
+import { type Storage, StorageUnavailable } from "./storage/storage.ts";
+import { keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 
@@ -45,25 +42,6 @@ const STOP_DEADLINE = 10_000;
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
-
-/** The store that the settings choose. Throws `StorageUnusable`. */
-export function openStorage(config: Config, observer?: StorageObserver): Storage {
-  return new SqliteStorage(databaseFile(config), observer);
-}
-
-/** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
-export function backupStorage(config: Config, target: string): void {
-  backupSqlite(databaseFile(config), target);
-}
-
-function databaseFile({ dataDir }: Config): string {
-  return join(dataDir, "petstore.db");
-}
-
-/** Keys of production are told from all others by their prefix. */
-export function keyWorld({ environment }: Config): KeyWorld {
-  return environment === "production" ? "live" : "test";
-}
 
 export interface AppOptions {
   readonly clock?: Clock;
@@ -101,6 +79,7 @@ export class App {
       },
     });
     try {
+      await settleWorld(storage, config);
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
       return new App(config, served, { storage, limiter, clock, log, metrics });
     } catch (error) {

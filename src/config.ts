@@ -38,7 +38,8 @@ export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
       "What the service runs for. `development` makes an account, a key and sample animals on the first start; " +
-      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere.",
+      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere. A store remembers which of the two " +
+      "it has: the command line need not be told.",
     fallback: "development",
     ...oneOf(environments),
   }),
@@ -89,6 +90,8 @@ export const settings = {
 /** The settings, parsed. */
 export interface Config {
   readonly environment: Environment;
+  /** False where nobody said for what environment it is. */
+  readonly environmentIsSet: boolean;
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
@@ -121,6 +124,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const config = {
     environment: read("PETSTORE_ENV", settings.PETSTORE_ENV) as Environment,
+    environmentIsSet: Boolean(environment["PETSTORE_ENV"]),
     host: read("PETSTORE_HOST", settings.PETSTORE_HOST) as string,
     port: read("PETSTORE_PORT", settings.PETSTORE_PORT) as number,
     dataDir: read("PETSTORE_DATA_DIR", settings.PETSTORE_DATA_DIR) as string,

@@ -197,6 +197,58 @@ describe("accounts and keys", () => {
   });
 });
 
+describe("a store and its environment", () => {
+  const create = ["accounts", "create", "--name", "Corner shop", "--plan", "pro"];
+  const newKey = async (dataDir: string, settings?: Record<string, string>) => {
+    const account = await runJson(dataDir, create, settings);
+    return runJson(dataDir, ["keys", "create", "--account", account.id], settings);
+  };
+
+  test("the command line makes keys for the service whose store it is, without being told", async () => {
+    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "production" });
+    const { key, id } = await newKey(program.dataDir);
+    const rotated = await runJson(program.dataDir, ["keys", "rotate", id]);
+    for (const made of [key, rotated.key]) {
+      expect(made).toStartWith("psk_live_");
+      const { status } = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${made}` } });
+      expect(status).toBe(200);
+    }
+    await program.end();
+  });
+
+  test("a command or a service for another environment is refused with a clear line", async () => {
+    const dataDir = newDataDir();
+    await newKey(dataDir, { PETSTORE_ENV: "production" });
+    const store = join(dataDir, "petstore.db");
+    for (const [words, settings, stated] of [
+      [create, { PETSTORE_ENV: "development" }, "development"],
+      [["keys", "list"], { PETSTORE_ENV: "staging" }, "staging"],
+      [["serve"], { PETSTORE_ENV: "staging" }, "staging"],
+      [["serve"], {}, "development"],
+    ] as const) {
+      expect(await runCommand(dataDir, words, settings)).toEqual({
+        status: 1,
+        stdout: "",
+        stderr:
+          `The store at ${store} belongs to production, but PETSTORE_ENV is ${stated}. ` +
+          "Set PETSTORE_ENV as its keys have it, or another PETSTORE_DATA_DIR.\n",
+      });
+    }
+    const other = newDataDir();
+    await newKey(other);
+    const { stderr } = await runCommand(other, ["serve"], { PETSTORE_ENV: "production" });
+    expect(stderr).toContain("belongs to development or staging, but PETSTORE_ENV is production.");
+  });
+
+  test("an account alone does not decide it", async () => {
+    const dataDir = newDataDir();
+    const account = await runJson(dataDir, create);
+    const program = await Program.start(dataDir, { PETSTORE_ENV: "production" });
+    expect((await runJson(dataDir, ["keys", "create", "--account", account.id])).key).toStartWith("psk_live_");
+    await program.end();
+  });
+});
+
 describe("the start", () => {
   test.each([
     [{ PETSTORE_PORT: "http" }, 'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.'],
@@ -241,7 +293,7 @@ describe("the start", () => {
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const listening = /"pid":([0-9]+)/.exec(program.output)?.[1];
     expect(Number(listening)).toBe(program.child.pid);
-    const port = await listeningPort(program);
+    const { port } = program;
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/pets?limit=1`, {
       headers: { Authorization: `Bearer ${key}` },
     });
@@ -372,16 +424,10 @@ describe("backup and document", () => {
     const settings = { PETSTORE_BASE_URL: "https://shop.test/v1" };
     const document = await runJson(newDataDir(), ["openapi"], settings);
     const program = await Program.start(newDataDir(), settings);
-    const port = await listeningPort(program);
+    const { port } = program;
     expect(await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()).toEqual(document);
     const yaml = await (await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).text();
     expect((await runCommand(newDataDir(), ["openapi"], settings)).stdout).toBe(yaml);
     await program.end();
   });
 });
-
-/** The port that the process listens on, where its base address is another one. */
-async function listeningPort({ child }: Program): Promise<number> {
-  const { stdout } = Bun.spawnSync(["sh", "-c", `ss -ltnpH 2>/dev/null | grep 'pid=${child.pid},'`]);
-  return Number(/:([0-9]+)\s/.exec(stdout.toString())?.[1]);
-}

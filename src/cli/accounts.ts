@@ -1,7 +1,7 @@
-import { keyWorld, openStorage } from "../app.ts";
 import type { Config } from "../config.ts";
 import { type Account, AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type Plan, planNames, type Quota } from "../domains/accounts/plans.ts";
+import { openStorage, worldOf } from "../store.ts";
 import { type Command, columns, type Given, UsageError } from "./command.ts";
 
 const planOptions = {
@@ -14,7 +14,7 @@ const planOptions = {
 export async function withAccounts<T>(config: Config, work: (accounts: AccountStore) => T | Promise<T>): Promise<T> {
   const storage = openStorage(config);
   try {
-    return await work(new AccountStore(storage, keyWorld(config)));
+    return await work(new AccountStore(storage, await worldOf(storage, config)));
   } finally {
     await storage.close();
   }

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { backupStorage } from "../app.ts";
+import { backupStorage } from "../store.ts";
 import type { Command } from "./command.ts";
 
 export const backup: Command = {

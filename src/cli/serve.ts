@@ -16,7 +16,14 @@ export const serve: Command = {
     });
     const welcome = config.environment === "development" ? await firstStart(app) : undefined;
     if (welcome) print(json ? JSON.stringify(welcome) : welcomeText(welcome));
-    app.log.info("listening", { address: app.base, docs: app.docs, environment: config.environment, pid: process.pid });
+    app.log.info("listening", {
+      address: app.base,
+      docs: app.docs,
+      environment: config.environment,
+      host: config.host,
+      port: app.port, // the address may be a proxy's
+      pid: process.pid,
+    });
     if (stop.aborted) stopped.resolve();
     stop.addEventListener("abort", () => stopped.resolve());
     await stopped.promise;

@@ -2,6 +2,7 @@ import type { Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
+import { settleKeyWorld } from "./key-world.store.ts";
 import { type Plan, plans, type Quota } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
@@ -204,11 +205,10 @@ export class AccountStore {
 
   /** Throws `AccountsError` where there is no such account. */
   async issueKey(accountId: string, name: string, scopes: readonly Scope[], now: number): Promise<IssuedKey> {
-    const key = generateApiKey(this.#world);
-    const insert = insertKeyStep(key, accountId, name, scopes, now);
+    const issue = issueStep(this.#world);
     return this.#change(function* () {
       if (!(yield* first(accountById, accountId))) throw new AccountsError(`There is no account ${accountId}.`);
-      return { key, record: yield* insert() };
+      return yield* issue(accountId, name, scopes, now);
     });
   }
 
@@ -217,7 +217,7 @@ export class AccountStore {
    * `AccountsError` where there is no such key or it is not valid any more.
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<IssuedKey & { readonly replaced: ApiKey }> {
-    const key = generateApiKey(this.#world);
+    const issue = issueStep(this.#world);
     return this.#change(function* () {
       const old = yield* first(keyById, keyId);
       if (!old) throw new AccountsError(`There is no key ${keyId}.`);
@@ -225,10 +225,10 @@ export class AccountStore {
       if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) {
         throw new AccountsError(`The key ${keyId} is not valid any more; create a new one instead.`);
       }
-      const record = yield* insertKeyStep(key, accountId, name, scopes, now)();
+      const issued = yield* issue(accountId, name, scopes, now);
       yield* all(expire, now + overlap, keyId, now + overlap);
       const replaced = yield* first(keyById, keyId);
-      return { key, record, replaced: toApiKey(replaced as KeyRow) };
+      return { ...issued, replaced: toApiKey(replaced as KeyRow) };
     });
   }
 
@@ -255,11 +255,14 @@ export class AccountStore {
   }
 }
 
-function insertKeyStep(key: string, accountId: string, name: string, scopes: readonly Scope[], now: number) {
+/** A step that issues one key. The key is made here: a transaction that runs again gives the same. */
+function issueStep(world: KeyWorld) {
+  const key = generateApiKey(world);
   const id = `key_${randomBase62(16)}`;
   const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
-  return function* () {
+  return function* (accountId: string, name: string, scopes: readonly Scope[], now: number): Transaction<IssuedKey> {
+    if ((yield* settleKeyWorld(world)) !== world) throw new AccountsError("The store belongs to another environment.");
     const row = yield* first(insertKey, id, accountId, name, keyDigest(key), hint, scopes.join(","), now);
-    return toApiKey(row as KeyRow);
+    return { key, record: toApiKey(row as KeyRow) };
   };
 }
