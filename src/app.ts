@@ -22,7 +22,7 @@ import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
 import { PeriodicWork } from "./periodic-work.ts";
 import { type Storage, StorageUnavailable } from "./storage/storage.ts";
-import { keyWorld, openStorage, settleWorld } from "./store.ts";
+import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 
@@ -75,7 +75,7 @@ export class App {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
-        onFatal(error);
+        onFatal(failedStore(config, error));
       },
     });
     try {
@@ -154,9 +154,13 @@ const limiterGauges = {
 
 function explainError(error: unknown): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;
-  return failure(storageUnavailable, "The store is not available at the moment. Nothing was changed.", {
-    retryAfter: STORAGE_RETRY,
-  });
+  return failure(
+    storageUnavailable,
+    "The store is not available at the moment. Nothing is known to have been changed.",
+    {
+      retryAfter: STORAGE_RETRY,
+    },
+  );
 }
 
 function compileRoutes(

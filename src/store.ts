@@ -39,6 +39,15 @@ export async function worldOf(storage: Storage, config: Config): Promise<KeyWorl
   return kept;
 }
 
+/** The end of a store on which the service must not go on, in words for the operator. */
+export function failedStore(config: Config, error: Error): StorageUnusable {
+  return new StorageUnusable(
+    `The store at ${databaseFile(config)} failed: ${error.message}. The service ended at once, because it is not ` +
+      "known what is on disk. Look at the disk, and start it again.",
+    { cause: error },
+  );
+}
+
 function wrongEnvironment(kept: KeyWorld, config: Config): StorageUnusable {
   const owner = kept === "live" ? "production" : "development or staging";
   return new StorageUnusable(

@@ -1,5 +1,6 @@
 // The service as a process of its own, on a disk that fails.
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
 
 /** Lets every sync of a disk fail. */
@@ -35,6 +36,12 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
     expect(["closed", 503]).toContain(status);
     expect(await program.child.exited).toBe(1);
     expect(program.output).not.toContain('"event":"stopping"');
+    await program.until(() => program.output.includes('"event":"the store cannot be used any more"'));
+    await program.until(() => program.errors.includes("\n"));
+    expect(program.errors).toBe(
+      `The store at ${join(dataDir, "petstore.db")} failed: disk I/O error. The service ended at once, because it is ` +
+        "not known what is on disk. Look at the disk, and start it again.\n",
+    );
     expect(await runJson(dataDir, ["keys", "list"], settings)).toHaveLength(1);
   });
 });

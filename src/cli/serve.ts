@@ -10,7 +10,7 @@ export const serve: Command = {
     const stopped = Promise.withResolvers<void>();
     const app = await App.start(config, {
       onFatal: (error) => {
-        fatal = error;
+        fatal ??= error;
         stopped.resolve();
       },
     });
@@ -27,7 +27,11 @@ export const serve: Command = {
     if (stop.aborted) stopped.resolve();
     stop.addEventListener("abort", () => stopped.resolve());
     await stopped.promise;
-    if (fatal) throw fatal; // what is on disk is not known: not even an orderly end may write to it
+    if (fatal) {
+      // What is on disk is not known: no request may be served any more, and not even an orderly end may write.
+      app.log.closeAtOnce();
+      throw fatal;
+    }
     app.log.info("stopping");
     await app.stop();
     return { json: { stopped: true }, text: "" };
