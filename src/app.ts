@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
+import { isDoneWithin } from "./deadline.ts";
 import { operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
@@ -38,7 +39,9 @@ export const domains: readonly Domain[] = [
 ];
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
-const STOP_DEADLINE = 10_000;
+const REQUEST_DEADLINE = 10_000;
+/** When it gives up whatever it still does but to write its log: it has to be gone after 15 seconds. */
+const STOP_DEADLINE = 13_000;
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
@@ -139,9 +142,13 @@ export class App {
   /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#server.stop(STOP_DEADLINE);
-    await this.#periodic.stop();
-    await this.#storage.close();
+    const started = performance.now();
+    const rest = () => STOP_DEADLINE - (performance.now() - started);
+    await isDoneWithin(this.#server.stop(REQUEST_DEADLINE), rest());
+    const saved = this.#periodic.stop().then(() => this.#storage.close());
+    if (!(await isDoneWithin(saved, rest()))) {
+      this.log.warn("the store was not free in time", { lost: "what was counted since it was free" });
+    }
     await this.log.close();
   }
 }

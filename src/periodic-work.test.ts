@@ -47,9 +47,11 @@ test("does not start a round while the one before is under way", async () => {
   const work = new PeriodicWork(log, [{ name: "wait", run: () => (started++, slow.promise) }]);
   jest.advanceTimersByTime(5_000);
   await settle();
+  const stopped = work.stop();
+  await settle();
   expect(started).toBe(1);
   slow.resolve();
-  await work.stop();
+  await stopped;
   expect(started).toBe(2);
 });
 

@@ -367,6 +367,35 @@ describe("stopping", () => {
     expect(await program.end("SIGTERM")).toBe(143);
   });
 
+  test("ends within 15 seconds, though a request hangs and another process holds the store", async () => {
+    const program = await Program.start(newDataDir());
+    const key = /psk_test_\w+/.exec(program.output)?.[0];
+    const headers = { Authorization: `Bearer ${key}` };
+    const unfinished = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: program.port,
+      socket: { data: () => {} },
+    });
+    unfinished.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"',
+    );
+    unfinished.flush();
+    const { Database } = await import("bun:sqlite");
+    const database = new Database(join(program.dataDir, "petstore.db"));
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run("BEGIN IMMEDIATE");
+    expect((await fetch(`${program.base}/pets`, { headers })).status).toBe(200); // a count to be saved
+    const before = performance.now();
+    expect(await program.end()).toBe(0);
+    expect(performance.now() - before).toBeLessThan(15_000); // the promise of the design, not a speed
+    await program.until(() => program.output.includes('"level":"warn","event":"the store was not free in time"'));
+    database.run("ROLLBACK");
+    database.close();
+    unfinished.end();
+    expect(await runJson(program.dataDir, ["keys", "list"])).toHaveLength(1);
+  });
+
   test("what was acknowledged is there after kill -9, and the day's count is at most a second old", async () => {
     const dataDir = newDataDir();
     const first = await Program.start(dataDir);
