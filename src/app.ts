@@ -126,7 +126,7 @@ export class App {
         routes: compileRoutes(bound, operations, addresses),
         pages: new Map([
           ...documentPages(operations, config, base, root),
-          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics }),
+          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics, clock }),
         ]),
       };
     });
