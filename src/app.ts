@@ -13,6 +13,7 @@ import { addressQuota } from "./domains/accounts/plans.ts";
 import { petHandlers } from "./domains/pets/pets.handlers.ts";
 import { petOperations } from "./domains/pets/pets.operations.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
+import { firstStart } from "./first-start.ts";
 import { Api } from "./http/api.ts";
 import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
@@ -60,7 +61,6 @@ export class App {
   /** Where the reference page is. */
   readonly docs: string;
   readonly port: number;
-  readonly pets: PetStore;
   readonly accounts: AccountStore;
   readonly log: Log;
   readonly #storage: Storage;
@@ -99,7 +99,6 @@ export class App {
     const { storage, limiter, clock, log, metrics } = parts;
     this.log = log;
     this.#storage = storage;
-    this.pets = new PetStore(storage);
     const world = keyWorld(config);
     this.accounts = new AccountStore(storage, world, () => authenticator.forget());
     const authenticator = new KeyAuthenticator(this.accounts, world, clock);
@@ -137,6 +136,11 @@ export class App {
       { name: "save the limits", run: () => limiter.save() },
       { name: "note the last use of keys", run: () => authenticator.noteUses() },
     ]);
+  }
+
+  /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
+  firstStart(): Promise<string | undefined> {
+    return firstStart(this.#storage, this.accounts);
   }
 
   /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */

@@ -1,5 +1,4 @@
 import { App } from "../app.ts";
-import { firstStart } from "../first-start.ts";
 import { type Command, type Terminal } from "./command.ts";
 
 export const serve: Command = {
@@ -14,8 +13,11 @@ export const serve: Command = {
         stopped.resolve();
       },
     });
-    const welcome = config.environment === "development" ? await firstStart(app) : undefined;
-    if (welcome) print(json ? JSON.stringify(welcome) : welcomeText(welcome));
+    const key = config.environment === "development" ? await app.firstStart() : undefined;
+    if (key) {
+      const welcome = { key, address: app.base, docs: app.docs };
+      print(json ? JSON.stringify(welcome) : welcomeText(welcome));
+    }
     app.log.info("listening", {
       address: app.base,
       docs: app.docs,
@@ -42,7 +44,7 @@ function welcomeText({ key, address, docs }: { key: string; address: string; doc
   return `
 Petstore is ready at ${address}
 
-It has six sample animals and an account on the Business plan. This is its API key; it is not shown again:
+It has sample animals and an account on the Business plan. This is its API key; it is not shown again:
 
   ${key}
 

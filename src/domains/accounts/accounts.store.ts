@@ -1,4 +1,4 @@
-import type { Scope } from "../../contract/operation.ts";
+import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
@@ -185,11 +185,16 @@ export class AccountStore {
 
   /** Throws `AccountsError` where plan and quota do not go together. */
   async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
-    const [perMinute, perDay] = customFigures(plan, quota);
-    const id = `acc_${randomBase62(16)}`;
+    return this.#change(accountStep(name, plan, quota, now));
+  }
+
+  /** Makes an account on a plan with figures of its own, and a key that may do everything: both or none. */
+  async createAccountWithKey(name: string, plan: Plan, keyName: string, now: number): Promise<IssuedKey> {
+    const create = accountStep(name, plan, undefined, now);
+    const issue = issueStep(this.#world);
     return this.#change(function* () {
-      const row = yield* first(insertAccount, id, name, plan, perMinute, perDay, now);
-      return toAccount(row as AccountRow);
+      const { id } = yield* create();
+      return yield* issue(id, keyName, allScopes, now);
     });
   }
 
@@ -253,6 +258,16 @@ export class AccountStore {
     this.#changed();
     return result;
   }
+}
+
+/** A step that makes an account. Throws `AccountsError` where plan and quota do not go together. */
+function accountStep(name: string, plan: Plan, quota: Quota | undefined, now: number) {
+  const [perMinute, perDay] = customFigures(plan, quota);
+  const id = `acc_${randomBase62(16)}`;
+  return function* (): Transaction<Account> {
+    const row = yield* first(insertAccount, id, name, plan, perMinute, perDay, now);
+    return toAccount(row as AccountRow);
+  };
 }
 
 /** A step that issues one key. The key is made here: a transaction that runs again gives the same. */
