@@ -29,7 +29,9 @@ const baseAddress = {
   parse: (text: string): string | undefined => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-    return isPlain && /^(\/[A-Za-z0-9._~-]+)*\/v1$/.test(url.pathname) ? url.href : undefined;
+    return isPlain && /^(\/[A-Za-z0-9._~-]+)*\/v1$/.test(url.pathname)
+      ? url.origin + url.pathname // not its `href`, which keeps the `?` of an empty query
+      : undefined;
   },
 };
 
