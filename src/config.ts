@@ -58,7 +58,7 @@ export const settings = {
     parse: (text) => (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
   }),
   PETSTORE_DATA_DIR: setting<string>({
-    meaning: "The folder of the embedded store. It is made if it is missing.",
+    meaning: "The folder of the embedded store. `serve` and `accounts create` make it if it is missing.",
     fallback: "./data",
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { KeyWorld } from "./domains/accounts/api-key.ts";
@@ -6,14 +7,31 @@ import { backupSqlite } from "./storage/sqlite/backup.ts";
 import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
 import { type Storage, type StorageObserver, StorageUnusable } from "./storage/storage.ts";
 
-/** The store that the settings choose. Throws `StorageUnusable`. */
+/** Opens the store that the settings choose, and makes it where there is none. Throws `StorageUnusable`. */
 export function openStorage(config: Config, observer?: StorageObserver): Storage {
   return new SqliteStorage(databaseFile(config), observer);
 }
 
+/** Opens the store that the settings choose. Throws `StorageUnusable`, also where there is none. */
+export function openExistingStorage(config: Config): Storage {
+  requireStore(config);
+  return openStorage(config);
+}
+
 /** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
 export function backupStorage(config: Config, target: string): void {
+  requireStore(config);
   backupSqlite(databaseFile(config), target);
+}
+
+/** True if there is a store where the settings say. */
+export function hasStore(config: Config): boolean {
+  return existsSync(databaseFile(config));
+}
+
+function requireStore(config: Config): void {
+  if (hasStore(config)) return;
+  throw new StorageUnusable(`There is no store at ${databaseFile(config)}. PETSTORE_DATA_DIR says where it is.`);
 }
 
 /** Keys of production are told from all others by their prefix. */

@@ -197,6 +197,33 @@ describe("accounts and keys", () => {
   });
 });
 
+const noStore = (dataDir: string) =>
+  `There is no store at ${join(dataDir, "petstore.db")}. PETSTORE_DATA_DIR says where it is.\n`;
+
+describe("where there is no store", () => {
+  test.each([
+    [["accounts", "list"]],
+    [["accounts", "set-plan", "acc_x", "--plan", "pro"]],
+    [["keys", "list"]],
+    [["keys", "create", "--account", "acc_x"]],
+    [["keys", "revoke", "key_x"]],
+    [["keys", "rotate", "key_x"]],
+  ])("%j makes none, and says so", async (words) => {
+    const dataDir = join(newDataDir(), "mistyped");
+    expect(await runCommand(dataDir, words)).toEqual({ status: 1, stdout: "", stderr: noStore(dataDir) });
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test("accounts create makes one, and tells where", async () => {
+    const dataDir = join(newDataDir(), "new");
+    const create = (plan: string) => runCommand(dataDir, ["accounts", "create", "--name", "x", "--plan", plan]);
+    expect((await create("gold")).status).toBe(2);
+    expect(existsSync(dataDir)).toBe(false);
+    expect((await create("free")).stdout).toEndWith(`It is in a new store, in ${dataDir}.\n`);
+    expect((await create("free")).stdout).not.toContain("new store");
+  });
+});
+
 describe("a store and its environment", () => {
   const create = ["accounts", "create", "--name", "Corner shop", "--plan", "pro"];
   const newKey = async (dataDir: string, settings?: Record<string, string>) => {
@@ -279,7 +306,7 @@ describe("the start", () => {
 
   test("stops with one clear line on a store of a newer release", async () => {
     const dataDir = newDataDir();
-    await runJson(dataDir, ["accounts", "list"]);
+    await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "free"]);
     const { Database } = await import("bun:sqlite");
     const database = new Database(join(dataDir, "petstore.db"));
     database.run("PRAGMA user_version = 9999");
@@ -443,7 +470,7 @@ describe("backup and document", () => {
     const dataDir = newDataDir();
     const target = join(dataDir, "copy.db");
     const { status, stderr } = await runCommand(dataDir, ["backup", target]);
-    expect([status, stderr]).toEqual([1, `There is no store at ${join(dataDir, "petstore.db")}.\n`]);
+    expect([status, stderr]).toEqual([1, noStore(dataDir)]);
     expect(existsSync(target)).toBe(false);
     writeFileSync(join(dataDir, "petstore.db"), "this is no database at all, but long enough to be looked at");
     expect((await runCommand(dataDir, ["backup", target])).status).toBe(1);
