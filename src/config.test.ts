@@ -27,3 +27,24 @@ test.each([
 ])("%s is no base address", (text) => {
   expect(() => readConfig({ PETSTORE_BASE_URL: text })).toThrow(ConfigError);
 });
+
+test.each([
+  [undefined, `${process.cwd()}/data`],
+  ["", `${process.cwd()}/data`],
+  ["store", "/somewhere/store"],
+  ["../store", "/store"],
+  ["/store", "/store"],
+])("the data folder %p, typed in /somewhere, is %s", (text, folder) => {
+  expect(readConfig({ PETSTORE_DATA_DIR: text }, "/somewhere").dataDir).toBe(folder);
+});
+
+test("all faults are told at once", () => {
+  const environment = { PETSTORE_PORT: "http", PETSTORE_DATA_DIR: "a\0b", PETSTORE_HSOT: "::" };
+  expect(() => readConfig(environment)).toThrow(
+    [
+      "PETSTORE_HSOT is not a setting. Did you mean PETSTORE_HOST?",
+      'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.',
+      'PETSTORE_DATA_DIR is "a\\u0000b", but has to be the path of a folder.',
+    ].join("\n"),
+  );
+});

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isNetwork } from "./http/client-address.ts";
 import { nearest } from "./nearest.ts";
 import { type LogLevel, logLevels } from "./telemetry/log.ts";
@@ -58,7 +59,9 @@ export const settings = {
     parse: (text) => (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
   }),
   PETSTORE_DATA_DIR: setting<string>({
-    meaning: "The folder of the embedded store. `serve` and `accounts create` make it if it is missing.",
+    meaning:
+      "The folder of the embedded store. `serve` and `accounts create` make it if it is missing. " +
+      "A relative path starts where the command is typed, the default in the project's folder.",
     fallback: "./data",
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
@@ -108,8 +111,11 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Reads the settings. An empty text is the same as unset. Throws `ConfigError` with all faults. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+/**
+ * Reads the settings. An empty text is the same as unset. Paths that were written start at `folder`.
+ * Throws `ConfigError` with all faults.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>, folder = process.cwd()): Config {
   const known = Object.keys(settings);
   const faults = Object.keys(environment)
     .filter((name) => name.startsWith("PETSTORE_") && !known.includes(name))
@@ -136,5 +142,5 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
   };
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return config;
+  return { ...config, dataDir: resolve(environment["PETSTORE_DATA_DIR"] ? folder : "", config.dataDir) };
 }

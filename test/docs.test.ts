@@ -84,6 +84,17 @@ describe("commands of a newcomer", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named.slice(1)));
   });
 
+  test("take paths from where they are typed", async () => {
+    const { stderr } = await copy.shell(
+      "cd docs && npm run --silent petstore -- backup one.db && mkdir ../else && cd ../else && " +
+        "npm --prefix .. run --silent petstore -- backup two.db && " +
+        "PETSTORE_DATA_DIR=../data npm --prefix .. run --silent petstore -- backup ../three.db",
+    );
+    expect(stderr).toBe("");
+    const paths = ["docs/one.db", "else/two.db", "three.db", "two.db", "one.db"];
+    expect(paths.filter((path) => existsSync(join(copy.folder, path)))).toEqual(paths.slice(0, 3));
+  });
+
   test("SIGTERM to npm ends the service", async () => {
     expect(await copy.isListening()).toBe(true);
     await copy.stop();
