@@ -86,7 +86,8 @@ export const settings = {
     },
   }),
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
-    meaning: "The least serious log lines that are written. Each request is a line at `info`.",
+    meaning:
+      "The least serious log lines that are written. Each request is a line at `info`; `debug` adds the settings.",
     fallback: "info",
     ...oneOf(logLevels),
   }),

@@ -315,6 +315,21 @@ describe("the start", () => {
     expect([status, stderr.includes("was written by a newer release")]).toEqual([1, true]);
   });
 
+  test.each([
+    ["debug", ["debug", "info"]],
+    ["info", ["info"]],
+  ])("logs at level %s lines of the levels %j", async (level, levels) => {
+    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "staging", PETSTORE_LOG_LEVEL: level });
+    const lines = program.output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.level)).toEqual(levels);
+    const settings = { event: "settings", environment: "staging", dataDir: program.dataDir, logLevel: "debug" };
+    if (level === "debug") expect(lines[0]).toMatchObject(settings);
+    await program.end();
+  });
+
   test("uses the base address that is set, in links and in the document", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_BASE_URL: "https://shop.test/api/v1" });
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;

@@ -13,6 +13,7 @@ export const serve: Command = {
         stopped.resolve();
       },
     });
+    app.log.debug("settings", { ...config, trustedProxies: config.trustedProxies.join(", ") });
     const key = config.environment === "development" ? await app.firstStart() : undefined;
     if (key) {
       const welcome = { key, address: app.base, docs: app.docs };
