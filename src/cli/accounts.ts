@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import { type Account, AccountStore } from "../domains/accounts/accounts.store.ts";
-import { type Plan, planNames, type Quota } from "../domains/accounts/plans.ts";
+import { type Plan, planNames } from "../domains/accounts/plans.ts";
+import type { Quota } from "../quota.ts";
 import { hasStore, openExistingStorage, openStorage, worldOf } from "../store.ts";
 import { type Command, columns, type Given, UsageError } from "./command.ts";
 

@@ -1,9 +1,10 @@
 import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import type { Quota } from "../../quota.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
 import { settleKeyWorld } from "./key-world.store.ts";
-import { type Plan, plans, type Quota } from "./plans.ts";
+import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
 /** A customer. Quotas count for all of its keys together. */
