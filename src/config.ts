@@ -24,7 +24,7 @@ function oneOf<T extends string>(values: readonly T[]): Pick<Setting<T>, "expect
   return { expects: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
 }
 
-const baseAddress = {
+const addressForm = {
   expects: "an absolute http or https address that ends with /v1",
   fallback: "",
   parse: (text: string): string | undefined => {
@@ -70,11 +70,11 @@ export const settings = {
     meaning:
       "The base address of production, as clients see it; links in answers start with it. " +
       "Unset: `http://HOST:PORT/v1`.",
-    ...baseAddress,
+    ...addressForm,
   }),
   PETSTORE_STAGING_BASE_URL: setting<string>({
     meaning: "The base address of staging, as clients see it; used where `PETSTORE_ENV` is `staging`.",
-    ...baseAddress,
+    ...addressForm,
   }),
   PETSTORE_TRUSTED_PROXIES: setting<readonly string[]>({
     meaning: "Addresses or networks of proxies whose `X-Forwarded-For` is believed, separated by commas.",
