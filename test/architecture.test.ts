@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
     because: "a handler uses its own operations and its own store",
   },
   {
-    of: /\.store\.ts$/,
+    of: /\.(store|statements)\.ts$/,
     may: /^(contract\/|domains\/|limits\/|storage\/(storage|remembered)\.ts$)/,
     because: "a store speaks to the storage port, not to an engine",
   },

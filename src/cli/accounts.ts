@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
-import { type Account, AccountStore } from "../domains/accounts/accounts.store.ts";
+import { AccountStore } from "../domains/accounts/accounts.store.ts";
+import type { Account } from "../domains/accounts/accounts.ts";
 import { type Plan, planNames } from "../domains/accounts/plans.ts";
 import type { Quota } from "../quota.ts";
 import { hasStore, openExistingStorage, openStorage, worldOf } from "../store.ts";

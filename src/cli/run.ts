@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, settings } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
-import { AccountsError } from "../domains/accounts/accounts.store.ts";
+import { AccountsError } from "../domains/accounts/accounts.ts";
 import { ListenError } from "../http/server.ts";
 import { nearest } from "../nearest.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";

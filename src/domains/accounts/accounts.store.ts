@@ -1,147 +1,33 @@
 import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import type { Quota } from "../../quota.ts";
-import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { all, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import {
+  type AccountRow,
+  accountById,
+  allAccounts,
+  expire,
+  insertAccount,
+  insertKey,
+  type KeyRow,
+  keyById,
+  keysOfAccount,
+  keysOfAll,
+  ownerByDigest,
+  revoke,
+  toAccount,
+  toApiKey,
+  toQuota,
+  touch,
+  updatePlan,
+} from "./accounts.statements.ts";
+import { type Account, AccountsError, type ApiKey, type IssuedKey, type KeyOwner } from "./accounts.ts";
 import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
 import { settleKeyWorld } from "./key-world.store.ts";
 import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
-/** A customer. Quotas count for all of its keys together. */
-export interface Account extends Quota {
-  readonly id: string;
-  readonly name: string;
-  readonly plan: Plan;
-  /** Unix milliseconds, as all times of this file. */
-  readonly createdAt: number;
-}
-
-/** An API key, as far as it is known after it was shown: not the key itself. */
-export interface ApiKey {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  /** Start and end of the key, to tell it from others. */
-  readonly hint: string;
-  readonly scopes: readonly Scope[];
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
-}
-
-/** A key together with its account's quota: all that a request needs to know. */
-export interface KeyOwner {
-  readonly key: ApiKey;
-  readonly quota: Quota;
-}
-
-/** A new key: the only moment at which its text is known. */
-export interface IssuedKey {
-  readonly key: string;
-  readonly record: ApiKey;
-}
-
-/** A wish that cannot be fulfilled, in words for the person who had it. */
-export class AccountsError extends Error {
-  override readonly name = "AccountsError";
-}
-
-interface AccountRow extends Row {
-  id: string;
-  name: string;
-  plan: string;
-  per_minute: bigint | null;
-  per_day: bigint | null;
-  created_at: bigint;
-}
-
-interface KeyRow extends Row {
-  id: string;
-  account_id: string;
-  name: string;
-  hint: string;
-  scopes: string;
-  created_at: bigint;
-  expires_at: bigint | null;
-  revoked_at: bigint | null;
-  last_used_at: bigint | null;
-}
-
-interface OwnerRow extends KeyRow {
-  plan: string;
-  per_minute: bigint | null;
-  per_day: bigint | null;
-}
-
-const accountColumns = "id, name, plan, per_minute, per_day, created_at";
-const keyColumns = "id, account_id, name, hint, scopes, created_at, expires_at, revoked_at, last_used_at";
-
-const allAccounts = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
-const accountById = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
-const insertAccount = statement<AccountRow>(
-  `INSERT INTO accounts (${accountColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`,
-);
-const updatePlan = statement<AccountRow>(
-  `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 RETURNING ${accountColumns}`,
-);
-const keysOfAll = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys ORDER BY created_at, id`);
-const keysOfAccount = statement<KeyRow>(
-  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 ORDER BY created_at, id`,
-);
-const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
-const ownerByDigest = statement<OwnerRow>(
-  `SELECT ${keyColumns.replaceAll(/\w+/g, "k.$&")}, a.plan, a.per_minute, a.per_day
-   FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.digest = $1`,
-);
-const insertKey = statement<KeyRow>(
-  `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
-);
-// A key that is revoked, or that ends sooner already, stays so.
-const revoke = statement<KeyRow>(
-  `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,
-);
-const expire = statement<KeyRow>(
-  `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
-);
-const touch = statement(
-  `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
-);
-
-function toNumber(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
-}
-
-function toQuota(row: Pick<AccountRow, "plan" | "per_minute" | "per_day">): Quota {
-  const figures = plans[row.plan as Plan];
-  if (figures !== "custom") return figures;
-  return { perMinute: Number(row.per_minute), perDay: Number(row.per_day) };
-}
-
-function toAccount(row: AccountRow): Account {
-  return {
-    id: row.id,
-    name: row.name,
-    plan: row.plan as Plan,
-    ...toQuota(row),
-    createdAt: Number(row.created_at),
-  };
-}
-
-function toApiKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    name: row.name,
-    hint: row.hint,
-    scopes: row.scopes.split(",") as Scope[],
-    createdAt: Number(row.created_at),
-    expiresAt: toNumber(row.expires_at),
-    revokedAt: toNumber(row.revoked_at),
-    lastUsedAt: toNumber(row.last_used_at),
-  };
-}
+export type { KeyOwner };
 
 /** Figures belong to a plan without figures of its own, and only there. */
 function customFigures(plan: Plan, quota: Quota | undefined): [number | null, number | null] {

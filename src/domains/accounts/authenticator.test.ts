@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
-import { AccountStore, type IssuedKey } from "./accounts.store.ts";
+import { AccountStore } from "./accounts.store.ts";
+import type { IssuedKey } from "./accounts.ts";
 import { generateApiKey } from "./api-key.ts";
 import { KeyAuthenticator } from "./authenticator.ts";
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { migrations } from "../../storage/migrations.ts";
 import { openDatabase } from "../../storage/sqlite/database.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
-import { AccountStore, AccountsError } from "./accounts.store.ts";
+import { AccountStore } from "./accounts.store.ts";
+import { AccountsError } from "./accounts.ts";
 import { keyWorldOf, settleKeyWorld } from "./key-world.store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-world-"));
