@@ -27,11 +27,13 @@ try {
   const [tests, skipped] = [count(xml, "tests"), count(xml, "skipped")];
   // A run that broke down outside a test, or without a report, has failed too.
   const failed = count(xml, "failures") || (status === 0 && tests > 0 ? 0 : 1);
+  if (skipped > 0 && spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
+    console.log(
+      "Tests of system calls were skipped: they need strace that may trace (Debian: apt-get install strace).",
+    );
+  }
   if (skipped > 0 && !existsSync("/usr/bin/chromium")) {
     console.log("Tests of pages were skipped: they need Chromium (Debian: apt-get install chromium).");
-  }
-  if (skipped > 0 && spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
-    console.log("Tests of a failing disk were skipped: they need strace (Debian: apt-get install strace).");
   }
   console.log(
     `${Math.max(0, tests - failed - skipped)} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,

@@ -51,6 +51,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   readonly domains?: readonly Domain[];
   readonly log?: Log;
+  /** Opens the store; where it is absent, the one that the settings choose. */
+  readonly openStore?: typeof openStorage;
   /** Called when the process has to end, because going on would risk data. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -70,11 +72,11 @@ export class App {
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
   static async start(config: Config, options: AppOptions = {}): Promise<App> {
-    const { clock = systemClock, domains: served = domains, onFatal = () => {} } = options;
+    const { clock = systemClock, domains: served = domains, openStore = openStorage, onFatal = () => {} } = options;
     const log = options.log ?? new Log(config.logLevel);
     checkContract(served.flatMap(({ operations }) => operations));
     const metrics = new Metrics();
-    const storage = openStorage(config, {
+    const storage = openStore(config, {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);

@@ -28,7 +28,7 @@ const start = () => firstStart(storage, accounts);
 test("makes an account, its key and six animals, once", async () => {
   const key = await start();
   const owner = await accounts.findByDigest(keyDigest(key ?? ""));
-  expect(owner).toMatchObject({ key: { scopes: ["read", "write", "admin"] }, quota: { perMinute: 1_000 } });
+  expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
   const { body } = await new PetStore(storage).page(undefined, 100, undefined);
   expect(body.map(({ id, name }) => `${id} ${name}`)).toEqual([
     "1 Rex",

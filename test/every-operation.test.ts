@@ -5,6 +5,7 @@ import { domains } from "../src/app.ts";
 import { type Operation, scopes } from "../src/contract/operation.ts";
 import { generateApiKey } from "../src/domains/accounts/api-key.ts";
 import { type Call, TestService } from "./harness/service.ts";
+import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 
@@ -17,19 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A path of the operation; 1 stands for every path parameter. */
-function pathOf({ path }: Operation): string {
-  return path.replaceAll(/\{[^}]*\}/g, "1");
-}
-
-/** A valid call of the operation, made from its example. */
-function validCall({ body }: Operation): Call {
-  if (!body) return {};
-  const [example] = Object.values(body.examples);
-  const text = JSON.stringify(example, (_name, value: unknown) =>
-    typeof value === "bigint" ? JSON.rawJSON(value.toString()) : value,
-  );
-  return { body: text };
+/** A valid call of the operation. */
+function validCall(operation: Operation): Call {
+  const body = bodyOf(operation);
+  return body === undefined ? {} : { body };
 }
 
 function send(operation: Operation, call: Call = {}) {
@@ -110,6 +102,52 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     });
     expect([status, json.code]).toEqual([400, "invalid_request"]);
     expect(json.details[0].path).toBe("/query/zzz");
+  });
+
+  test.each([1, 7, 8, 9, 49, 50, 51, 2000])("refuses %d query parameters that it does not have", async (many) => {
+    const query = Array.from({ length: many }, (_, index) => `z${index}=1`).join("&");
+    const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+      ...validCall(operation),
+      key,
+    });
+    expect(status).toBe(400);
+    expect(json.details.map(({ path }: { path: string }) => path)).toEqual(
+      Array.from({ length: Math.min(many, 50) }, (_, index) => `/query/z${index}`),
+    );
+  });
+
+  test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
+    "refuses a query parameter named %s",
+    async (name) => {
+      const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${name}=1`, {
+        ...validCall(operation),
+        key,
+      });
+      expect([status, json.details[0].path]).toEqual([400, `/query/${name}`]);
+    },
+  );
+
+  test("tells few faults, in few words, of a query that is all faults", async () => {
+    const name = "%F0%9F%90%95".repeat(40);
+    for (const query of ["z&".repeat(7000), "%&".repeat(7000), `${name}&`.repeat(20)]) {
+      const { status, json, text } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+        ...validCall(operation),
+        key,
+      });
+      expect(status).toBe(400);
+      expect(json.details.length).toBeLessThanOrEqual(50);
+      expect(text.length).toBeLessThan(16_000);
+    }
+  });
+
+  test("writes a name that is at fault as JSON Pointer, in Unicode", async () => {
+    const query = `${"x".repeat(63)}%F0%9F%90%95=1&a~b/c=%zz&d~e=1&d~e=1`;
+    const { json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+      ...validCall(operation),
+      key,
+    });
+    const paths = json.details.map(({ path }: { path: string }) => path);
+    expect(paths).toEqual(["/query/a~0b~1c", "/query/d~0e", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
   });
 
   test("says how the limits stand, and stops at them", async () => {

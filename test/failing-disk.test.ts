@@ -1,7 +1,7 @@
 // The service as a process of its own, on a disk that fails.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { newDataDir, Program, runJson } from "./harness/program.ts";
+import { newDataDir, Program, runJson, serveCommand } from "./harness/program.ts";
 
 /** Lets every sync of a disk fail. */
 const failingSyncs = [
@@ -24,7 +24,7 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
     const dataDir = newDataDir();
     const account = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], settings);
     const { key } = await runJson(dataDir, ["keys", "create", "--account", account.id], settings);
-    const program = await Program.start(dataDir, settings, failingSyncs);
+    const program = await Program.start(dataDir, settings, [...failingSyncs, ...serveCommand]);
     const status = await fetch(`${program.base}/pets`, {
       method: "POST",
       headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },

@@ -1,12 +1,10 @@
 import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
 import type { Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
-import { encodeCursor } from "./cursor.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
-import { listName } from "./read-input.ts";
 
 /** A success, ready to be sent: what is costly to make, and the same whenever the success is given again. */
 export interface ReadyBody {
@@ -31,14 +29,14 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
   const headers = compiled.successHeaders;
   setOwnHeaders(headers, exchange.id, admission);
   if (status === 204) return new Response(null, { status, headers });
-  success.ready ??= makeReady(compiled, success, exchange, base);
+  success.ready ??= makeReady(compiled, success, exchange);
   const { text, link, tag } = success.ready;
   if (compiled.operation.paged) {
     if (link === "") headers.delete("Link");
     else headers.set("Link", link);
   }
   if (compiled.location) headers.set("Location", base + compiled.location(success.body as Record<string, unknown>));
-  if (status !== 200) return new Response(text, { status, headers });
+  if (!compiled.isCacheable) return new Response(text, { status, headers });
   headers.set("ETag", tag);
   const ifNoneMatch = request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesEntityTag(ifNoneMatch, tag)) return new Response(text, { headers });
@@ -73,21 +71,11 @@ export function answerOptions(exchange: Exchange, admission: Admission): Respons
   return new Response(null, { status: 204, headers });
 }
 
-function makeReady(compiled: CompiledOperation, success: Success, exchange: Exchange, base: string): ReadyBody {
+function makeReady(compiled: CompiledOperation, success: Success, exchange: Exchange): ReadyBody {
   const text = compiled.serialize(success.body);
-  const next = nextLink(exchange, base);
+  const { pages } = compiled;
+  const next = pages && exchange.input && success.next !== undefined ? pages.next(exchange.input, success.next) : "";
   const { deprecationLink } = compiled;
   const link = next === "" || deprecationLink === "" ? next + deprecationLink : `${next}, ${deprecationLink}`;
-  return { text, link, tag: compiled.operation.answer.status === 200 ? entityTag(text, link) : "" };
-}
-
-/** The link to the next page (RFC 8288): the same query with another cursor. Empty on the last page. */
-function nextLink({ operation: compiled, success, input }: Exchange, base: string): string {
-  if (!compiled || !input || success?.next === undefined) return "";
-  const { operation } = compiled;
-  const query = input.query as Readonly<Record<string, unknown>>;
-  const parameters = new URLSearchParams();
-  for (const name in query) if (name !== "cursor") parameters.set(name, String(query[name]));
-  parameters.set("cursor", encodeCursor(String(success.next), listName(operation, query)));
-  return `<${base}${operation.path}?${parameters}>; rel="next"`;
+  return { text, link, tag: compiled.isCacheable ? entityTag(text, link) : "" };
 }

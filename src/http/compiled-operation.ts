@@ -1,5 +1,7 @@
 import { type BoundOperation, type Deprecation, dateToUnixSeconds, type Operation } from "../contract/operation.ts";
+import { compilePath } from "./fill-path.ts";
 import { sharedHeaders } from "./headers.ts";
+import { compilePageLinks, type PageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { compileSerializer, type Serializer } from "./serialize.ts";
 
@@ -13,10 +15,14 @@ export interface Addresses {
 
 /** An operation with all that is worth preparing once, at the start. */
 export interface CompiledOperation extends BoundOperation {
+  /** For an operation that is read page by page. */
+  readonly pages: PageLinks | undefined;
   readonly readInput: InputReader;
   readonly serialize: Serializer;
   /** The path of the resource that a success made, below the base address; undefined for none. */
   readonly location: ((body: Readonly<Record<string, unknown>>) => string) | undefined;
+  /** True if a success has an entity tag, by which a client can ask whether it has changed. */
+  readonly isCacheable: boolean;
   /** From this moment on the operation answers 410, in unix milliseconds. */
   readonly removedFrom: number;
   /** What every success carries; each answer sets its own values in it before it is copied. */
@@ -38,25 +44,21 @@ export function compileOperation(
   const headers = new Headers({ ...sharedHeaders, ...(deprecation ? deprecationHeaders(deprecation) : {}) });
   if (link !== "") headers.set("Link", link);
   if (operation.answer.status !== 204) headers.set("Content-Type", "application/json");
+  const pages = compilePageLinks(operation, addresses.base);
   const failureHeaders = new Headers(headers);
   failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
-    readInput: compileInputReader(operation),
+    pages,
+    readInput: compileInputReader(operation, pages),
     serialize: compileSerializer(operation.answer.schema),
-    location: operation.answer.location === undefined ? undefined : compileLocation(operation.answer.location),
+    location: operation.answer.location === undefined ? undefined : compilePath(operation.answer.location),
+    isCacheable: operation.method === "GET" && operation.answer.status === 200,
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
     successHeaders: headers,
     failureHeaders,
     deprecationLink: link,
   };
-}
-
-/** Compiles a path like `/pets/{id}` into a function that fills it from an object. */
-function compileLocation(path: string): (body: Readonly<Record<string, unknown>>) => string {
-  const parts = path.split(/\{([^}]*)\}/); // fixed text and names by turns
-  return (body) =>
-    parts.map((part, index) => (index % 2 === 0 ? part : encodeURIComponent(String(body[part])))).join("");
 }
 
 function deprecationHeaders({ since, removal }: Deprecation): Record<string, string> {

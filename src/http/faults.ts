@@ -1,41 +1,41 @@
 import type { TSchema } from "typebox";
+import { Settings } from "typebox/system";
 import type { Fault } from "../contract/errors.ts";
 import { PATTERN_MEANING } from "../contract/schemas.ts";
 import type { compileValidator } from "../contract/validators.ts";
 import { nearest } from "../nearest.ts";
 
-/** Faults told at once: a bound on the work and on the answer that a hostile body can cause. */
-const MOST_FAULTS = 50;
+/** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
+export const MOST_FAULTS = 50;
 const LONGEST_NAME = 64;
+
+// The schema library stops at its eighth error unless it is told otherwise.
+Settings.Set({ maxErrors: MOST_FAULTS });
 
 type Validator = ReturnType<typeof compileValidator>;
 type ValidationError = ReturnType<Validator["Errors"]>[number];
 
 /**
- * All faults of a value that does not fit its schema. `base` is the JSON Pointer of the value within
- * the request; `noun` is what a property of it is called (`field`, `query parameter`).
+ * The faults of a value that does not fit its schema, at least one. `base` is the JSON Pointer of the
+ * value within the request; `noun` is what a property of it is called (`field`, `query parameter`).
  */
 export function faultsOf(validator: Validator, value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
-  const properties = Object.keys((schema as { properties?: object }).properties ?? {});
-  const faults = validator.Errors(value).flatMap((error) => translate(error, schema, base, noun, properties));
-  return faults.slice(0, MOST_FAULTS);
+  const faults = validator.Errors(value).flatMap((error) => translate(error, schema, base, noun));
+  return faults.length > 0 ? faults : [{ path: base, message: "is not valid" }];
 }
 
-function translate(error: ValidationError, schema: TSchema, base: string, noun: string, properties: string[]): Fault[] {
+function translate(error: ValidationError, schema: TSchema, base: string, noun: string): Fault[] {
   const path = base + error.instancePath;
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case "required":
       return (params["requiredProperties"] as string[]).map((name) => ({
-        path: `${path}/${name}`,
+        path: `${path}/${pointerToken(name)}`,
         message: "is required",
       }));
-    case "additionalProperties":
-      return (params["additionalProperties"] as string[]).slice(0, MOST_FAULTS).map((name) => ({
-        path: `${path}/${pointerToken(name.slice(0, LONGEST_NAME))}`,
-        message: unknownName(noun, name, properties),
-      }));
-    case "boolean": // comes with `additionalProperties`, which says more
+    case "boolean": // the schema of every property that the object's schema does not name: nothing fits it
+      return [unknownProperty(error, schema, base, noun)];
+    case "additionalProperties": // sums those up
       return [];
     case "enum":
       return [{ path, message: `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}` }];
@@ -56,9 +56,26 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
   }
 }
 
-/** One token of a JSON Pointer (RFC 6901, section 3). */
-function pointerToken(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+/**
+ * A name that a client chose as one token of a JSON Pointer (RFC 6901, section 3). It is cut, and made
+ * Unicode, so that every client can read the answer.
+ */
+export function pointerToken(name: string): string {
+  return name.slice(0, LONGEST_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: TSchema, base: string, noun: string) {
+  const slash = instancePath.lastIndexOf("/");
+  const name = instancePath
+    .slice(slash + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
+  const parent = nodeAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf("/")));
+  const known = Object.keys((parent?.["properties"] as object | undefined) ?? {});
+  return {
+    path: `${base}${instancePath.slice(0, slash)}/${pointerToken(name)}`,
+    message: unknownName(noun, name, known),
+  };
 }
 
 function unknownName(noun: string, name: string, known: readonly string[]): string {
@@ -70,10 +87,15 @@ function unknownName(noun: string, name: string, known: readonly string[]): stri
 }
 
 function patternMeaning(schema: TSchema, schemaPath: string): string {
+  const meaning = nodeAt(schema, schemaPath)?.[PATTERN_MEANING];
+  return typeof meaning === "string" ? meaning : "only the allowed characters";
+}
+
+/** The part of a schema that a path like `#/properties/name` leads to. */
+function nodeAt(schema: TSchema, schemaPath: string): Record<string, unknown> | undefined {
   let node: unknown = schema;
   for (const token of schemaPath.split("/").slice(1)) node = (node as Record<string, unknown> | undefined)?.[token];
-  const meaning = (node as Record<string, unknown> | undefined)?.[PATTERN_MEANING];
-  return typeof meaning === "string" ? meaning : "only the allowed characters";
+  return node as Record<string, unknown> | undefined;
 }
 
 function article(type: string): string {

@@ -1,5 +1,5 @@
-/** A text in which no number can lose digits: at most 15 digits in a row, and no exponent. */
-const mayLoseDigits = /[0-9]{16}|[0-9][eE]/;
+/** A text in which a number may lose digits: 16 of them, a decimal point among them or not, or an exponent. */
+const mayLoseDigits = /[0-9.]{17}|[0-9]{16}|[0-9][eE]/;
 
 /**
  * Parses JSON (RFC 8259) without ever rounding an integer: one that a JavaScript number cannot hold
@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
  */
 function exactNumber(value: number, source: string): number | bigint {
   if (!Number.isInteger(value)) return value;
-  const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$/.exec(source);
+  const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(source);
   if (!match) return Number.NaN;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
   const digits = whole + fraction;

@@ -22,8 +22,7 @@ export function compileBodyReader(schema: TSchema): (request: Request) => BodyRe
     try {
       value = parseJson(utf8.decode(bytes));
     } catch (error) {
-      const isSyntax = error instanceof SyntaxError;
-      return { faults: [{ path: "/body", message: isSyntax ? "is not valid JSON" : "is not JSON in valid UTF-8" }] };
+      return { faults: [{ path: "/body", message: unreadable(error) }] };
     }
     if (validator.Check(value)) return { value: decode(value) };
     return { faults: faultsOf(validator, value, schema, "/body", "field") };
@@ -38,6 +37,12 @@ export function compileBodyReader(schema: TSchema): (request: Request) => BodyRe
       () => ({ faults: [{ path: "/body", message: "ended before it was complete" }] }),
     );
   };
+}
+
+/** Why a body cannot be read, by what its decoder or its parser threw. */
+function unreadable(error: unknown): string {
+  if (error instanceof SyntaxError) return "is not valid JSON";
+  return error instanceof RangeError ? "is nested too deeply" : "is not JSON in valid UTF-8";
 }
 
 /** What can be refused before a byte of the body is read. */

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import type { Fault } from "../contract/errors.ts";
 import { isInt64, parseInt64 } from "../contract/schemas.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
-import { faultsOf } from "./faults.ts";
+import { faultsOf, pointerToken } from "./faults.ts";
 
 /** A number in a query is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -24,12 +24,14 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     required: required.filter((name) => (properties[name] as { default?: unknown }).default === undefined),
     additionalProperties: false,
   } as unknown as TObject;
+  const readers = compileTextReaders(closed);
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query);
-    const value: Record<string, unknown> = {};
-    for (const [name, text] of texts) value[name] = readText(text, properties[name]);
+    // Without a prototype: assigning __proto__ to any other object loses it instead of refusing it.
+    const value = Object.create(null) as Record<string, unknown>;
+    for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
@@ -60,16 +62,20 @@ function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
     if (name === undefined || text === undefined) {
-      faults.push({ path: `/query${name ? `/${name}` : ""}`, message: "is not valid percent-encoded UTF-8" });
+      faults.push({ path: name ? pathOf(name) : "/query", message: "is not valid percent-encoded UTF-8" });
     } else if (texts.has(name)) {
-      faults.push({ path: `/query/${name}`, message: "is given more than once" });
+      faults.push({ path: pathOf(name), message: "is given more than once" });
     } else texts.set(name, text);
   }
   return { texts, faults };
 }
 
+function pathOf(name: string): string {
+  return `/query/${pointerToken(name)}`;
+}
+
 function decodeText(text: string): string | undefined {
-  if (!/[%+]/.test(text)) return text;
+  if (!text.includes("%") && !text.includes("+")) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -77,10 +83,13 @@ function decodeText(text: string): string | undefined {
   }
 }
 
-/** What the text stands for by its schema; the text itself where it does not fit. */
-export function readText(text: string, schema: TSchema | undefined): unknown {
-  if (!schema) return text;
-  if (isInt64(schema)) return parseInt64(text) ?? text;
+/** Compiles, for each property of a schema, what its text stands for: the text itself where it does not fit. */
+export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
+  return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
+}
+
+export function compileTextReader(schema: TSchema): (text: string) => unknown {
+  if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
   const { type } = schema as { type?: unknown };
-  return type === "integer" && plainDigits.test(text) ? Number(text) : text;
+  return type === "integer" ? (text) => (plainDigits.test(text) ? Number(text) : text) : (text) => text;
 }

@@ -84,6 +84,19 @@ describe("a save that fails", () => {
   });
 });
 
+test.each([
+  ["the request that brings it", 0],
+  ["a request right behind that one", 1],
+])("a ban is in the store before %s is told", async (_which, position) => {
+  for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
+  clock.advance(1_000);
+  for (let strike = 0; strike < 49; strike++) await limiter.admit(caller(1));
+  const answers = [limiter.admit(caller(1)), limiter.admit(caller(1))];
+  expect((await answers[position])?.verdict).toBe("banned");
+  const afterKill = await start();
+  expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
+});
+
 test("a request that comes while a save is under way is in the next save", async () => {
   await limiter.admit(caller(1));
   const saved = limiter.save();

@@ -16,8 +16,8 @@ const BATCH = 1_000;
 
 /**
  * The limiter of one process: decides in memory, at once, and writes what has changed to the store
- * when `save` is called, which has to happen every second. A killed process forgets at most what it
- * counted since then; a ban is written at once.
+ * when `save` is called, which has to happen twice a second. A killed process forgets at most what
+ * it counted since then. A ban is written at once, and told when it is on disk.
  */
 export class MemoryLimiter implements Limiter {
   readonly #store: LimitStore;
@@ -29,6 +29,8 @@ export class MemoryLimiter implements Limiter {
   readonly #conducts = new Map<string, Conduct>();
   readonly #changed = new Map<string, Windows>();
   readonly #unsavedBans = new Map<string, Ban>();
+  /** Bans that are being written for the first time, by key. */
+  readonly #savingBans = new Map<string, Promise<void>>();
   #swept = Number.NEGATIVE_INFINITY;
 
   private constructor(store: LimitStore, clock: Clock, addressQuota: Quota) {
@@ -85,11 +87,11 @@ export class MemoryLimiter implements Limiter {
     return { accounts: this.#accounts.size, addresses: this.#addresses.size, keys: this.#conducts.size };
   }
 
-  #decide(caller: Caller, windows: Windows): Admission {
+  #decide(caller: Caller, windows: Windows): MaybePromise<Admission> {
     const moment = this.#moments.now();
     const conduct = this.#conducts.get(caller.keyId);
     const ban = conduct?.banned(caller.perMinute, moment);
-    if (ban) return ban;
+    if (ban) return this.#savingBans.get(caller.keyId)?.then(() => this.#decide(caller, windows)) ?? ban;
     const waitsForSave = windows.changed;
     const admission = windows.admit(caller, moment);
     if (admission.verdict === "limited") return this.#deny(caller, admission, moment);
@@ -98,7 +100,7 @@ export class MemoryLimiter implements Limiter {
     return admission;
   }
 
-  #deny(caller: Caller, admission: Admission, moment: Moment): Admission {
+  #deny(caller: Caller, admission: Admission, moment: Moment): MaybePromise<Admission> {
     let conduct = this.#conducts.get(caller.keyId);
     if (!conduct) {
       conduct = new Conduct();
@@ -107,9 +109,13 @@ export class MemoryLimiter implements Limiter {
     const ban = conduct.denied(admission.retryAfter, strikesUntilBan(caller.perMinute), moment);
     if (!ban) return admission;
     this.#unsavedBans.set(caller.keyId, ban);
-    // What cannot be written now is written by the next `save`.
-    this.#saveBans([[caller.keyId, ban]]).catch(() => {});
-    return conduct.banned(caller.perMinute, moment) ?? admission;
+    // Nobody is told of a ban that a kill could still undo. What cannot be written now is written by
+    // the next `save`.
+    const saving = this.#saveBans([[caller.keyId, ban]])
+      .catch(() => {})
+      .finally(() => this.#savingBans.delete(caller.keyId));
+    this.#savingBans.set(caller.keyId, saving);
+    return saving.then(() => conduct.banned(caller.perMinute, this.#moments.now()) ?? admission);
   }
 
   /** The windows of an account that is not in memory. Requests that come meanwhile share one read. */

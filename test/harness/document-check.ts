@@ -95,11 +95,11 @@ export class DocumentCheck {
   }
 
   #validate(schema: unknown, text: string): string[] {
-    let validator = this.#validators.get(schema);
+    const { $ref } = schema as { $ref?: string };
+    let validator = this.#validators.get($ref ?? schema);
     if (!validator) {
-      const { $ref } = schema as { $ref?: string };
       validator = this.#ajv.compile($ref ? { $ref: `document${$ref}` } : (close(structuredClone(schema)) as object));
-      this.#validators.set(schema, validator);
+      this.#validators.set($ref ?? schema, validator);
     }
     let value: unknown;
     try {

@@ -4,6 +4,9 @@ import { join } from "node:path";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 
+/** What starts the service. */
+export const serveCommand: readonly string[] = [process.execPath, main, "serve"];
+
 /** A folder for the store of a program; removed with the machine's temporary files. */
 export function newDataDir(): string {
   return mkdtempSync(join(tmpdir(), "petstore-program-"));
@@ -55,13 +58,13 @@ export class Program {
   #isDeaf = false;
   #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
 
-  /** Starts the service, under another command if one is given, and waits until it listens. */
+  /** Starts the service and waits until it listens. */
   static async start(
     dataDir: string,
-    settings: Record<string, string> = {},
-    under: readonly string[] = [],
+    settings?: Record<string, string>,
+    command?: readonly string[],
   ): Promise<Program> {
-    const program = new Program(dataDir, settings, under);
+    const program = new Program(dataDir, settings, command);
     await program.until(() => program.output.includes('"event":"listening"') || program.child.exitCode !== null);
     if (program.child.exitCode !== null) throw new Error(`The service ended: ${program.errors}`);
     program.base = /"event":"listening","address":"([^"]*)"/.exec(program.output)?.[1] ?? "";
@@ -69,9 +72,10 @@ export class Program {
     return program;
   }
 
-  private constructor(dataDir: string, settings: Record<string, string>, under: readonly string[]) {
+  /** Starts the service and waits for nothing. `command` can be another program that stands in for it. */
+  constructor(dataDir: string, settings: Record<string, string> = {}, command: readonly string[] = serveCommand) {
     this.dataDir = dataDir;
-    this.child = Bun.spawn([...under, process.execPath, main, "serve"], {
+    this.child = Bun.spawn([...command], {
       env: environment(dataDir, settings),
       stdin: "ignore",
       stdout: "pipe",

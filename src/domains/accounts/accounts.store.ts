@@ -17,7 +17,7 @@ import {
   revoke,
   toAccount,
   toApiKey,
-  toQuota,
+  toKeyOwner,
   touch,
   updatePlan,
 } from "./accounts.statements.ts";
@@ -64,10 +64,7 @@ export class AccountStore {
 
   /** The key with this digest and its owner's quota, whether or not the key is still valid. */
   findByDigest(digest: string): MaybePromise<KeyOwner | undefined> {
-    return whenReady(
-      this.#storage.first(ownerByDigest, digest),
-      (row) => row && { key: toApiKey(row), quota: toQuota(row) },
-    );
+    return whenReady(this.#storage.first(ownerByDigest, digest), (row) => row && toKeyOwner(row));
   }
 
   /** Throws `AccountsError` where plan and quota do not go together. */

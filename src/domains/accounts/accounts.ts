@@ -25,9 +25,9 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
 }
 
-/** A key together with its account's quota: all that a request needs to know. */
-export interface KeyOwner {
-  readonly key: ApiKey;
+/** A key together with its account's quota: all that a request needs to know, and nothing else. */
+export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "revokedAt" | "lastUsedAt"> {
+  readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
 }
 

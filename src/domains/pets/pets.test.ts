@@ -68,6 +68,9 @@ describe("createPet", () => {
     ["922337203685477580.70e1", "9223372036854775807"],
     ["12345678901234567e1", "123456789012345670"],
     ["9007199254740993.000", "9007199254740993"],
+    ["10e-00001", "1"],
+    ["1e+00000000001", "10"],
+    ["0e99999", "0"],
   ])("takes the integer %s, which JSON can write in more than one way", async (written, meant) => {
     const { status, text } = await create(`{"name":"Same","categoryId":${written}}`);
     expect(status).toBe(201);
@@ -139,6 +142,16 @@ describe("createPet", () => {
     expect(Object.keys(faultsOf(answer))).toEqual([`/body/${name}`]);
   });
 
+  test.each([7, 8, 49, 50, 51, 5000])("refuses %d fields that it does not have", async (many) => {
+    const fields = Array.from({ length: many }, (_, index) => `"z${index}":1`).join(",");
+    const answer = await create(`{"name":"Rex","categoryId":1,${fields}}`);
+    expect(answer.status).toBe(400);
+    expect(Object.keys(faultsOf(answer))).toEqual(
+      Array.from({ length: Math.min(many, 50) }, (_, index) => `/body/z${index}`),
+    );
+    expect(answer.json.message).toMatch(/^The request is invalid: \/body\/z0 is not a field /);
+  });
+
   test.each([
     ["", "is missing"],
     ["{", "is not valid JSON"],
@@ -147,6 +160,8 @@ describe("createPet", () => {
     ["null", "must be an object"],
     ['"text"', "must be an object"],
     ["[".repeat(20_000), "is not valid JSON"],
+    [`${"[".repeat(30_000)}1${"]".repeat(30_000)}`, "must be an object"],
+    [`${"[".repeat(30_000)}1e5${"]".repeat(30_000)}`, "is nested too deeply"],
   ])("refuses the body %#", async (body, message) => {
     expect(faultsOf(await create(body))).toEqual({ "/body": message });
   });

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../storage.ts";
 import { openAsItIs } from "./database.ts";
+import { sync } from "./disk.ts";
 
 /**
  * Writes a consistent copy of the store in `file` to `target`, also while a service uses it. The copy
@@ -21,15 +22,5 @@ export function backupSqlite(file: string, target: string): void {
     throw new StorageUnusable(`The backup to ${target} failed: ${(error as Error).message}.`, { cause: error });
   } finally {
     database.close();
-  }
-}
-
-/** Waits until a file, or the entries of a folder, are on disk. */
-function sync(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

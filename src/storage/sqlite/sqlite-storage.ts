@@ -1,4 +1,3 @@
-import type { Database, Statement as SqliteStatement } from "bun:sqlite";
 import {
   all,
   type Row,
@@ -9,71 +8,61 @@ import {
   StorageUnavailable,
   type Transaction,
 } from "../storage.ts";
-import { asStorageError, openDatabase, sqliteCode } from "./database.ts";
+import { Connection } from "./connection.ts";
+import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
+import { GroupCommit } from "./group-commit.ts";
 
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
-/** How long a write waits for a lock that another process holds, in milliseconds. */
-const LOCK_DEADLINE = 5_000;
-const LOCK_RETRY = 5;
-/** Transactions in one commit: a bound on how long one of them can block the others. */
-const GROUP_SIZE = 512;
 
 /** After these, what is on disk is not known: going on would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
-const begin: Statement = { sql: "BEGIN IMMEDIATE" };
-const commit: Statement = { sql: "COMMIT" };
-const savepoint: Statement = { sql: "SAVEPOINT member" };
-const release: Statement = { sql: "RELEASE member" };
+const begin: Statement = { sql: "BEGIN" };
+const end: Statement = { sql: "COMMIT" };
+const dataVersion: Statement = { sql: "PRAGMA data_version" };
+/** A write that changes nothing, but needs a disk with room. It writes the same in every release. */
+const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
 
 const silentObserver: StorageObserver = { committed: () => {}, fatal: () => {} };
-
-/** A transaction that waits for its commit. */
-interface Waiting {
-  readonly body: () => Transaction<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  readonly since: number;
-}
 
 /**
  * The embedded engine: one connection, reads at once on the calling thread, writes in group commits.
  *
- * All transactions that arrive in one turn of the event loop share one commit, and so one sync of
- * the disk: the sync costs a hundred times more than a row.
+ * All reads of one turn of the event loop share one read transaction: its locks cost several times
+ * more than finding a row.
  */
 export class SqliteStorage implements Storage {
-  readonly #database: Database;
+  readonly #connection: Connection;
   readonly #observer: StorageObserver;
-  readonly #prepared = new Map<Statement, SqliteStatement<Row, SqlParameter[]>>();
+  readonly #writes: GroupCommit;
   readonly #listeners: (() => void)[] = [];
   readonly #poll: Timer;
-  /** A write that changes nothing, but needs a disk with room. */
-  readonly #rewriteVersion: Statement;
-  #waiting: Waiting[] = [];
-  #scheduled = false;
   #closed = false; // no more writes
   #ended = false; // no more reads
-  #idle: (() => void)[] = [];
-  #dataVersion: bigint;
-  /** True from a look at other processes' writes to the end of this turn of the event loop. */
-  #caughtUp = false;
+  #dataVersion: unknown;
+  /** True from the first read in a turn of the event loop to its end, or to the next commit. */
+  #reading = false;
 
   /** Opens the store in `file`. Throws `StorageUnusable`. */
-  constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 20) {
-    this.#database = openDatabase(file, busyTimeout);
+  constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 1) {
+    this.#connection = new Connection(openDatabase(file, busyTimeout));
     this.#observer = observer;
+    this.#writes = new GroupCommit({
+      connection: this.#connection,
+      observer,
+      prepare: this.#endRead,
+      report: (error) => this.#report(error),
+    });
     this.#dataVersion = this.#readDataVersion();
-    const version = this.#database.query<{ user_version: bigint }, []>("PRAGMA user_version").get()?.user_version;
-    this.#rewriteVersion = { sql: `PRAGMA user_version = ${version}` };
-    this.#poll = setInterval(() => this.#noticeForeignWrites(), FOREIGN_WRITE_POLL);
+    this.#poll = setInterval(() => this.#look(), FOREIGN_WRITE_POLL);
     this.#poll.unref();
   }
 
   all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R[] {
     try {
-      return this.#prepare(statement).all(...parameters) as R[];
+      this.#beginRead();
+      return this.#connection.all(statement, parameters) as R[];
     } catch (error) {
       throw this.#report(error);
     }
@@ -81,7 +70,8 @@ export class SqliteStorage implements Storage {
 
   first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R | undefined {
     try {
-      return (this.#prepare(statement).get(...parameters) ?? undefined) as R | undefined;
+      this.#beginRead();
+      return this.#connection.first(statement, parameters) as R | undefined;
     } catch (error) {
       throw this.#report(error);
     }
@@ -89,10 +79,7 @@ export class SqliteStorage implements Storage {
 
   write<T>(body: () => Transaction<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageUnavailable("The store is closed."));
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ body, resolve: resolve as Waiting["resolve"], reject, since: performance.now() });
-      this.#schedule();
-    });
+    return this.#writes.add(body);
   }
 
   onForeignWrite(listener: () => void): void {
@@ -100,115 +87,74 @@ export class SqliteStorage implements Storage {
   }
 
   catchUp(): void {
-    if (this.#caughtUp) return;
-    this.#noticeForeignWrites();
-    this.#caughtUp = true;
-    setImmediate(() => {
-      this.#caughtUp = false;
-    });
+    try {
+      this.#beginRead();
+    } catch (error) {
+      throw this.#report(error);
+    }
   }
 
   async probe(): Promise<void> {
-    await this.write(() => all(this.#rewriteVersion));
+    await this.write(() => all(rewriteMark));
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#poll);
-    if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.#writes.drained();
+    this.#endRead();
     this.#ended = true;
-    for (const prepared of this.#prepared.values()) prepared.finalize();
-    this.#database.close();
+    this.#connection.close();
   }
 
-  #prepare(statement: Statement): SqliteStatement<Row, SqlParameter[]> {
-    let prepared = this.#prepared.get(statement);
-    if (!prepared) {
-      prepared = this.#database.prepare<Row, SqlParameter[]>(statement.sql);
-      this.#prepared.set(statement, prepared);
-    }
-    return prepared;
-  }
-
-  #schedule(delay = 0): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    const commitNow = () => {
-      this.#scheduled = false;
-      this.#commitGroup();
-    };
-    // setImmediate: requests that are already readable join the group before it is committed.
-    if (delay > 0) setTimeout(commitNow, delay);
-    else setImmediate(commitNow);
-  }
-
-  #commitGroup(): void {
-    const group = this.#waiting.slice(0, GROUP_SIZE);
-    const started = performance.now();
-    let settle: (() => void)[];
+  /**
+   * Begins the read transaction of this turn of the event loop, unless one is open: the state of the
+   * store that it sees, also of what other processes wrote, is the one of this moment.
+   */
+  #beginRead(): void {
+    if (this.#reading || this.#ended) return;
+    this.#connection.run(begin);
+    this.#reading = true;
+    setImmediate(this.#endRead);
     try {
-      this.#prepare(begin).run();
-      settle = group.map((waiting) => this.#runMember(waiting));
-      this.#prepare(commit).run();
+      this.#noticeForeignWrites();
     } catch (error) {
-      if (this.#database.inTransaction) this.#database.run("ROLLBACK");
-      if (sqliteCode(error).startsWith("SQLITE_BUSY")) return this.#waitForLock(error, started);
-      const unavailable = this.#report(error);
-      const refuse = group.map(
-        ({ reject }) =>
-          () =>
-            reject(unavailable),
-      );
-      return this.#settle(refuse);
+      this.#endRead();
+      throw error;
     }
-    this.#observer.committed((performance.now() - started) / 1000, group.length);
-    this.#settle(settle);
   }
 
-  /** Tells the members of the group how it ended, and goes on with those that came after it. */
-  #settle(group: readonly (() => void)[]): void {
-    this.#waiting = this.#waiting.slice(group.length);
-    for (const tell of group) tell();
-    this.#next();
-  }
-
-  /** Runs one member of a group. What it throws undoes this member alone, by its savepoint. */
-  #runMember({ body, resolve, reject }: Waiting): () => void {
-    this.#prepare(savepoint).run();
+  readonly #endRead = (): void => {
+    if (!this.#reading) return;
+    this.#reading = false;
     try {
-      const steps = body();
-      let step = steps.next();
-      while (!step.done) {
-        step = steps.next(this.#prepare(step.value.statement).all(...step.value.parameters));
-      }
-      this.#prepare(release).run();
-      const { value } = step;
-      return () => resolve(value);
+      // An error that SQLite could not go on after has ended the transaction already.
+      if (this.#connection.inTransaction) this.#connection.run(end);
     } catch (error) {
-      // A full disk or a failed write has already undone the whole transaction: all members fail.
-      if (!this.#database.inTransaction) throw error;
-      this.#database.run("ROLLBACK TO member");
-      this.#prepare(release).run();
-      const reported = this.#report(error);
-      return () => reject(reported);
+      this.#report(error);
+    }
+  };
+
+  /** Looks for writes of other processes although nobody reads. */
+  #look(): void {
+    try {
+      this.#beginRead();
+    } catch (error) {
+      this.#report(error); // whoever reads next is told
     }
   }
 
-  /** Another process holds the write lock: those who waited too long are told, the others retry. */
-  #waitForLock(error: unknown, now: number): void {
-    const unavailable = asStorageError(error);
-    this.#waiting = this.#waiting.filter(({ since, reject }) => {
-      const late = now - since > LOCK_DEADLINE;
-      if (late) reject(unavailable);
-      return !late;
-    });
-    this.#next(LOCK_RETRY);
+  #noticeForeignWrites(): void {
+    const version = this.#readDataVersion();
+    if (version === this.#dataVersion) return;
+    this.#dataVersion = version;
+    for (const listener of this.#listeners) listener();
   }
 
-  #next(delay = 0): void {
-    if (this.#waiting.length > 0) return this.#schedule(delay);
-    for (const resolve of this.#idle.splice(0)) resolve();
+  /** A number that changes when another connection has changed the store. */
+  #readDataVersion(): unknown {
+    return this.#connection.first(dataVersion, [])?.["data_version"];
   }
 
   #report(error: unknown): unknown {
@@ -216,23 +162,5 @@ export class SqliteStorage implements Storage {
     const reported = asStorageError(error);
     if (fatalCodes.test(sqliteCode(error))) this.#observer.fatal(reported as Error);
     return reported;
-  }
-
-  #readDataVersion(): bigint {
-    const row = this.#database.query<{ data_version: bigint }, []>("PRAGMA data_version").get();
-    return row?.data_version ?? 0n;
-  }
-
-  #noticeForeignWrites(): void {
-    let version: bigint;
-    try {
-      version = this.#readDataVersion();
-    } catch (error) {
-      this.#report(error);
-      return;
-    }
-    if (version === this.#dataVersion) return;
-    this.#dataVersion = version;
-    for (const listener of this.#listeners) listener();
   }
 }

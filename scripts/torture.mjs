@@ -1,0 +1,20 @@
+// Runs the tests of faults and of hostile requests in their long form: npm run torture -- [--rounds N] [--seed N]
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" }, seed: { type: "string" } } });
+for (const [name, value] of Object.entries(values)) {
+  if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
+}
+const tests = fileURLToPath(new URL("test.mjs", import.meta.url));
+const { status } = spawnSync(process.execPath, [tests, "test/torture", "test/hostile"], {
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    TORTURE: "long",
+    TORTURE_ROUNDS: values.rounds,
+    ...(values.seed === undefined ? {} : { TORTURE_SEED: values.seed }),
+  },
+});
+process.exitCode = status ?? 1;

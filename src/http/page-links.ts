@@ -1,0 +1,71 @@
+import type { TSchema } from "typebox";
+import type { Input, Operation } from "../contract/operation.ts";
+import { compileValidator } from "../contract/validators.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { compilePath } from "./fill-path.ts";
+import { compileTextReader } from "./read-query.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** How the pages of one paged operation follow each other. */
+export interface PageLinks {
+  /** The position that a cursor stands for; undefined for a text that is no cursor of this list. */
+  readonly position: (cursor: string, params: Values, query: Values) => unknown;
+  /** The link from the page of `input` to the one after `next` (RFC 8288). */
+  readonly next: (input: Input, next: unknown) => string;
+}
+
+/** `base` is the base address of the interface. Undefined for an operation that has no pages. */
+export function compilePageLinks(operation: Operation, base: string): PageLinks | undefined {
+  if (!operation.paged) return undefined;
+  const list = compileListName(operation);
+  const readPosition = compilePositionReader(operation.paged.position);
+  const path = compilePath(operation.path);
+  return {
+    position: (cursor, params, query) => readPosition(decodeCursor(cursor, list(params, query))),
+    next: (input, next) => {
+      const params: Values = input.params;
+      const query: Values = input.query;
+      const cursor = encoded(encodeCursor(String(next), list(params, query)));
+      let parameters = "";
+      for (const name in query) {
+        if (name !== "cursor") parameters += `${name}=${encoded(query[name])}&`;
+      }
+      return `<${base}${path(params)}?${parameters}cursor=${cursor}>; rel="next"`;
+    },
+  };
+}
+
+/**
+ * Compiles a function that names the list which parameters select: the operation, what its path
+ * holds and its filters, without page size and cursor.
+ */
+export function compileListName(operation: Operation): (params: Values, query: Values) => string {
+  const inPath = Object.keys(operation.params?.schema.properties ?? {});
+  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !placing.has(name));
+  return (params, query) => operation.name + listed(inPath, params) + listed(filters, query);
+}
+
+/** Parameters that select a part of a list, not another list. */
+const placing: ReadonlySet<string> = new Set(["limit", "cursor"]);
+
+function listed(names: readonly string[], values: Values): string {
+  let text = "";
+  for (const name of names) if (values[name] !== undefined) text += `&${name}=${encoded(values[name])}`;
+  return text;
+}
+
+/** A value of a parameter as it stands in an address (RFC 3986, section 2.1). */
+function encoded(value: unknown): string {
+  return encodeURIComponent(String(value));
+}
+
+function compilePositionReader(schema: TSchema): (text: string | undefined) => unknown {
+  const validator = compileValidator(schema);
+  const readText = compileTextReader(schema);
+  return (text) => {
+    if (text === undefined) return undefined;
+    const position = readText(text);
+    return validator.Check(position) ? position : undefined;
+  };
+}

@@ -1,0 +1,42 @@
+import type { Database, Statement as SqliteStatement } from "bun:sqlite";
+import type { Row, SqlParameter, Statement } from "../storage.ts";
+
+/** One connection to the store, with its statements prepared. Throws the errors of SQLite. */
+export class Connection {
+  readonly #database: Database;
+  readonly #prepared = new Map<Statement, SqliteStatement<Row, SqlParameter[]>>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
+  all(statement: Statement, parameters: readonly SqlParameter[]): Row[] {
+    return this.#prepare(statement).all(...parameters);
+  }
+
+  first(statement: Statement, parameters: readonly SqlParameter[]): Row | undefined {
+    return this.#prepare(statement).get(...parameters) ?? undefined;
+  }
+
+  run(statement: Statement): void {
+    this.#prepare(statement).run();
+  }
+
+  close(): void {
+    for (const prepared of this.#prepared.values()) prepared.finalize();
+    this.#database.close();
+  }
+
+  #prepare(statement: Statement): SqliteStatement<Row, SqlParameter[]> {
+    let prepared = this.#prepared.get(statement);
+    if (!prepared) {
+      prepared = this.#database.prepare<Row, SqlParameter[]>(statement.sql);
+      this.#prepared.set(statement, prepared);
+    }
+    return prepared;
+  }
+}

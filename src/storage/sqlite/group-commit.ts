@@ -1,0 +1,162 @@
+import type { Statement, StorageObserver, Transaction } from "../storage.ts";
+import type { Connection } from "./connection.ts";
+import { asStorageError, sqliteCode } from "./database.ts";
+
+/** How long a write waits for a lock that another process holds, in milliseconds. */
+const LOCK_DEADLINE = 5_000;
+const LOCK_RETRY = 5;
+/** Transactions in one commit: a bound on how long one of them can block the others. */
+const GROUP_SIZE = 512;
+
+const begin: Statement = { sql: "BEGIN IMMEDIATE" };
+const commit: Statement = { sql: "COMMIT" };
+const rollback: Statement = { sql: "ROLLBACK" };
+const savepoint: Statement = { sql: "SAVEPOINT member" };
+const release: Statement = { sql: "RELEASE member" };
+const undo: Statement = { sql: "ROLLBACK TO member" };
+
+/** A transaction that waits for its commit. */
+interface Waiting {
+  readonly body: () => Transaction<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly since: number;
+}
+
+/** Tells one member of a group how its transaction ended. */
+type Verdict = () => void;
+
+/** What the queue needs of its store. */
+export interface GroupCommitOptions {
+  readonly connection: Connection;
+  readonly observer: StorageObserver;
+  /** Called before each group: the connection has to be in no transaction. */
+  readonly prepare: () => void;
+  /** The error to tell for one that SQLite threw. */
+  readonly report: (error: unknown) => unknown;
+}
+
+/**
+ * The queue of writes. All transactions that arrive in one turn of the event loop share one commit,
+ * and so one sync of the disk, which costs a hundred times more than a row. Each still succeeds or
+ * fails for itself, unless the commit fails.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves after the transaction's commit is on disk. */
+  add<T>(body: () => Transaction<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ body, resolve: resolve as Waiting["resolve"], reject, since: performance.now() });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drained(): Promise<void> {
+    if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #schedule(delay = 0): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const commitNow = () => {
+      this.#scheduled = false;
+      this.#commitGroup();
+    };
+    // setImmediate: requests that are already readable join the group before it is committed.
+    if (delay > 0) setTimeout(commitNow, delay);
+    else setImmediate(commitNow);
+  }
+
+  #commitGroup(): void {
+    const { connection, observer, prepare, report } = this.#options;
+    const group = this.#waiting.slice(0, GROUP_SIZE);
+    const started = performance.now();
+    let verdicts: Verdict[];
+    try {
+      prepare();
+      connection.run(begin);
+      verdicts = this.#runTogether(group) ?? this.#runApart(group);
+      connection.run(commit);
+    } catch (error) {
+      if (connection.inTransaction) connection.run(rollback);
+      if (sqliteCode(error).startsWith("SQLITE_BUSY")) return this.#waitForLock(error, started);
+      const unavailable = report(error);
+      return this.#settle(group.map((waiting) => () => waiting.reject(unavailable)));
+    }
+    observer.committed((performance.now() - started) / 1000, group.length);
+    this.#settle(verdicts);
+  }
+
+  /** Runs all members. If one throws, nothing is kept, and undefined says that they have to run apart. */
+  #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
+    const { connection } = this.#options;
+    try {
+      return group.map((waiting) => this.#runMember(waiting));
+    } catch {
+      if (connection.inTransaction) connection.run(rollback);
+      connection.run(begin);
+      return undefined;
+    }
+  }
+
+  /** Runs each member behind a savepoint: what it throws undoes this member alone. */
+  #runApart(group: readonly Waiting[]): Verdict[] {
+    const { connection, report } = this.#options;
+    return group.map((waiting) => {
+      connection.run(savepoint);
+      try {
+        const verdict = this.#runMember(waiting);
+        connection.run(release);
+        return verdict;
+      } catch (error) {
+        // A full disk or a failed write has already undone the whole transaction: all members fail.
+        if (!connection.inTransaction) throw error;
+        connection.run(undo);
+        connection.run(release);
+        const reported = report(error);
+        return () => waiting.reject(reported);
+      }
+    });
+  }
+
+  #runMember({ body, resolve }: Waiting): Verdict {
+    const { connection } = this.#options;
+    const steps = body();
+    let step = steps.next();
+    while (!step.done) step = steps.next(connection.all(step.value.statement, step.value.parameters));
+    const { value } = step;
+    return () => resolve(value);
+  }
+
+  /** Tells the members of the group how it ended, and goes on with those that came after it. */
+  #settle(verdicts: readonly Verdict[]): void {
+    this.#waiting = this.#waiting.slice(verdicts.length);
+    for (const tell of verdicts) tell();
+    this.#next();
+  }
+
+  /** Another process holds the write lock: those who waited too long are told, the others retry. */
+  #waitForLock(error: unknown, now: number): void {
+    const unavailable = asStorageError(error);
+    this.#waiting = this.#waiting.filter(({ since, reject }) => {
+      const late = now - since > LOCK_DEADLINE;
+      if (late) reject(unavailable);
+      return !late;
+    });
+    this.#next(LOCK_RETRY);
+  }
+
+  #next(delay = 0): void {
+    if (this.#waiting.length > 0) return this.#schedule(delay);
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}

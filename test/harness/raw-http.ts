@@ -1,0 +1,104 @@
+// HTTP/1.1 byte by byte. Bytes are written as texts of the characters U+0000 to U+00FF, one for each.
+
+/** Longer than any answer takes; whatever comes later hangs. In milliseconds. */
+const PATIENCE = 20_000;
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, decoded as UTF-8. */
+  readonly text: string;
+}
+
+export interface ExchangeOptions {
+  /** The answer to HEAD has a length and no body. */
+  readonly isHead?: boolean;
+  /** Ends the sending side after the last piece, as a client does that leaves. */
+  readonly leaves?: boolean;
+}
+
+/**
+ * Sends bytes over a connection of its own, each piece in a packet of its own, and returns all answers
+ * once the service has closed the connection. Fails on an answer that is not well-formed, and if the
+ * service neither answers nor closes.
+ */
+export async function exchange(
+  port: number,
+  pieces: string | Iterable<string>,
+  { isHead = false, leaves = false }: ExchangeOptions = {},
+): Promise<RawAnswer[]> {
+  const rest = (typeof pieces === "string" ? [pieces] : pieces)[Symbol.iterator]();
+  const received: Buffer[] = [];
+  const ended = Promise.withResolvers<void>();
+  let unsent: Buffer = Buffer.alloc(0);
+  let isOpen = true;
+
+  /** Writes until the connection takes no more. */
+  const pump = (socket: Bun.Socket): void => {
+    if (!isOpen) return;
+    if (unsent.length === 0) {
+      const { value, done } = rest.next();
+      if (done) {
+        if (leaves) socket.shutdown();
+        return;
+      }
+      unsent = Buffer.from(value, "latin1");
+    }
+    const written = socket.write(unsent);
+    if (written < 0) return;
+    unsent = unsent.subarray(written);
+    socket.flush();
+    if (unsent.length === 0) setImmediate(() => pump(socket)); // otherwise `drain` goes on
+  };
+
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      open: (opened) => {
+        opened.setNoDelay(true);
+        pump(opened);
+      },
+      drain: pump,
+      data: (_socket, bytes) => void received.push(Buffer.from(bytes)),
+      close: () => ended.resolve(),
+      error: (_socket, error) => ended.reject(error),
+    },
+  });
+  const timer = setTimeout(() => {
+    ended.reject(new Error(`The service neither answered nor closed. It sent: ${Buffer.concat(received)}`));
+  }, PATIENCE);
+  try {
+    await ended.promise;
+  } finally {
+    isOpen = false;
+    clearTimeout(timer);
+    socket.terminate();
+  }
+  return parseAnswers(Buffer.concat(received), isHead);
+}
+
+/** Splits what a service sent into answers, strictly: nothing may be left over. */
+function parseAnswers(bytes: Buffer, isHead: boolean): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = bytes; rest.length > 0; ) {
+    const end = rest.indexOf("\r\n\r\n");
+    const [line = "", ...lines] = rest.toString("latin1", 0, Math.max(end, 0)).split("\r\n");
+    const status = Number(/^HTTP\/1\.1 ([1-5][0-9]{2}) [ -~]+$/.exec(line)?.[1]);
+    if (end < 0 || !status) throw new Error(`Not an answer: ${JSON.stringify(rest.toString("latin1"))}`);
+    const headers = new Headers(lines.map(parseHeader));
+    const hasBody = !isHead && status >= 200 && status !== 204 && status !== 304;
+    const length = hasBody ? Number(headers.get("content-length") ?? 0) : 0;
+    const start = end + 4;
+    if (start + length > rest.length) throw new Error(`The body of ${line} ends early.`);
+    answers.push({ status, headers, text: rest.toString("utf8", start, start + length) });
+    rest = rest.subarray(start + length);
+  }
+  return answers;
+}
+
+function parseHeader(line: string): [string, string] {
+  const match = /^([A-Za-z][A-Za-z0-9-]*): ([ -~]*)$/.exec(line);
+  if (!match) throw new Error(`Not a header: ${JSON.stringify(line)}`);
+  return [match[1] as string, match[2] as string];
+}

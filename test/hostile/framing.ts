@@ -1,0 +1,230 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import type { Operation } from "../../src/contract/operation.ts";
+import { rounds } from "../harness/form.ts";
+import { bareAnswers } from "./bare-answers.ts";
+import { chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
+import type { Target } from "./target.ts";
+
+/** A body of the service's limit, and one byte more. */
+const LIMIT = 64 * 1024;
+
+/** How the bytes of a request are framed and cut. */
+export function attackFraming(operation: Operation, target: () => Target): void {
+  const readsBody = operation.body !== undefined;
+  const valid = () => target().valid(operation);
+  /** The operation's request with the body that it has, or with one that it ignores. */
+  const withAnyBody = (): RawRequest => (readsBody ? valid() : withBody(valid(), "{}"));
+
+  describe("framing", () => {
+    const refused = bareAnswers.filter((row) => readsBody || !row.readsBody);
+    test.each(refused.map((row) => [row.what, row] as const))("refuses %s", async (_what, row) => {
+      const before = await target().successes(operation);
+      for (const bytes of row.bytes(valid())) {
+        const got = await target().outcomeOfBytes(bytes, valid(), { leaves: row.leaves === true });
+        expect([bytes, got]).toEqual([bytes, row.answer === "closed" ? "closed" : `bare ${row.answer}`]);
+      }
+      if (!row.mayHaveRun) expect(await target().successes(operation)).toBe(before);
+    });
+
+    test("takes what is odd and allowed", async () => {
+      const request = withAnyBody();
+      const { body } = request;
+      const length = `Content-Length: ${body.length}`;
+      const size = body.length.toString(16);
+      const odd: RawRequest[] = [
+        { ...request, framing: [length, length] },
+        { ...request, framing: [`content-LENGTH:${body.length}`] },
+        { ...request, framing: [`Content-Length: \t ${body.length} \t `] },
+        { ...request, framing: [`Content-Length: 000000${body.length}`] },
+        { ...request, framing: [length, "Expect: 100-continue"] },
+        { ...request, version: "HTTP/1.0", host: [] },
+        withChunks(request, `${chunk(body)}0\r\n\r\n`),
+        withChunks(request, body.split("").map(chunk).join("") + "0\r\n\r\n"),
+        withChunks(request, `${size.toUpperCase()}\r\n${body}\r\n0000\r\n\r\n`),
+        withChunks(request, `${"0".repeat(500)}${size}\r\n${body}\r\n0\r\n\r\n`),
+        withChunks(request, `${size};a=b;c="d;e"\r\n${body}\r\n0;f\r\n\r\n`),
+        { ...withChunks(request, `${chunk(body)}0\r\n\r\n`), framing: ["transfer-ENCODING: Chunked"] },
+      ];
+      for (const one of odd) {
+        const before = await target().successes(operation);
+        expect([one.framing, await target().outcome(one)]).toEqual([one.framing, String(operation.answer.status)]);
+        expect(await target().successes(operation)).toBe(before + 1);
+      }
+    });
+
+    test("never takes a body for a request", async () => {
+      const smuggled = render({ ...valid(), method: "GET", target: "/smuggled" });
+      const framings = [
+        withBody(valid(), smuggled),
+        withChunks(valid(), `${chunk(smuggled)}0\r\n\r\n`),
+        withChunks(valid(), `2;${"a".repeat(100)}\r\n{}\r\n${chunk(smuggled)}0\r\n\r\n`),
+        { ...withBody(valid(), smuggled), version: "HTTP/1.0" },
+        { ...withBody(valid(), smuggled), method: "HEAD" },
+        { ...withBody(valid(), smuggled), method: "OPTIONS" },
+        { ...withBody(valid(), smuggled), method: "DELETE" },
+        { ...withBody(valid(), smuggled), authorization: [], more: [target().newAddress()] },
+      ];
+      for (const framing of framings) {
+        expect(await target().outcome(framing)).toMatch(/^\d{3}( [a-z_]+)?$/); // one answer, where two requests would get two
+      }
+    });
+
+    test("takes chunks of any sizes, and only if they are right", async () => {
+      const { body } = withAnyBody();
+      const cuts = fc.array(fc.nat(body.length), { maxLength: 6 });
+      const wrong = fc.record({ index: fc.nat(6), by: fc.constantFrom(0, 0, -2, -1, 1, 2, 100) });
+      await fc.assert(
+        fc.asyncProperty(cuts, wrong, async (positions, { index, by }) => {
+          const parts = cutAt(body, positions);
+          const faulty = by === 0 ? -1 : index % parts.length;
+          const chunks = parts.map((part, at) => {
+            const size = part.length + (at === faulty ? by : 0);
+            return `${Math.max(1, size).toString(16)}\r\n${part}\r\n`;
+          });
+          const isRight = chunks.every((one, at) => one === chunk(parts[at] as string));
+          const request = withChunks(valid(), `${chunks.join("")}0\r\n\r\n`);
+          const got = await target().outcomeOfBytes(render(request), request, { leaves: !isRight });
+          // A chunk that is too long eats up the end; the service then waits until the client leaves.
+          const served = `^${operation.answer.status}${isRight ? "" : "(, bare 400)?"}$`;
+          expect(got).toMatch(new RegExp(isRight || !readsBody ? served : "^(bare 400|closed)$"));
+        }),
+        { numRuns: rounds(30, 1_800) },
+      );
+    });
+
+    test("gives the same answer however the bytes are cut", async () => {
+      const requests = [withAnyBody(), withChunks(valid(), `${chunk(withAnyBody().body)}0\r\n\r\n`)];
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...requests),
+          fc.array(fc.nat(1_000), { maxLength: 12 }),
+          async (request, at) => {
+            const pieces = cutAt(render(request), at);
+            expect(await target().outcomeOfBytes(pieces, request)).toBe(String(operation.answer.status));
+          },
+        ),
+        { numRuns: rounds(30, 1_500) },
+      );
+    });
+
+    test("answers a request that was garbled with one sound answer, or not at all", async () => {
+      const change = fc.record({
+        at: fc.nat(1_000),
+        remove: fc.nat(4),
+        insert: fc.oneof(
+          fc.uint8Array({ maxLength: 3 }).map((bytes) => Buffer.from(bytes).toString("latin1")),
+          fc.constantFrom(
+            "\r\n",
+            "\n",
+            "\r\n\r\n",
+            "\0",
+            ":",
+            " ",
+            "\t",
+            "%",
+            "?",
+            "#",
+            "Content-Length: 1\r\n",
+            "\r\n ",
+          ),
+        ),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+          const garbled = changes.reduce((bytes, { at, remove, insert }) => {
+            const position = at % bytes.length;
+            return bytes.slice(0, position) + insert + bytes.slice(position + remove);
+          }, render(withAnyBody()));
+          const [method = "", path = ""] = garbled.split(" ", 2);
+          const got = await target().outcomeOfBytes(garbled, { method, target: path }, { leaves: true });
+          // What the garbling put behind the request is refused by itself.
+          expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
+        }),
+        { numRuns: rounds(60, 7_500) },
+      );
+    });
+
+    test("survives bytes without any sense", async () => {
+      const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((any) => Buffer.from(any).toString("latin1"));
+      const words = fc.constantFrom(
+        "GET ",
+        "/v1/pets",
+        " HTTP/1.1",
+        "\r\n",
+        "\n",
+        ":",
+        "Host: x",
+        "\0",
+        "0",
+        "chunked",
+        " ",
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          fc.oneof(
+            bytes,
+            fc.array(words, { maxLength: 20 }).map((list) => list.join("")),
+          ),
+          async (sent) => {
+            const [method = "", path = ""] = sent.split(" ", 2);
+            const got = await target().outcomeOfBytes(sent, { method, target: path }, { leaves: true });
+            expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
+          },
+        ),
+        { numRuns: rounds(20, 1_800) },
+      );
+    });
+  });
+
+  describe("large bodies", () => {
+    if (readsBody) {
+      test("are taken up to 64 KiB and refused above, with a length and in chunks", async () => {
+        const { body } = valid();
+        for (const [length, expected] of [
+          [LIMIT, String(operation.answer.status)],
+          [LIMIT + 1, "413 payload_too_large"],
+          [3 * LIMIT, "413 payload_too_large"],
+        ] as const) {
+          const large = body.padEnd(length);
+          expect(await target().outcome(withBody(valid(), large))).toBe(expected);
+          expect(await target().outcome(withChunks(valid(), `${chunk(large)}0\r\n\r\n`))).toBe(expected);
+        }
+      });
+    }
+
+    test("that are only announced are refused before they come", async () => {
+      const expected = readsBody ? "413 payload_too_large" : String(operation.answer.status);
+      for (const length of [LIMIT + 1, 128 * 1024 * 1024]) {
+        const request = { ...withAnyBody(), framing: [`Content-Length: ${length}`], body: "" };
+        expect(await target().outcome(request)).toBe(expected);
+      }
+    });
+
+    test("that never end are answered, and their connection is closed", async () => {
+      const piece = chunk(" ".repeat(16_000));
+      const endless = function* (request: RawRequest) {
+        yield render(withChunks(request, ""));
+        for (;;) yield piece;
+      };
+      const stranger = { ...valid(), authorization: [], more: [target().newAddress()] };
+      const unknown = { ...valid(), target: `${target().basePath}/nothing` };
+      const answers = [
+        [valid(), readsBody ? "413 payload_too_large" : String(operation.answer.status)],
+        [stranger, "401 missing_api_key"],
+        [unknown, "404 path_not_found"],
+      ] as const;
+      const many = Array.from({ length: rounds(3, 60) }, (_, index) => answers[index % 3] as (typeof answers)[number]);
+      const got = await Promise.all(many.map(([request]) => target().outcomeOfBytes(endless(request), request)));
+      expect(got).toEqual(many.map(([, expected]) => expected));
+    });
+  });
+}
+
+/** The parts of a text between positions, none of them empty. */
+function cutAt(text: string, positions: readonly number[]): string[] {
+  const sorted = [...new Set([0, ...positions.map((position) => position % text.length), text.length])].toSorted(
+    (a, b) => a - b,
+  );
+  return sorted.slice(1).map((end, index) => text.slice(sorted[index], end));
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import type { Operation } from "../../src/contract/operation.ts";
+import { longForm, rounds } from "../harness/form.ts";
+import { headerNames, headerValues, hosts } from "./hostile-headers.ts";
+import { MARK } from "./soundness.ts";
+import type { Target } from "./target.ts";
+
+/** Headers, as bytes on the wire. */
+export function attackHeaders(operation: Operation, target: () => Target): void {
+  const valid = () => target().valid(operation);
+  const success = String(operation.answer.status);
+  const withLines = (...more: string[]) => target().outcome({ ...valid(), more });
+
+  describe("headers", () => {
+    test("that hold no key, or more than one, are no authorization", async () => {
+      const { key } = target();
+      const missing = [
+        [],
+        [""],
+        ["Bearer\t" + key],
+        ["Basic " + key],
+        [key],
+        [`"Bearer ${key}"`],
+        ["Bearer, " + key],
+        ["Bearer=" + key],
+      ];
+      const invalid = [
+        ["Bearer"],
+        [`Bearer ${key}`, `Bearer ${key}`],
+        [`Bearer ${key}`, "Bearer x"],
+        ["Bearer x", `Bearer ${key}`],
+        [`Bearer ${key}`, "Basic x"],
+        [`Bearer ${key}, Bearer ${key}`],
+        [`Bearer ${key};`],
+        [`Bearer "${key}"`],
+        [`Bearer ${key.toUpperCase()}`],
+        [`Bearer ${key}\x7f`],
+        [`Bearer ${key}\xa0`],
+        [`Bearer ${key}%00`],
+        [`Bearer Bearer ${key}`],
+        [`Bearer ${key.slice(0, -1)}`],
+        [`Bearer ${"a".repeat(8_000)}`],
+        [`Bearer ${" ".repeat(8_000)}a`],
+        [`Bearer ${MARK}`],
+        ["Bearer ' OR 1=1--"],
+        ["Bearer __proto__"],
+      ];
+      for (const [credentials, expected] of [
+        ...missing.map((one) => [one, "401 missing_api_key"] as const),
+        ...invalid.map((one) => [one, "401 invalid_api_key"] as const),
+      ]) {
+        const authorization = credentials.map((credential) => `Authorization: ${credential}`);
+        const got = await target().outcome({ ...valid(), authorization, more: [target().newAddress()] });
+        expect([credentials, got]).toEqual([credentials, expected]);
+      }
+    });
+
+    test("that hold any other credentials are refused", async () => {
+      const characters = fc.constantFrom(...'aA09_-.,;="\\/@ \t~\x7f\x80\xff'.split(""));
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: characters, maxLength: 60 }), async (text) => {
+          const authorization = [`Authorization: Bearer ${text}`];
+          const got = await target().outcome({ ...valid(), authorization, more: [target().newAddress()] });
+          expect(got).toMatch(/^401 (invalid|missing)_api_key$/);
+        }),
+        { numRuns: rounds(20, 1_500) },
+      );
+    });
+
+    test("of strange hosts lead nowhere else", async () => {
+      for (const given of hosts) {
+        const host = given.map((one) => `Host: ${one}`);
+        expect([given, await target().outcome({ ...valid(), host })]).toEqual([given, success]);
+      }
+    });
+
+    test("with hostile values change nothing", async () => {
+      for (const name of headerNames) {
+        const sent = headerValues.filter((_value, index) => longForm || index % 4 === 0 || name === "X-Forwarded-For");
+        for (const value of sent) {
+          expect([name, value, await withLines(`${name}: ${value}`)]).toEqual([name, value, success]);
+        }
+        expect([name, await withLines(`${name}: a`, `${name}: b`)]).toEqual([name, success]);
+      }
+    });
+
+    test("of any value are taken without control characters, and refused with them", async () => {
+      const character = fc.oneof(
+        { weight: 20, arbitrary: fc.integer({ min: 0x20, max: 0xff }) },
+        { weight: 1, arbitrary: fc.integer({ min: 0, max: 0x1f }) },
+      );
+      const value = fc.array(character, { maxLength: 40 }).map((codes) => String.fromCharCode(...codes));
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(...headerNames, "X-A"), value, async (name, text) => {
+          // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+          const isAllowed = !/[\0-\x08\x0a-\x1f]/.test(text);
+          // A carriage return and a line feed together are the beginning of another header.
+          fc.pre(!text.includes("\r\n"));
+          expect(await withLines(`${name}: ${text}`)).toBe(isAllowed ? success : "bare 400");
+        }),
+        { numRuns: rounds(40, 3_000) },
+      );
+    });
+
+    test("of any name are taken if it is a token, and refused if not", async () => {
+      const name = fc.array(fc.integer({ min: 1, max: 0xff }), { minLength: 1, maxLength: 3 });
+      await fc.assert(
+        fc.asyncProperty(
+          name.map((codes) => `X${String.fromCharCode(...codes)}`),
+          async (text) => {
+            fc.pre(!/[:\r\n]/.test(text));
+            const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text);
+            expect(await withLines(`${text}: a`)).toBe(isToken ? success : "bare 400");
+          },
+        ),
+        { numRuns: rounds(30, 1_500) },
+      );
+    });
+
+    test("that are injected into another are never sent back", async () => {
+      const line = `Set-${MARK}: ${MARK}`;
+      expect(await withLines(`X-A: a\r\n${line}\r\nLocation: http://${MARK}.example`)).toBe(success);
+      // Behind an empty line they are a body, or the beginning of another request.
+      expect(await withLines(`X-A: a\r\n\r\n${line}`)).toMatch(/^(20\d|400 invalid_request)(, bare 400)?$/);
+    });
+
+    test("of many addresses that a proxy names are read without harm", async () => {
+      const hop = fc.oneof(
+        fc.constantFrom(
+          "127.0.0.1",
+          "::ffff:127.0.0.1",
+          "::1%lo",
+          "1.2.3.4:80",
+          "[2001:db8::1]",
+          "0x7f.1",
+          "",
+          " ",
+          ":",
+          "%",
+        ),
+        fc.ipV4(),
+        fc.ipV6(),
+        fc.string({ unit: "grapheme-ascii", maxLength: 8 }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(hop, { maxLength: 6 }), async (hops) => {
+          const more = [`X-Forwarded-For: ${hops.join(",")}`];
+          const got = await target().outcome({ ...valid(), authorization: [], more });
+          expect(got).toMatch(/^(401 missing_api_key|429 rate_limit_exceeded)$/);
+        }),
+        { numRuns: rounds(20, 1_500) },
+      );
+    });
+
+    if (operation.body) {
+      test("that say of a body what it is not, or say it twice", async () => {
+        const json = "Content-Type: application/json";
+        for (const type of [
+          [],
+          ["Content-Type:"],
+          [json, json],
+          [json, "Content-Type: text/plain"],
+          ["Content-Type: \xff"],
+        ]) {
+          expect([type, await target().outcome({ ...valid(), type })]).toEqual([type, "415 unsupported_media_type"]);
+        }
+        for (const encodings of [
+          ["gzip"],
+          ["identity", "identity"],
+          ["identity", "gzip"],
+          ["\xff"],
+          ["a".repeat(8_000)],
+        ]) {
+          const more = encodings.map((one) => `Content-Encoding: ${one}`);
+          expect([more, await target().outcome({ ...valid(), more })]).toEqual([more, "415 unsupported_media_type"]);
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,77 @@
+// Hostile requests to the real program, for every operation of the contract. What every answer owes is
+// in `soundness.ts`; what is sent, and what has to come back, in the files beside it. A property that
+// fails prints its seed and its smallest case.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { longForm, rounds } from "../harness/form.ts";
+import { bareAnswers } from "./bare-answers.ts";
+import { attackBodies } from "./bodies.ts";
+import { attackFraming } from "./framing.ts";
+import { attackHeaders } from "./headers.ts";
+import { attackMethods } from "./methods.ts";
+import { operations, Target } from "./target.ts";
+import { attackPaths, attackQueries } from "./targets.ts";
+
+const MIB = 1024 * 1024;
+/** How much more memory the process may hold after the attack than after its first part. */
+const GROWTH = 64 * MIB;
+
+let target: Target;
+const memory: number[] = [];
+beforeAll(async () => {
+  target = await Target.start();
+});
+afterAll(() => target.program.child.kill());
+
+describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
+  attackBodies(operation, () => target);
+  attackQueries(operation, () => target);
+  attackPaths(operation, () => target);
+  attackFraming(operation, () => target);
+  attackHeaders(operation, () => target);
+  attackMethods(operation, () => target);
+  afterAll(() => void memory.push(target.memory()));
+});
+
+describe("after all that", () => {
+  test("there were enough cases", () => {
+    expect(target.cases).toBeGreaterThan(rounds(1_000, 20_000));
+  });
+
+  if (longForm) {
+    test("the process holds hardly more memory than after its first part", () => {
+      const [first = 0] = memory;
+      expect(target.memory()).toBeLessThan(first + GROWTH);
+    });
+  }
+
+  test("each operation answers as before", async () => {
+    for (const operation of operations) {
+      expect(await target.outcome(target.valid(operation))).toBe(String(operation.answer.status));
+    }
+  });
+
+  test("it is the same process, which logged no failure and ends in order", async () => {
+    const { child } = target.program;
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    expect(await target.program.end()).toBe(0);
+    const lines = target.program.output
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { event: string; level: string; pid?: number; status?: number });
+    expect(lines.filter(({ event }) => event === "listening").map(({ pid }) => pid)).toEqual([child.pid]);
+    expect(lines.filter(({ level, status = 200 }) => level !== "info" || status >= 500)).toEqual([]);
+    expect(target.program.errors).toBe("");
+  });
+});
+
+test("the documentation lists the same bare answers", () => {
+  const decisions = readFileSync(join(import.meta.dir, "../../docs/decisions.md"), "utf8");
+  const [, section = ""] = decisions.split(/^## Bare answers$/m);
+  const rows = [...section.split(/^## /m)[0]!.matchAll(/^\| (.+) \| (\S+) \|$/gm)].map(([, what, answer]) => [
+    what,
+    answer,
+  ]);
+  expect(rows.slice(2)).toEqual(bareAnswers.map(({ what, answer }) => [what, answer]));
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { METHODS } from "node:http";
+import * as fc from "fast-check";
+import type { Operation } from "../../src/contract/operation.ts";
+import { rounds } from "../harness/form.ts";
+import { MARK } from "./soundness.ts";
+import { operations, type Target } from "./target.ts";
+
+/** Methods of every name, registered or not. */
+export function attackMethods(operation: Operation, target: () => Target): void {
+  const ask = (method: string, path = target().valid(operation).target, more: string[] = []) =>
+    target().outcome({ ...target().valid(operation), method, target: path, more });
+
+  /** What the path of the operation has. */
+  const own = operations.filter(({ path }) => path === operation.path).map(({ method }) => method as string);
+  const allowed = new Set([...own, ...(own.includes("GET") ? ["HEAD"] : []), "OPTIONS"]);
+  const others = METHODS.filter((method) => !allowed.has(method));
+
+  describe("methods", () => {
+    test("that the path does not have", async () => {
+      for (const method of others) {
+        expect([method, await ask(method, undefined, [`X-A: ${MARK}`])]).toEqual([method, "405 method_not_allowed"]);
+        expect([method, await ask(method, `${target().basePath}/nothing`)]).toEqual([method, "404 path_not_found"]);
+      }
+    });
+
+    test("of strangers", async () => {
+      for (const method of METHODS.filter((one) => one !== "OPTIONS")) {
+        const request = { ...target().valid(operation), method, authorization: [], more: [target().newAddress()] };
+        const got = await target().outcome(request);
+        expect([method, got]).toEqual([method, method === "HEAD" ? "401" : "401 missing_api_key"]);
+      }
+    });
+
+    test("that a header names instead", async () => {
+      for (const name of ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]) {
+        for (const method of ["DELETE", "POST", "TRACE", MARK]) {
+          const got = await ask(operation.method, undefined, [`${name}: ${method}`]);
+          expect([name, method, got]).toEqual([name, method, String(operation.answer.status)]);
+        }
+      }
+    });
+
+    test("of any name", async () => {
+      const word = fc.string({ unit: fc.constantFrom(..."GETPOSHADUL-_!~a1".split("")), minLength: 1, maxLength: 8 });
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(word, fc.constantFrom(...METHODS)), async (method) => {
+          fc.pre(!allowed.has(method));
+          const got = await ask(method);
+          // A name that is no method's ends the connection, or is refused for its characters.
+          if (METHODS.includes(method)) expect(got).toBe("405 method_not_allowed");
+          else expect(got).toMatch(/^(closed|bare 400)$/);
+        }),
+        { numRuns: rounds(20, 1_200) },
+      );
+    });
+  });
+}

@@ -1,0 +1,120 @@
+// Says which input is valid by reading the published document with another validator, so that the
+// service is not its own judge.
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { Operation } from "../../src/contract/operation.ts";
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: { readonly type?: string; readonly enum?: readonly string[] };
+}
+
+interface QueryParameter {
+  readonly isRequired: boolean;
+  readonly type: string | undefined;
+  readonly sample: string;
+  readonly validate: ValidateFunction;
+}
+
+interface DocumentedOperation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> };
+}
+
+interface Document {
+  readonly paths: Record<string, Record<string, DocumentedOperation>>;
+  readonly components: object;
+}
+
+/** Judges the input of one operation. */
+export class Oracle {
+  readonly #ajv = new Ajv2020({ strict: false });
+  readonly #body: ValidateFunction | undefined;
+  readonly #parameters: ReadonlyMap<string, QueryParameter>;
+  readonly #isPaged: boolean;
+
+  constructor(document: unknown, operation: Operation) {
+    const { paths, components } = document as Document;
+    const documented = paths[operation.path]?.[operation.method.toLowerCase()];
+    if (!documented) throw new Error(`The document has no ${operation.name}.`);
+    this.#ajv.addSchema({ $id: "document", components });
+    this.#ajv.addFormat("int64", { type: "number", validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
+    const schema = documented.requestBody?.content["application/json"]?.schema;
+    this.#body = schema && this.#compile(schema);
+    const parameters = (documented.parameters ?? []).filter((parameter) => parameter.in === "query");
+    this.#parameters = new Map(
+      parameters.map(({ name, required = false, schema: parameter }) => [
+        name,
+        {
+          isRequired: required,
+          type: parameter.type,
+          sample: parameter.enum?.[0] ?? "1",
+          validate: this.#compile(parameter),
+        },
+      ]),
+    );
+    this.#isPaged = operation.paged !== undefined;
+  }
+
+  get parameterNames(): string[] {
+    return [...this.#parameters.keys()];
+  }
+
+  /** A parameter with a value that its schema takes, most likely. */
+  sampleOf(name: string): string {
+    return `${name}=${this.#parameters.get(name)?.sample}`;
+  }
+
+  /** True if the bytes are a valid body. Not for integers beyond 2^53, which it would round. */
+  takesBody(bytes: Uint8Array): boolean {
+    try {
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+      return this.#body?.(JSON.parse(text)) ?? true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** True if the text behind the `?` is a valid query. No text is taken for the cursor of a page. */
+  takesQuery(query: string): boolean {
+    const given = new Map<string, string>();
+    for (const pair of query.split("&").filter(Boolean)) {
+      const [name = "", ...rest] = pair.split("=");
+      const [key, text] = [decode(name), decode(rest.join("="))];
+      if (key === undefined || text === undefined || given.has(key)) return false;
+      given.set(key, text);
+    }
+    if (this.#isPaged && given.has("cursor")) return false;
+    return (
+      given.keys().every((name) => this.#parameters.has(name)) &&
+      this.#parameters.entries().every(([name, { isRequired, type, validate }]) => {
+        const text = given.get(name);
+        return text === undefined ? !isRequired : validate(typed(text, type));
+      })
+    );
+  }
+
+  #compile(schema: object): ValidateFunction {
+    const { $ref } = schema as { $ref?: string };
+    return this.#ajv.compile($ref ? { $ref: `document${$ref}` } : inDocument(schema));
+  }
+}
+
+/** A schema whose references lead into the document. */
+function inDocument(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')) as object;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number in a query is plain digits; anything else is text. */
+function typed(text: string, type: string | undefined): string | number {
+  return type === "integer" && /^(0|-?[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
+}

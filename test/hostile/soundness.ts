@@ -1,0 +1,83 @@
+import { errorCatalogue } from "../../src/contract/check.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { type Answer, DocumentCheck } from "../harness/document-check.ts";
+
+/** What a hostile request holds where it should never come back in a header. */
+export const MARK = "hx7q9z";
+
+/** Text that only the inside of the program knows. */
+const internal =
+  /\bsrc\/|\.m?[jt]s\b|node_modules|\bat [\w.<>]+ ?\(|sqlite|typebox|(type|range|syntax|reference)error|\bstack\b|\bbun\b|\/tmp\/|\/home\/|\[object |\bundefined\b|\bNaN\b|psk_(test|live)_/i;
+
+/** Every header that an answer of the service may have. */
+const known =
+  /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
+
+/** The largest answer to an error, in bytes: 50 faults. */
+const LARGEST_ERROR = 16_000;
+
+/** What every answer of the service owes, whatever was sent. */
+export class Soundness {
+  readonly #document: DocumentCheck;
+  readonly #basePath: string;
+  readonly #statuses: ReadonlyMap<string, number>;
+
+  constructor(document: unknown, operations: readonly Operation[], basePath: string) {
+    this.#document = new DocumentCheck(document);
+    this.#basePath = basePath;
+    this.#statuses = new Map(errorCatalogue(operations).map(({ code, status }) => [code, status]));
+  }
+
+  /** Throws an error that says what is wrong with an answer. `target` is the request's target, as it was sent. */
+  check(method: string, target: string, answer: Omit<Answer, "method" | "path">): void {
+    const { status, headers, text } = answer;
+    const path = pathIn(target);
+    const faults: string[] = [];
+    if (status >= 500) faults.push("the service failed");
+    for (const [name, value] of headers) {
+      if (!known.test(name)) faults.push(`header ${name} is none of the service's`);
+      if (!/^[ -~]*$/.test(value) || value.includes(MARK)) faults.push(`header ${name} holds what was sent: ${value}`);
+    }
+    if (status >= 400) faults.push(...this.#errorFaults(status, method === "HEAD" ? "" : text));
+    if (faults.length > 0) {
+      throw new Error(`${method} ${target.slice(0, 200)} → ${status}: ${faults.join("; ")}\n${text.slice(0, 2_000)}`);
+    }
+    if (path === this.#basePath || path.startsWith(`${this.#basePath}/`)) {
+      this.#document.check({ method, path: path.slice(this.#basePath.length), ...answer });
+    }
+  }
+
+  #errorFaults(status: number, text: string): string[] {
+    const faults: string[] = [];
+    if (text.length > LARGEST_ERROR) faults.push(`the answer has ${text.length} characters`);
+    if (text === "") return faults;
+    const body = JSON.parse(text) as ErrorBody;
+    if (body.status !== status) faults.push(`the body says ${body.status}`);
+    if (this.#statuses.get(body.code) !== status) faults.push(`${body.code} does not belong to the status`);
+    if (internal.test(withoutEcho(body))) faults.push("the answer shows something internal");
+    if (!isUnicode(body)) faults.push("the answer is not Unicode");
+    return faults;
+  }
+}
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** The words of an error without the names that the client itself chose. */
+function withoutEcho({ message, details = [] }: ErrorBody): string {
+  return [message.replace(details[0]?.path ?? "", ""), ...details.map((fault) => fault.message)].join("\n");
+}
+
+function isUnicode({ message, details = [] }: ErrorBody): boolean {
+  return message.isWellFormed() && details.every(({ path }) => path.isWellFormed());
+}
+
+/** The path in a request's target, which may be a whole address. */
+function pathIn(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?]*/i, "");
+  return path.split("?")[0] as string;
+}

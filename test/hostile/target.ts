@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { domains } from "../../src/app.ts";
+import { type Operation, scopes } from "../../src/contract/operation.ts";
+import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { type ExchangeOptions, exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { type RawRequest, render, validRequest } from "./raw-request.ts";
+import { Soundness } from "./soundness.ts";
+
+/** The operations of the interface: one that is added is attacked without a line of its own. */
+export const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+/** The real program as a process, and what it answered to hostile requests. */
+export class Target {
+  readonly program: Program;
+  readonly key: string;
+  readonly port: number;
+  /** The path of the base address. */
+  readonly basePath: string;
+  readonly document: unknown;
+  readonly #soundness: Soundness;
+  /** Requests so far. */
+  cases = 0;
+  #strangers = 0;
+
+  static async start(): Promise<Target> {
+    // Strangers come from an address each, by this proxy's word, so that their limit does not end the attack.
+    const program = await Program.start(newDataDir(), {
+      PETSTORE_ENV: "staging",
+      PETSTORE_TRUSTED_PROXIES: "127.0.0.1",
+    });
+    const figures = ["--per-minute", "1000000", "--per-day", "1000000000"];
+    const create = ["accounts", "create", "--name", "Hostile", "--plan", "enterprise", ...figures];
+    const account = await runJson(program.dataDir, create);
+    const issue = ["keys", "create", "--account", account.id, "--scopes", scopes.join(",")];
+    const { key } = await runJson(program.dataDir, issue);
+    const document = await (await fetch(new URL("/openapi.json", program.base))).json();
+    const target = new Target(program, key, document);
+    // What is added here has the id 1, which the valid requests of other operations name.
+    for (const operation of operations.filter(({ method }) => method === "POST")) {
+      await target.outcome(target.valid(operation));
+    }
+    return target;
+  }
+
+  private constructor(program: Program, key: string, document: unknown) {
+    const { port, pathname } = new URL(program.base);
+    this.program = program;
+    this.key = key;
+    this.port = Number(port);
+    this.basePath = pathname;
+    this.document = document;
+    this.#soundness = new Soundness(document, operations, pathname);
+  }
+
+  /** A valid request of an operation, to be put differently. */
+  valid(operation: Operation): RawRequest {
+    return validRequest(operation, this.basePath, this.key);
+  }
+
+  /** A header line that makes the request come from an address of its own. */
+  newAddress(): string {
+    const number = this.#strangers++;
+    return `X-Forwarded-For: 10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
+  }
+
+  /** Sends a request and tells what came back, as `outcomeOf` does. */
+  async outcome(request: RawRequest, options: ExchangeOptions = {}): Promise<string> {
+    return this.outcomeOfBytes(render(request), request, options);
+  }
+
+  /** Sends bytes and tells what came back. `method` and `target` are what the bytes ask for. */
+  async outcomeOfBytes(
+    pieces: string | Iterable<string>,
+    { method, target }: { method: string; target: string },
+    options: ExchangeOptions = {},
+  ): Promise<string> {
+    this.cases++;
+    const answers = await exchange(this.port, pieces, { isHead: method === "HEAD", ...options });
+    const final = answers.filter(({ status }) => status >= 200);
+    return final.map((answer) => this.#describe(method, target, answer)).join(", ") || "closed";
+  }
+
+  /** Sends a request by an ordinary client, checks the answer and returns it. */
+  async call(
+    method: string,
+    path: string,
+    init: { headers?: Record<string, string>; body?: string | Uint8Array } = {},
+  ) {
+    this.cases++;
+    const { headers, body } = init;
+    const response = await fetch(this.program.base + path, {
+      method,
+      headers: { Authorization: `Bearer ${this.key}`, ...headers },
+      ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
+    });
+    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    this.#soundness.check(method, this.basePath + path, answer);
+    return answer;
+  }
+
+  /** How often an operation has succeeded, by the service's own count. */
+  async successes({ name, answer }: Operation): Promise<number> {
+    const metrics = await (await fetch(new URL("/metrics", this.program.base))).text();
+    const line = `petstore_requests_total{operation="${name}",status="${answer.status}"} `;
+    return Number(
+      metrics
+        .split("\n")
+        .find((one) => one.startsWith(line))
+        ?.slice(line.length) ?? 0,
+    );
+  }
+
+  /** Resident memory of the process, in bytes. */
+  memory(): number {
+    const status = readFileSync(`/proc/${this.program.child.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  }
+
+  /** `201`, `400 invalid_request`, or, where the runtime's parser answered by itself, `bare 400`. */
+  #describe(method: string, target: string, answer: RawAnswer): string {
+    const { status, headers, text } = answer;
+    const isBare = text === "" && [...headers.keys()].every((name) => name === "connection");
+    if (isBare && status >= 400) return `bare ${status}`;
+    this.#soundness.check(method, target, answer);
+    if (status < 400 || method === "HEAD") return String(status);
+    return `${status} ${(JSON.parse(text) as { code: string }).code}`;
+  }
+}

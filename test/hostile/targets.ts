@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { errorsOf, type Operation } from "../../src/contract/operation.ts";
+import { rounds } from "../harness/form.ts";
+import { dangerousNames, hostileTexts } from "./hostile-texts.ts";
+import { Oracle } from "./oracle.ts";
+import { MARK } from "./soundness.ts";
+import { operations, type Target } from "./target.ts";
+
+/** Characters of a request line that mean something to somebody; it cannot hold spaces and controls. */
+const trickyCharacters = [
+  ..."&=?#%;+,/\\.:@!~*'\"<>{}[]|^`$()-_0129azAZ".split(""),
+  "\x80",
+  "\xc3",
+  "\xa9",
+  "\xff",
+  "\xed\xa0\x80",
+];
+
+const text = fc.oneof(
+  fc.constantFrom(...hostileTexts.filter(({ length }) => length < 1_000)),
+  fc.string({ unit: fc.constantFrom(...trickyCharacters), maxLength: 12 }),
+  fc.string({ unit: "binary", maxLength: 8 }).map((any) => encodeURIComponent(any.toWellFormed())),
+  fc
+    .uint8Array({ maxLength: 6 })
+    .map((bytes) => [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")),
+);
+
+/** Queries of one operation, as bytes on the wire. */
+export function attackQueries(operation: Operation, target: () => Target): void {
+  const outcome = (query: string) => {
+    const valid = target().valid(operation);
+    return target().outcome({ ...valid, target: `${valid.target}?${query}` });
+  };
+
+  describe("queries", () => {
+    test("of hostile texts for every parameter, known or not", async () => {
+      const oracle = new Oracle(target().document, operation);
+      const served = await outcome("");
+      for (const name of [...oracle.parameterNames, "__proto__", "%7a%7a"]) {
+        for (const value of hostileTexts) {
+          const query = `${name}=${value}`;
+          expect([query, await outcome(query)]).toEqual([
+            query,
+            oracle.takesQuery(query) ? served : "400 invalid_request",
+          ]);
+        }
+      }
+    });
+
+    if (operation.query) {
+      test("that give a parameter twice", async () => {
+        const oracle = new Oracle(target().document, operation);
+        for (const name of oracle.parameterNames) {
+          const sample = oracle.sampleOf(name);
+          const encoded = `%${name.charCodeAt(0).toString(16)}${sample.slice(1)}`;
+          for (const query of [`${sample}&${sample}`, `${sample}&&${encoded}`, `${name}&${sample}`]) {
+            expect([query, await outcome(query)]).toEqual([query, "400 invalid_request"]);
+          }
+        }
+      });
+    }
+
+    test("of any form", async () => {
+      const oracle = new Oracle(target().document, operation);
+      const served = await outcome("");
+      const name = fc.oneof(fc.constantFrom(...oracle.parameterNames, ...dangerousNames), text);
+      const pair = fc.oneof(
+        fc.tuple(name, fc.constantFrom("=", "=", "=", "", "=="), text).map((parts) => parts.join("")),
+        fc.constantFrom("", ...oracle.parameterNames.map((known) => oracle.sampleOf(known))),
+      );
+      const query = fc.array(pair, { maxLength: 12 }).map((pairs) => pairs.join("&"));
+      await fc.assert(
+        fc.asyncProperty(query, async (generated) => {
+          expect(await outcome(generated)).toBe(oracle.takesQuery(generated) ? served : "400 invalid_request");
+        }),
+        { numRuns: rounds(60, 4_500) },
+      );
+    });
+
+    test("that are almost as long as a request line can be", async () => {
+      for (const part of ["&", "=", "?", "a&", "a=1&", "%61&", "%", "+", "\xff", "a[]=&", "__proto__&"]) {
+        const query = part.repeat(Math.floor(15_000 / part.length));
+        const isEmpty = part === "&";
+        expect([part, (await outcome(query)) === "400 invalid_request"]).toEqual([part, !isEmpty]);
+      }
+    });
+  });
+}
+
+/** Paths, as bytes on the wire. */
+export function attackPaths(operation: Operation, target: () => Target): void {
+  const outcome = (path: string, more: readonly string[] = []) =>
+    target().outcome({ ...target().valid(operation), target: path, more });
+
+  describe("paths", () => {
+    test("of any form below the base address", async () => {
+      const { basePath } = target();
+      const segment = fc.oneof(text, fc.constantFrom("pets", "pets", "1", "..", ".", "", "%2f", "__proto__"));
+      const paths = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) =>
+        // what stands behind a question mark is a query
+        segments.map((one) => `/${one.replaceAll("?", "")}`).join(""),
+      );
+      await fc.assert(
+        fc.asyncProperty(paths, async (path) => {
+          const got = await outcome(basePath + path);
+          expect(got).toMatch(expectedAt(operation, path));
+        }),
+        { numRuns: rounds(80, 4_500) },
+      );
+    });
+
+    const { params } = operation;
+    if (params) {
+      test("with hostile texts for every parameter", async () => {
+        const { basePath } = target();
+        for (const value of hostileTexts.filter((one) => one !== "" && one !== "0")) {
+          const path = operation.path.replaceAll(/\{[^}]*\}/g, value);
+          expect([value, await outcome(basePath + path)]).toEqual([value, describeError(params.otherwise)]);
+        }
+      });
+    }
+
+    test("that climb out of the base address find nothing but pages", async () => {
+      const { basePath } = target();
+      for (const climb of ["/..", "/%2e%2e", "//", "/.", "/..;", "\\..", "/x/../..", "/../../../etc/passwd"]) {
+        for (const end of ["", operation.path, "/metrics", "/openapi.json"]) {
+          const got = await outcome(`${basePath}${climb}${end}`.replaceAll(/\{[^}]*\}/g, "1"));
+          expect([climb, end, got]).toEqual([climb, end, expect.stringMatching(/^(404|405|415) /)]);
+        }
+      }
+      for (const path of [
+        "//",
+        "/v2/pets",
+        "/V1/pets",
+        "/.git/config",
+        `/${MARK}`,
+        "/metrics/../v1/pets",
+        "/docs/../../x",
+      ]) {
+        expect([path, await outcome(path)]).toEqual([path, "404 path_not_found"]);
+      }
+    });
+
+    test("with the address of a host in front are the same paths", async () => {
+      const valid = target().valid(operation);
+      const served = await target().outcome(valid);
+      for (const origin of [
+        "http://petstore",
+        `http://${MARK}.example`,
+        "https://u:p@other.example:1",
+        "HTTP://x:99999",
+      ]) {
+        expect([origin, await outcome(origin + valid.target)]).toEqual([origin, served]);
+      }
+    });
+  });
+}
+
+function describeError({ status, code }: { status: number; code: string }): string {
+  return `${status} ${code}`;
+}
+
+/** What a request with the method of an operation may get at a path below the base address. */
+function expectedAt(operation: Operation, path: string): RegExp {
+  const here = operations.filter((one) => {
+    const pattern = one.path.split("/").map((part) => (part.startsWith("{") ? "[^/]+" : part));
+    return new RegExp(`^${pattern.join("/")}$`).test(path);
+  });
+  if (here.length === 0) return /^404 path_not_found$/;
+  const same = here.find(({ method }) => method === operation.method);
+  if (!same) return /^405 method_not_allowed$/;
+  // A body that belongs to another operation is judged by this one.
+  const statuses = [
+    same.answer.status,
+    ...(same === operation ? same.errors : errorsOf(same)).map(({ status }) => status),
+  ];
+  return new RegExp(`^(${statuses.join("|")})( |$)`);
+}

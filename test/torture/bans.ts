@@ -1,0 +1,44 @@
+import { type Answer, Client } from "./client.ts";
+
+interface Banned {
+  readonly key: string;
+  /** Unix time of the end, in seconds. */
+  readonly until: number;
+}
+
+/** Keys that were told that they are banned: each has to be so, until the moment that it was told. */
+export class Bans {
+  readonly violations: string[] = [];
+  readonly #banned: Banned[] = [];
+
+  /** Goes on with requests that are denied until the key is banned. Rejects if the service is gone. */
+  async provoke(base: string, key: string): Promise<void> {
+    const client = new Client(base, key);
+    for (;;) {
+      const answer = await client.call("GET", "/pets?limit=1");
+      if (isBan(answer)) {
+        this.#banned.push({ key, until: Number(answer.headers.get("x-ratelimit-reset")) });
+        return;
+      }
+    }
+  }
+
+  /** Asks for each ban that holds for some seconds more. */
+  async check(base: string): Promise<void> {
+    const holding = this.#banned.filter(({ until }) => until > Date.now() / 1000 + 5);
+    for (const { key, until } of holding) {
+      const answer = await new Client(base, key).call("GET", "/pets?limit=1");
+      const found = Number(answer.headers.get("x-ratelimit-reset"));
+      if (!isBan(answer)) this.violations.push(`a ban until ${until} is gone: ${answer.status}`);
+      else if (Math.abs(found - until) > 1) this.violations.push(`a ban until ${until} ends at ${found} after a kill`);
+    }
+  }
+
+  get count(): number {
+    return this.#banned.length;
+  }
+}
+
+function isBan({ status, text = "" }: Answer): boolean {
+  return status === 429 && text.includes('"key_banned"');
+}

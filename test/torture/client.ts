@@ -1,0 +1,33 @@
+/** An answer; without `text` where it broke off after its headers. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string | undefined;
+}
+
+/** One key's requests to one life of the service, counted as the key's account would count them. */
+export class Client {
+  readonly base: string;
+  readonly #key: string;
+  sent = 0;
+  /** When answers arrived, in ascending order of `performance.now()`. */
+  readonly answeredAt: number[] = [];
+
+  constructor(base: string, key: string) {
+    this.base = base;
+    this.#key = key;
+  }
+
+  /** Sends a request below the base address. Rejects if no answer begins. */
+  async call(method: string, path: string, body?: string): Promise<Answer> {
+    this.sent++;
+    const headers = { Authorization: `Bearer ${this.#key}`, "Content-Type": "application/json" };
+    const response = await fetch(
+      this.base + path,
+      body === undefined ? { method, headers } : { method, headers, body },
+    );
+    this.answeredAt.push(performance.now());
+    const text = await response.text().catch(() => undefined);
+    return { status: response.status, headers: response.headers, text };
+  }
+}

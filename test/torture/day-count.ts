@@ -1,0 +1,50 @@
+import type { Answer, Client } from "./client.ts";
+
+/** A killed process may forget so much of what it counted, in milliseconds. */
+const FORGOTTEN = 1_000;
+
+/** The first answer to a client in one life of the service, and how the life ended. */
+interface Life {
+  readonly client: Client;
+  readonly used: number;
+  readonly reset: string | null;
+  killedAt: number;
+}
+
+/**
+ * Checks, from the outside, that an account's count of the day outlives each kill but for the last
+ * second, and is never more than what was sent. The account's quota has to be the same for the minute
+ * and the day, so that the headers show the day.
+ */
+export class DayCount {
+  readonly violations: string[] = [];
+  readonly #quota: number;
+  #life: Life | undefined;
+
+  constructor(quota: number) {
+    this.#quota = quota;
+  }
+
+  /** Takes the first answer of a new life, compares it with the life before. */
+  begin(client: Client, first: Answer): void {
+    const used = this.#quota - Number(first.headers.get("x-ratelimit-remaining"));
+    const life = { client, used, reset: first.headers.get("x-ratelimit-reset"), killedAt: Number.NaN };
+    // A new day begins with a new count.
+    if (this.#life && this.#life.reset === life.reset) this.#compare(this.#life, used - 1);
+    this.#life = life;
+  }
+
+  killed(): void {
+    if (this.#life) this.#life.killedAt = performance.now();
+  }
+
+  #compare({ client, used, killedAt }: Life, found: number): void {
+    const lasting = client.answeredAt.filter((time) => time < killedAt - FORGOTTEN).length;
+    // `used` has the life's first request in it already.
+    const least = used - 1 + Math.max(0, lasting);
+    const most = used - 1 + client.sent;
+    if (found < least || found > most) {
+      this.violations.push(`the day's count is ${found} after a kill, not from ${least} to ${most}`);
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * For how long a process has waited so far for a processor that others had, in milliseconds; 0 where
+ * the system does not tell. On a busy machine it can be most of the time that something takes.
+ */
+export function waitedForProcessor(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1_000_000;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,174 @@
+import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { newDataDir, Program, serveCommand } from "../harness/program.ts";
+import { Bans } from "./bans.ts";
+import { Client } from "./client.ts";
+import { DayCount } from "./day-count.ts";
+import { environment, newKey } from "./keys.ts";
+import { Ledger, readExactly, type ShownAnimal } from "./ledger.ts";
+import { Animals, createUntilGone } from "./load.ts";
+import { Random } from "./random.ts";
+import { waitedForProcessor } from "./run-queue.ts";
+
+const CONNECTIONS = 24;
+/** For the account of the load: never used up, and the same for both windows. */
+const PLENTY = 1_000_000_000;
+/** The promise: ready again so soon after its start, in milliseconds. */
+const READY_WITHIN = 2_000;
+/** One round in so many gets a key banned, which takes a second. */
+const BAN_EVERY = 10;
+/** The latest moments of a kill, in milliseconds, in a start and under load. */
+const LATEST = { inStart: 200, underLoad: 160 };
+/** And after a ban was told: at once, or when counts have been saved more than once. */
+const LATEST_AFTER_BAN = [5, 1_000];
+
+/**
+ * Kills the service over and over on one data folder, each time at another moment, and checks after
+ * each start what a client has a right to find. The seed decides the moments and the animals.
+ */
+export class Siege implements AsyncDisposable {
+  readonly dataDir = newDataDir();
+  readonly #moments: Random;
+  readonly #command: readonly string[];
+  readonly #ledger = new Ledger();
+  readonly #dayCount = new DayCount(PLENTY);
+  readonly #bans = new Bans();
+  readonly #violations: string[] = [];
+  readonly #animals: Animals;
+  #program: Program | undefined;
+  #writer = "";
+  #rounds = 0;
+  /** The last page of the animals that was read: what is new comes on it and after it. */
+  #lastPage = "/pets?limit=100";
+  #kills = 0;
+  /** The longest time from a start to readiness, in milliseconds. */
+  #slowestStart = 0;
+
+  constructor(seed: number, command = serveCommand) {
+    this.#moments = new Random(seed);
+    this.#animals = new Animals(new Random(seed)); // apart: how many are made depends on the machine
+    this.#command = command;
+  }
+
+  get violations(): string[] {
+    return [this.#violations, this.#ledger.violations, this.#dayCount.violations, this.#bans.violations].flat();
+  }
+
+  /** What it came to so far, in words. */
+  get report(): string {
+    const animals = `${this.#ledger.acknowledged} animals acknowledged`;
+    return `${animals}, ${this.#bans.count} bans, ${this.#kills} kills, slowest start ${Math.round(this.#slowestStart)} ms`;
+  }
+
+  /** Ends what a failure left running. The data folder stays, to be looked at. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#program?.end("SIGKILL");
+  }
+
+  removeData(): void {
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Makes the store, in a start that is killed and one that is not, and the account of the load. */
+  async begin(): Promise<void> {
+    await this.#killStart();
+    const program = await this.#start();
+    this.#writer = await newKey(this.dataDir, { perMinute: PLENTY, perDay: PLENTY });
+    await this.#kill(program);
+  }
+
+  /** One life of the service under load, ended by a kill. */
+  async round(): Promise<void> {
+    if (this.#moments.below(4) === 0) await this.#killStart();
+    const program = await this.#start();
+    const client = await this.#check(program);
+    const bringsBan = this.#rounds++ % BAN_EVERY === 5;
+    let isGone = false;
+    const load = createUntilGone(client, CONNECTIONS, this.#animals, this.#ledger, () => isGone);
+    if (bringsBan) await this.#bans.provoke(program.base, await newKey(this.dataDir, { perMinute: 1, perDay: 1_000 }));
+    await this.#anyMoment(bringsBan ? this.#moments.pick(LATEST_AFTER_BAN) : LATEST.underLoad);
+    isGone = true;
+    this.#dayCount.killed();
+    await this.#kill(program);
+    await load;
+  }
+
+  /** A last start: everything is read once more from the beginning, and the service stopped in order. */
+  async finish(): Promise<void> {
+    const program = await this.#start();
+    const client = await this.#check(program);
+    const expected = this.#ledger.reopen();
+    await this.#readFrom("/pets?limit=100", client);
+    this.#ledger.settle();
+    const found = this.#inspect<{ count: number }>("SELECT count(*) AS count FROM pets")[0]?.count;
+    if (found !== expected) this.#violations.push(`the store has ${found} animals instead of ${expected}`);
+    const status = await program.end();
+    if (status !== 0) this.#violations.push(`the service ended with ${status}: ${program.errors}`);
+  }
+
+  /** Starts the service and sees how soon it is ready. */
+  async #start(): Promise<Program> {
+    const [started, waited] = [performance.now(), waitedForProcessor(process.pid)];
+    const program = await Program.start(this.dataDir, environment, this.#command);
+    this.#program = program;
+    const ready = await fetch(new URL("/readyz", program.base));
+    // Not held against the service: the time in which the machine had no processor for it or for this test.
+    const waits = waitedForProcessor(program.child.pid) + waitedForProcessor(process.pid) - waited;
+    const took = performance.now() - started - waits;
+    this.#slowestStart = Math.max(this.#slowestStart, took);
+    if (ready.status !== 200) this.#violations.push(`not ready after a kill: ${await ready.text()}`);
+    if (took > READY_WITHIN) this.#violations.push(`ready only after ${Math.round(took)} ms`);
+    return program;
+  }
+
+  /** Looks at all that the last kill might have damaged. */
+  async #check(program: Program): Promise<Client> {
+    const client = new Client(program.base, this.#writer);
+    this.#dayCount.begin(client, await client.call("GET", "/pets?limit=1"));
+    await this.#bans.check(program.base);
+    this.#lastPage = await this.#readFrom(this.#lastPage, client);
+    this.#ledger.settle();
+    for (const { integrity_check: found } of this.#inspect<{ integrity_check: string }>("PRAGMA integrity_check")) {
+      if (found !== "ok") this.#violations.push(`the file is damaged: ${found}`);
+    }
+    return client;
+  }
+
+  async #killStart(): Promise<void> {
+    const program = new Program(this.dataDir, environment, this.#command);
+    await this.#anyMoment(LATEST.inStart);
+    await this.#kill(program);
+  }
+
+  async #kill(program: Program): Promise<void> {
+    this.#kills++;
+    await program.end("SIGKILL");
+    if (program.errors !== "") this.#violations.push(`the service complained: ${program.errors}`);
+  }
+
+  /** Waits for nothing in particular: the moment of a kill has to have no reason. */
+  #anyMoment(latest: number): Promise<void> {
+    return Bun.sleep(this.#moments.below(latest * 1_000) / 1_000);
+  }
+
+  /** Shows the ledger all animals from a page on. Returns the last page. */
+  async #readFrom(path: string, client: Client): Promise<string> {
+    const { status, headers, text = "" } = await client.call("GET", path);
+    if (status !== 200) {
+      this.#violations.push(`${path} was answered with ${status}: ${text}`);
+      return path;
+    }
+    for (const animal of readExactly(text) as ShownAnimal[]) this.#ledger.see(animal);
+    const next = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+    return next === undefined ? path : this.#readFrom(next, client);
+  }
+
+  /** Looks into the file beside the running service: to open it alone would repair what the service has to. */
+  #inspect<R>(sql: string): R[] {
+    const database = new Database(join(this.dataDir, "petstore.db"), { readonly: true });
+    const rows = database.query<R, []>(sql).all();
+    database.close();
+    return rows;
+  }
+}

@@ -1,0 +1,52 @@
+import { dirname } from "node:path";
+import type { SystemCall } from "./system-calls.ts";
+
+const writes = /^p?write(v|64|v2)?$/;
+/** The file or folder that a call is about, by its descriptor. */
+const pathOf = ({ args }: SystemCall) => /^\d+<([^>]*)>/.exec(args)?.[1];
+const syncs = /^f(data)?sync$/;
+const sends = /^(write|writev|sendto|sendmsg)$/;
+
+/**
+ * Looks in a trace for the way of each animal that was acknowledged: written to the log of the store
+ * (its write-ahead log), then synced to the disk, and only then answered with 201. Returns what is
+ * not so. The names have to be as strace writes them: letters, digits and hyphens.
+ */
+export function syncOrderViolations(calls: readonly SystemCall[], names: readonly string[], wal: string): string[] {
+  const walWrites = calls.filter((call) => writes.test(call.name) && pathOf(call) === wal);
+  const walSyncs = syncsOf(calls, wal);
+  const answers = answersIn(calls);
+  return names.flatMap((name) => {
+    const answer = answers.find(({ args }) => args.includes(name));
+    if (!answer) return `${name}: the trace has no answer`;
+    const write = walWrites.find(({ args }) => args.includes(name));
+    if (!write || write.end >= answer.begin) return `${name}: answered before it was written`;
+    const isSynced = walSyncs.some(({ begin, end }) => begin > write.end && end < answer.begin);
+    return isSynced ? [] : `${name}: answered before it was synced`;
+  });
+}
+
+/**
+ * Looks for each folder that was made: its entry in the folder above has to be synced before anything
+ * is acknowledged. Returns what is not so.
+ */
+export function folderViolations(calls: readonly SystemCall[], folders: readonly string[]): string[] {
+  const [answer] = answersIn(calls);
+  return folders.flatMap((folder) => {
+    const made = calls.find(
+      ({ name, args, result }) => /^mkdir(at)?$/.test(name) && result === "0" && args.includes(`"${folder}"`),
+    );
+    if (!made || !answer) return `${folder}: not made, or nothing was answered`;
+    const isSynced = syncsOf(calls, dirname(folder)).some(({ begin, end }) => begin > made.end && end < answer.begin);
+    return isSynced ? [] : `${folder}: answered before it was synced`;
+  });
+}
+
+function syncsOf(calls: readonly SystemCall[], path: string): SystemCall[] {
+  return calls.filter((call) => syncs.test(call.name) && call.result === "0" && pathOf(call) === path);
+}
+
+function answersIn(calls: readonly SystemCall[]): SystemCall[] {
+  const isSocket = /^\d+<(socket|TCP)/;
+  return calls.filter(({ name, args }) => sends.test(name) && isSocket.test(args) && args.includes("HTTP/1.1 201"));
+}

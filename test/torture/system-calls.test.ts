@@ -1,0 +1,52 @@
+// The reading of traces, on traces in which answer and sync overlap in every order.
+import { describe, expect, test } from "bun:test";
+import { folderViolations, syncOrderViolations } from "./sync-order.ts";
+import { readSystemCalls } from "./system-calls.ts";
+
+const wal = "/data/petstore.db-wal";
+const write = `7 pwrite64(6<${wal}>, "\\0\\1Rex-1", 4096, 32) = 4096`;
+const sync = `7 fsync(6<${wal}>) = 0`;
+const syncBegins = `7 fsync(6<${wal}> <unfinished ...>`;
+const syncEnds = "7 <... fsync resumed>) = 0";
+const answer = `8 sendto(9<socket:[46764]>, "HTTP/1.1 201 Created\\r\\n\\r\\n{\\"name\\":\\"Rex-1\\"}", 90, 0, NULL, 0) = 90`;
+
+const violationsOf = (...lines: string[]) => syncOrderViolations(readSystemCalls(lines.join("\n")), ["Rex-1"], wal);
+
+test("written, synced, answered is right", () => {
+  expect(violationsOf(write, sync, answer)).toEqual([]);
+  expect(violationsOf(write, syncBegins, "8 +++ exited with 0 +++", syncEnds, answer)).toEqual([]);
+});
+
+describe("noticed is", () => {
+  test.each([
+    ["an answer before the write", [answer, write, sync], "answered before it was written"],
+    ["an answer without a write", [answer], "answered before it was written"],
+    ["an answer before the sync", [write, answer, sync], "answered before it was synced"],
+    ["an answer during the sync", [write, syncBegins, answer, syncEnds], "answered before it was synced"],
+    ["an answer without a sync", [write, answer], "answered before it was synced"],
+    ["a sync before the write only", [sync, write, answer], "answered before it was synced"],
+    ["a sync that failed", [write, sync.replace("= 0", "= -1 EIO"), answer], "answered before it was synced"],
+    ["a sync of another file", [write, sync.replace("-wal", ""), answer], "answered before it was synced"],
+    ["a trace without the answer", [write, sync, answer.replace("201", "503")], "the trace has no answer"],
+  ])("%s", (_what, lines, violation) => {
+    expect(violationsOf(...lines)).toEqual([`Rex-1: ${violation}`]);
+  });
+});
+
+describe("of a folder that was made, noticed is", () => {
+  const made = '7 mkdir("/above/data", 0700) = 0';
+  const synced = "7 fsync(5</above>) = 0";
+
+  test("nothing where it is synced before the first answer", () => {
+    expect(folderViolations(readSystemCalls([made, synced, answer].join("\n")), ["/above/data"])).toEqual([]);
+  });
+
+  test.each([
+    ["no sync", [made, answer], "answered before it was synced"],
+    ["a sync after the answer", [made, answer, synced], "answered before it was synced"],
+    ["a sync of itself only", [made, synced.replace("above", "above/data"), answer], "answered before it was synced"],
+    ["that it was there before", [made.replace("= 0", "= -1 EEXIST"), answer], "not made, or nothing was answered"],
+  ])("%s", (_what, lines, violation) => {
+    expect(folderViolations(readSystemCalls(lines.join("\n")), ["/above/data"])).toEqual([`/above/data: ${violation}`]);
+  });
+});
