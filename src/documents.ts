@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Operation } from "./contract/operation.ts";
-import { deriveOpenApi, openApiJson, openApiYaml, type Server } from "./derive/openapi.ts";
+import { type DocumentedServer, deriveOpenApi, openApiJson, openApiYaml } from "./derive/openapi.ts";
 import { deriveReferencePage, deriveReferenceStart } from "./derive/reference-page.ts";
 import type { Page } from "./http/pages.ts";
 import { referenceBundle } from "./http/reference-bundle.ts";
@@ -18,8 +18,8 @@ export function openApiDocument(operations: readonly Operation[], config: Config
   return deriveOpenApi(operations, documentedServers(config, base));
 }
 
-function documentedServers(config: Config, base: string): Server[] {
-  const servers: Server[] = [{ url: base, description: config.environment }];
+function documentedServers(config: Config, base: string): DocumentedServer[] {
+  const servers: DocumentedServer[] = [{ url: base, description: config.environment }];
   if (config.baseUrl && config.baseUrl !== base) servers.push({ url: config.baseUrl, description: "production" });
   if (config.stagingBaseUrl && config.stagingBaseUrl !== base) {
     servers.push({ url: config.stagingBaseUrl, description: "staging" });
@@ -28,7 +28,7 @@ function documentedServers(config: Config, base: string): Server[] {
 }
 
 /** What the reference page may load: its own service's files, and answers of the servers that it documents. */
-function pagePolicy(servers: readonly Server[]): string {
+function pagePolicy(servers: readonly DocumentedServer[]): string {
   const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
   return (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +

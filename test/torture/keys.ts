@@ -1,7 +1,7 @@
-import { keyWorld, openStorage } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import type { Quota } from "../../src/domains/accounts/plans.ts";
+import type { Quota } from "../../src/quota.ts";
+import { keyWorld, openStorage } from "../../src/store.ts";
 
 /** Staging: no first account and no sample animals. */
 export const environment = { PETSTORE_ENV: "staging" };
