@@ -1,10 +1,11 @@
 import type { Clock } from "../clock.ts";
 import type { Admission, Caller, Limiter } from "../http/ports.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import type { Quota } from "../quota.ts";
 import { RecentMap } from "../recent-map.ts";
 import { type Ban, Conduct, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
-import { type Moment, Moments, type Quota, Windows } from "./windows.ts";
+import { type Moment, Moments, Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
 const ACCOUNTS = 100_000;

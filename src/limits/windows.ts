@@ -2,8 +2,6 @@ import type { Clock } from "../clock.ts";
 import type { Admission } from "../http/ports.ts";
 import type { Quota } from "../quota.ts";
 
-export type { Quota };
-
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
 /** A difference between the two clocks that grows by more than this is a jump of the wall clock. */

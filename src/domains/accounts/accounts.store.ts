@@ -27,8 +27,6 @@ import { settleKeyWorld } from "./key-world.store.ts";
 import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
-export type { KeyOwner };
-
 /** Figures belong to a plan without figures of its own, and only there. */
 function customFigures(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
   if (plans[plan] === "custom") {

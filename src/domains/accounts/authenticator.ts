@@ -2,7 +2,8 @@ import type { Clock } from "../../clock.ts";
 import type { Authenticator, Caller } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { RecentMap } from "../../recent-map.ts";
-import type { AccountStore, KeyOwner } from "./accounts.store.ts";
+import type { AccountStore } from "./accounts.store.ts";
+import type { KeyOwner } from "./accounts.ts";
 import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
