@@ -13,7 +13,7 @@ const ADDRESSES = 100_000;
 /** How often entries that hold nothing any more are looked for, in milliseconds. */
 const SWEEP = 60_000;
 /** Accounts written in one transaction: a bound on how long it blocks others. */
-const BATCH = 1_000;
+const BATCH = 250;
 
 /**
  * The limiter of one process: decides in memory, at once, and writes what has changed to the store
