@@ -86,6 +86,14 @@ describe("SqliteStorage", () => {
     await late;
   });
 
+  test("leaves the schema's version alone when it proves that it can write", async () => {
+    const newer = new Database(file);
+    newer.run("PRAGMA user_version = 1000"); // the program is replaced, and this process still runs
+    newer.close();
+    await storage.probe();
+    expect(pragma("user_version")).toBe(1000n);
+  });
+
   test("refuses all writes of a failed sync, and reports it as fatal", async () => {
     const broken = new Error("EIO: i/o error, fdatasync");
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void setImmediate(done, broken));
