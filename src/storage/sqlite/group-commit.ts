@@ -32,8 +32,11 @@ export interface GroupCommitOptions {
   readonly connection: Connection;
   readonly log: WalFile;
   readonly observer: StorageObserver;
-  /** Called before each group: the connection has to be in no transaction. */
-  readonly prepare: () => void;
+  /**
+   * Called before each group: the connection has to be in no transaction. Returns true if nobody has
+   * read since the last group.
+   */
+  readonly prepare: () => boolean;
   /** The error to tell for one that SQLite threw. */
   readonly report: (error: unknown) => unknown;
   /** The error to tell when the log could not be synced. */
@@ -92,8 +95,9 @@ export class GroupCommit {
     const members = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
     let verdicts: Verdict[];
+    let isQuiet: boolean;
     try {
-      prepare();
+      isQuiet = prepare();
       connection.run(begin);
       verdicts = this.#runTogether(members) ?? this.#runApart(members);
       connection.run(commit);
@@ -105,15 +109,18 @@ export class GroupCommit {
     }
     this.#syncing = members;
     this.#leave(members);
-    log.sync((error) => {
+    const synced = (error: unknown): void => {
       this.#syncing = [];
-      if (error) refuse(members, reportUnsynced(error));
+      if (error) refuse(members, reportUnsynced(error as Error));
       else {
         observer.committed((performance.now() - started) / 1000, members.length);
         for (const tell of verdicts) tell();
       }
       this.#next();
-    });
+    };
+    // Handing the sync over lets others go on. Where there are none, it would only take time.
+    if (isQuiet && members.length === 1) synced(attempt(() => log.syncHere()));
+    else log.sync(synced);
   }
 
   /** Runs all members. If one throws, nothing is kept, and undefined says that they have to run apart. */
@@ -182,4 +189,14 @@ export class GroupCommit {
 
 function refuse(members: readonly Waiting[], error: unknown): void {
   for (const { reject } of members) reject(error);
+}
+
+/** What the action threw; null if it did not. */
+function attempt(action: () => void): unknown {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    return error;
+  }
 }

@@ -47,6 +47,7 @@ export class SqliteStorage implements Storage {
   #dataVersion: unknown;
   /** True from the first read in a turn of the event loop to its end, or to the next commit. */
   #reading = false;
+  #hasRead = false; // since the last group of writes
 
   /** Opens the store in `file`. Throws `StorageUnusable`. */
   constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 1) {
@@ -58,7 +59,7 @@ export class SqliteStorage implements Storage {
       connection: this.#connection,
       log: this.#log,
       observer,
-      prepare: this.#endRead,
+      prepare: () => this.#beforeWrites(),
       report: (error) => this.#report(error),
       reportUnsynced: (error) => this.#reportUnsynced(error),
     });
@@ -125,6 +126,7 @@ export class SqliteStorage implements Storage {
     if (this.#reading || this.#ended) return;
     this.#connection.run(begin);
     this.#reading = true;
+    this.#hasRead = true;
     setImmediate(this.#endRead);
     try {
       this.#noticeForeignWrites();
@@ -144,6 +146,14 @@ export class SqliteStorage implements Storage {
       this.#report(error);
     }
   };
+
+  /** Returns true if nobody has read since the last group of writes. */
+  #beforeWrites(): boolean {
+    this.#endRead();
+    const isQuiet = !this.#hasRead;
+    this.#hasRead = false;
+    return isQuiet;
+  }
 
   /** Looks for writes of other processes although nobody reads. */
   #look(): void {

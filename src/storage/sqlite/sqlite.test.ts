@@ -86,6 +86,16 @@ describe("SqliteStorage", () => {
     await late;
   });
 
+  test("does the same for a lone write, whose sync it makes at once", async () => {
+    const sync = spyOn(WalFile.prototype, "syncHere").mockImplementation(() => {
+      throw new Error("EIO: i/o error, fdatasync");
+    });
+    const [outcome] = await Promise.allSettled([add("Rex")]);
+    sync.mockRestore();
+    expect(outcome.status).toBe("rejected");
+    expect(fatalErrors).toEqual([expect.any(StorageUnavailable)]);
+  });
+
   test("leaves the schema's version alone when it proves that it can write", async () => {
     const newer = new Database(file);
     newer.run("PRAGMA user_version = 1000"); // the program is replaced, and this process still runs

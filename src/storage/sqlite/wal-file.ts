@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 
 /**
  * The write-ahead log of an open database, to sync it on another thread: the thread that serves goes
@@ -18,6 +18,11 @@ export class WalFile {
   /** Calls back when all that was committed before the call is on disk, or with the reason why it may not be. */
   sync(done: (error: Error | null) => void): void {
     fdatasync(this.#descriptor, done);
+  }
+
+  /** The same on this thread, which does nothing else meanwhile. Throws the reason. */
+  syncHere(): void {
+    fdatasyncSync(this.#descriptor);
   }
 
   close(): void {

@@ -12,6 +12,7 @@ import { EarlyStorage } from "./early-storage.ts";
 function unsynced(mode: "NORMAL" | "OFF") {
   return (config: Config): Storage => {
     WalFile.prototype.sync = (done) => void setImmediate(done, null);
+    WalFile.prototype.syncHere = () => {};
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
     const prepare = Database.prototype.prepare;
     Database.prototype.prepare = function (this: Database, sql: string, ...rest: never[]) {
