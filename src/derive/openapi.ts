@@ -1,4 +1,3 @@
-import { stringify } from "yaml";
 import { errorCatalogue } from "../contract/check.ts";
 import type { ErrorDefinition } from "../contract/errors.ts";
 import type { Operation, Tag } from "../contract/operation.ts";
@@ -58,7 +57,8 @@ export function openApiJson(document: Json): string {
 }
 
 /** The document as YAML text. */
-export function openApiYaml(document: Json): string {
+export async function openApiYaml(document: Json): Promise<string> {
+  const { stringify } = await import("yaml"); // loaded here, so that no start waits for it
   return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
 }
 

@@ -23,20 +23,25 @@ export class ClientAddresses {
 
   of(peer: string, forwardedFor: string | null): string {
     let client = unmapped(peer);
-    if (this.#trusted && forwardedFor !== null) {
-      const hops = forwardedFor.split(",").map((hop) => unmapped(withoutPort(hop.trim())));
-      while (this.#isTrusted(client) && hops.length > 0) {
-        const hop = hops.pop() as string;
-        if (isIP(hop) === 0) break;
-        client = hop;
-      }
+    let end = this.#trusted && forwardedFor !== null ? forwardedFor.length : -1;
+    while (forwardedFor !== null && end >= 0 && this.#isTrusted(client)) {
+      const comma = forwardedFor.lastIndexOf(",", end - 1);
+      const hop = unmapped(withoutPort(forwardedFor.slice(comma + 1, end).trim()));
+      if (isIP(hop) === 0) break;
+      client = hop;
+      end = comma;
     }
-    return isIP(client) === 6 ? network64(client) : client;
+    return isV6(client) ? network64(client) : client;
   }
 
   #isTrusted(address: string): boolean {
-    return this.#trusted?.check(address, isIP(address) === 6 ? "ipv6" : "ipv4") ?? false;
+    return this.#trusted?.check(address, isV6(address) ? "ipv6" : "ipv4") ?? false;
   }
+}
+
+/** Tells the two kinds of addresses apart. */
+function isV6(address: string): boolean {
+  return address.includes(":");
 }
 
 /** True for an address or a network in CIDR notation. */
@@ -49,12 +54,13 @@ export function isNetwork(text: string): boolean {
 
 /** The address in a hop, to which some proxies add a port: `192.0.2.1:443`, `[2001:db8::1]:443`. */
 function withoutPort(hop: string): string {
+  if (!hop.includes(":")) return hop;
   return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 /** An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`, `::ffff:c000:201`) is that IPv4 address. */
 function unmapped(address: string): string {
-  if (isIP(address) !== 6) return address;
+  if (!isV6(address) || isIP(address) !== 6) return address;
   const groups = groupsOf(address);
   if (groups.slice(0, 6).join() !== "0,0,0,0,0,65535") return address;
   return groups
