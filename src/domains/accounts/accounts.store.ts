@@ -89,20 +89,22 @@ const keysOfAccount = statement<KeyRow>(
 );
 const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join: SQLite takes twenty times longer for one, even where no key is found.
-const ownerByDigest = statement<OwnerRow>(
+const ownerOfValidKey = statement<OwnerRow>(
   `SELECT ${keyColumns},
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,
      (SELECT per_day FROM accounts WHERE accounts.id = account_id) AS per_day
-   FROM api_keys WHERE digest = $1`,
+   FROM api_keys WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
 const insertKey = statement<KeyRow>(
   `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
 );
-// A key that is revoked, or that ends sooner already, stays so.
+// A key that is revoked, or that ends sooner already, stays so. A revoked one loses its digest: looking
+// it up is then, down to the time that it takes, looking up a key that never was.
 const revoke = statement<KeyRow>(
-  `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,
+  `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1), digest = 'revoked ' || id WHERE id = $2
+   RETURNING ${keyColumns}`,
 );
 const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
@@ -178,10 +180,10 @@ export class AccountStore {
     return whenReady(rows, (found) => found.map(toApiKey));
   }
 
-  /** The key with this digest and its owner's quota, whether or not the key is still valid. */
-  findByDigest(digest: string): MaybePromise<KeyOwner | undefined> {
+  /** The key with this digest and its owner's quota, if the key is valid: neither revoked nor expired. */
+  findValid(digest: string, now: number): MaybePromise<KeyOwner | undefined> {
     return whenReady(
-      this.#storage.first(ownerByDigest, digest),
+      this.#storage.first(ownerOfValidKey, digest, now),
       (row) => row && { key: toApiKey(row), quota: toQuota(row) },
     );
   }
