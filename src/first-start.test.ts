@@ -27,7 +27,7 @@ const start = () => firstStart(storage, accounts);
 
 test("makes an account, its key and six animals, once", async () => {
   const key = await start();
-  const owner = await accounts.findByDigest(keyDigest(key ?? ""));
+  const owner = await accounts.findValid(keyDigest(key ?? ""), Date.now());
   expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
   const { body } = await new PetStore(storage).page(undefined, 100, undefined);
   expect(body.map(({ id, name }) => `${id} ${name}`)).toEqual([
@@ -47,6 +47,6 @@ test.each([0, 1, 5, 6])("that broke off after %d writes gives its key the next t
   expect(await start().catch(() => "broken off")).toBe("broken off");
   storage.writesLeft = Number.POSITIVE_INFINITY;
   const key = await start();
-  expect(await accounts.findByDigest(keyDigest(key ?? ""))).toBeDefined();
+  expect(await accounts.findValid(keyDigest(key ?? ""), Date.now())).toBeDefined();
   expect([await accounts.accounts(), await accounts.keys()]).toMatchObject([{ length: 1 }, { length: 1 }]);
 });

@@ -7,6 +7,7 @@ import type { Scope } from "../../src/contract/operation.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
 import type { Quota } from "../../src/quota.ts";
 import { Log } from "../../src/telemetry/log.ts";
+import { evidence } from "../leaks/evidence.ts";
 import { type Answer, DocumentCheck } from "./document-check.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -37,7 +38,10 @@ export class TestService {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "petstore-test-"));
     const clock = options.clock ?? new ManualClock();
     const logLines: string[] = [];
-    const take = (text: string) => void logLines.push(...text.split("\n").filter(Boolean));
+    const take = (text: string) => {
+      evidence?.log(text);
+      logLines.push(...text.split("\n").filter(Boolean));
+    };
     const log = new Log("info", async (text) => take(text));
     const app = await App.start(testConfig(dataDir, options.settings), {
       clock,

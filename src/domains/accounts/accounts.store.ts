@@ -13,7 +13,7 @@ import {
   keyById,
   keysOfAccount,
   keysOfAll,
-  ownerByDigest,
+  ownerOfValidKey,
   revoke,
   toAccount,
   toApiKey,
@@ -60,9 +60,9 @@ export class AccountStore {
     return whenReady(rows, (found) => found.map(toApiKey));
   }
 
-  /** The key with this digest and its owner's quota, whether or not the key is still valid. */
-  findByDigest(digest: string): MaybePromise<KeyOwner | undefined> {
-    return whenReady(this.#storage.first(ownerByDigest, digest), (row) => row && toKeyOwner(row));
+  /** The key with this digest and its owner's quota, if the key is valid: neither revoked nor expired. */
+  findValid(digest: string, now: number): MaybePromise<KeyOwner | undefined> {
+    return whenReady(this.#storage.first(ownerOfValidKey, digest, now), (row) => row && toKeyOwner(row));
   }
 
   /** Throws `AccountsError` where plan and quota do not go together. */

@@ -26,7 +26,7 @@ export interface ApiKey {
 }
 
 /** A key together with its account's quota: all that a request needs to know, and nothing else. */
-export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "revokedAt" | "lastUsedAt"> {
+export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "lastUsedAt"> {
   readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
 }

@@ -42,15 +42,17 @@ export class KeyAuthenticator implements Authenticator {
 
   authenticate(key: string): MaybePromise<Caller | undefined> {
     const digest = keyDigest(key);
+    const now = this.#clock.now();
     const cached = this.#cache.get(digest);
-    if (cached) return this.#admitIfValid(cached);
+    // One that has expired meanwhile goes the way of a key that never was, so that none is told from the other.
+    if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
     if (!isWellFormedKey(key, this.#world)) return undefined; // mistyped: the store need not be asked
     const generation = this.#generation;
-    return whenReady(this.#accounts.findByDigest(digest), (owner) => {
-      if (!owner || owner.revokedAt !== null) return undefined;
+    return whenReady(this.#accounts.findValid(digest, now), (owner) => {
+      if (!owner) return undefined;
       const found = toCachedKey(owner);
       if (generation === this.#generation) this.#cache.set(digest, found);
-      return this.#admitIfValid(found);
+      return this.#noteUse(found, now);
     });
   }
 
@@ -72,9 +74,7 @@ export class KeyAuthenticator implements Authenticator {
     await this.#accounts.noteUses(uses);
   }
 
-  #admitIfValid(key: CachedKey): Caller | undefined {
-    const now = this.#clock.now();
-    if (now >= key.expiresAt) return undefined;
+  #noteUse(key: CachedKey, now: number): Caller {
     // Also when the clock went back: the time noted last is then in the future.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
       key.lastUsedAt = now;
