@@ -17,8 +17,10 @@ import { PetStore } from "./domains/pets/pets.store.ts";
 import { Api } from "./http/api.ts";
 import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
+import { Deadlines } from "./http/deadlines.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
+import { Load, type LoadLimits } from "./http/load.ts";
 import { Server } from "./http/server.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
@@ -42,6 +44,9 @@ export const domains: readonly Domain[] = [
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const STOP_DEADLINE = 10_000;
+
+/** How often the load and the deadlines of requests are looked at, in milliseconds. */
+const LOOK = 100;
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
@@ -71,6 +76,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Opens the store; where it is absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
+  /** What is taken on at once; where it is absent, what suits the service. */
+  readonly loadLimits?: LoadLimits;
   /** Called when the process has to end, because going on would risk data. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -87,6 +94,7 @@ export class App {
   readonly #storage: Storage;
   readonly #periodic: PeriodicWork;
   readonly #server: Server;
+  readonly #looks: Timer;
   #stopping = false;
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
@@ -104,7 +112,11 @@ export class App {
     });
     try {
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
-      return new App(config, served, { storage, limiter, clock, log, metrics });
+      const load = new Load(clock, options.loadLimits, (isTooMuch) => {
+        if (isTooMuch) log.warn("overloaded: requests are refused");
+        else log.info("no longer overloaded");
+      });
+      return new App(config, served, { storage, limiter, load, clock, log, metrics });
     } catch (error) {
       await storage.close();
       throw error;
@@ -114,9 +126,9 @@ export class App {
   private constructor(
     config: Config,
     served: readonly Domain[],
-    parts: { storage: Storage; limiter: MemoryLimiter; clock: Clock; log: Log; metrics: Metrics },
+    parts: { storage: Storage; limiter: MemoryLimiter; load: Load; clock: Clock; log: Log; metrics: Metrics },
   ) {
-    const { storage, limiter, clock, log, metrics } = parts;
+    const { storage, limiter, load, clock, log, metrics } = parts;
     this.log = log;
     this.#storage = storage;
     this.pets = new PetStore(storage);
@@ -127,6 +139,9 @@ export class App {
     for (const [kind, meaning] of Object.entries(limiterGauges) as [keyof typeof limiterGauges, string][]) {
       metrics.gauge(`petstore_limiter_${kind}`, meaning, () => limiter.size[kind]);
     }
+    const deadlines = new Deadlines<Response>(clock);
+    metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
+    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
 
     const bound = served.flatMap((domain) => domain.open(storage));
     const operations = bound.map(({ operation }) => operation);
@@ -139,9 +154,9 @@ export class App {
       docs = `${base.slice(0, -"/v1".length)}/docs`;
       const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
       const clients = new ClientAddresses(config.trustedProxies);
-      const services = { authenticator, limiter, addresses: clients, clock, log, metrics, explain: explainError };
+      const around = { addresses: clients, clock, log, metrics, load, deadlines, explain: explainError };
       return {
-        api: new Api(services, base),
+        api: new Api({ authenticator, limiter, ...around }, base),
         basePath,
         routes: compileRoutes(bound, operations, addresses),
         pages: new Map([
@@ -153,6 +168,10 @@ export class App {
     this.base = base;
     this.docs = docs;
     this.port = this.#server.port;
+    this.#looks = setInterval(() => {
+      load.look();
+      deadlines.look();
+    }, LOOK);
     this.#periodic = new PeriodicWork(log, [
       { name: "save the limits", run: () => limiter.save() },
       { name: "note the last use of keys", run: () => authenticator.noteUses() },
@@ -163,6 +182,7 @@ export class App {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#server.stop(STOP_DEADLINE);
+    clearInterval(this.#looks);
     await this.#periodic.stop();
     await this.#storage.close();
     await this.log.close();

@@ -29,6 +29,11 @@ export class Exchange {
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
+  /** True while it waits for its own body, not for the service. */
+  awaitsBody = false;
+  /** True once it was too late: an answer was given in its place, and what it still comes to is dropped. */
+  isExpired = false;
+
   /** Set by `identify`: the caller, or why there is none. */
   caller: Caller | undefined;
   stranger: Failure | undefined;
