@@ -142,6 +142,7 @@ export class App {
     const deadlines = new Deadlines<Response>(clock);
     metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
 
     const bound = served.flatMap((domain) => domain.open(storage));
     const operations = bound.map(({ operation }) => operation);

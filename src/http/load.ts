@@ -67,6 +67,11 @@ export class Load {
     return this.#waiting;
   }
 
+  /** True while requests are refused. */
+  get isTooMuch(): boolean {
+    return this.#isTooMuch;
+  }
+
   /** Counts a request that begins at `now` (of `performance.now`), and says whether to refuse it. */
   begin(now: number): boolean {
     if (this.#begun++ === 0) this.#beginTurn(now);
