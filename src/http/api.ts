@@ -23,9 +23,6 @@ import { readInput, type StageServices, stages } from "./stages.ts";
 /** Seconds after which a client may try again that had no answer in time. */
 const LATE_RETRY = 5;
 
-/** Stands for the answer to a request that has been answered already. It is never sent. */
-const dropped = Response.error();
-
 export interface ApiServices {
   readonly authenticator: Authenticator;
   readonly limiter: Limiter;
@@ -73,8 +70,9 @@ export class Api {
   #answer(exchange: Exchange): MaybePromise<Response> {
     if (exchange.request.method === "OPTIONS" && exchange.route.allow !== "") return this.#serveOptions(exchange);
     const answer = this.#run(exchange, 0);
-    if (!(answer instanceof Promise)) return answer;
-    return this.#services.deadlines.limit(answer, () => this.#expire(exchange));
+    if (answer) return answer;
+    exchange.pending = this.#services.deadlines.enter(() => this.#expire(exchange));
+    return exchange.pending.answer;
   }
 
   /** Decided before anything is done for the request, and before it is counted. */
@@ -87,7 +85,6 @@ export class Api {
 
   /** The answer to a request that has waited too long. */
   #expire(exchange: Exchange): MaybePromise<Response> {
-    exchange.isExpired = true;
     this.#services.metrics.timedOut(exchange.awaitsBody ? "body" : "store");
     return this.#fail(
       exchange,
@@ -99,37 +96,47 @@ export class Api {
     );
   }
 
-  /** Runs the stages from number `from` on: without a promise for as long as no stage has to wait. */
-  #run(exchange: Exchange, from: number): MaybePromise<Response> {
+  /** Runs the stages from number `from` on. Gives nothing if a stage has to wait: the answer is then pending. */
+  #run(exchange: Exchange, from: number): MaybePromise<Response> | undefined {
     try {
       for (let index = from; index < stages.length; index++) {
         const outcome = stages[index]?.(exchange, this.#stageServices);
-        if (outcome instanceof Promise) return this.#wait(exchange, index, outcome);
+        if (outcome instanceof Promise) {
+          this.#wait(exchange, index, outcome);
+          return undefined;
+        }
         if (outcome) return this.#fail(exchange, outcome);
       }
       return this.#record(exchange, answerSuccess(exchange, exchange.admission as Admission, this.#base));
     } catch (error) {
-      return this.#crash(exchange, error);
+      return this.#fail(exchange, this.#failureOf(exchange, error));
     }
   }
 
   /** Goes on when stage number `index` no longer has to wait. */
-  #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): Promise<Response> {
+  #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
     const { load } = this.#services;
     const awaitsBody = stages[index] === readInput;
     exchange.awaitsBody = awaitsBody;
     if (!awaitsBody) load.wait();
-    return outcome.then(
-      (failed) => {
-        if (!awaitsBody) load.endWait();
-        if (exchange.isExpired) return dropped;
-        return failed ? this.#fail(exchange, failed) : this.#run(exchange, index + 1);
-      },
-      (error) => {
-        if (!awaitsBody) load.endWait();
-        return this.#crash(exchange, error);
-      },
-    );
+    const goOn = (failed: Failure | undefined) => {
+      if (!awaitsBody) load.endWait();
+      this.#resume(exchange, index + 1, failed);
+    };
+    void outcome.then(goOn, (error) => goOn(this.#failureOf(exchange, error)));
+  }
+
+  /** Goes on at stage number `next`, unless the request has been answered because it took too long. */
+  #resume(exchange: Exchange, next: number, failed: Failure | undefined): void {
+    const { deadlines } = this.#services;
+    const { pending } = exchange;
+    if (!pending || !deadlines.isOpen(pending)) return;
+    try {
+      const answer = failed ? this.#fail(exchange, failed) : this.#run(exchange, next);
+      if (answer) deadlines.give(pending, answer);
+    } catch (error) {
+      deadlines.give(pending, Promise.reject(error)); // the server has a last resort
+    }
   }
 
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
@@ -145,15 +152,11 @@ export class Api {
       : this.#record(exchange, answerFailure(exchange, standIn, failed));
   }
 
-  /** An error that no stage foresaw: the request fails, the service goes on, nothing internal is shown. */
-  #crash(exchange: Exchange, error: unknown): MaybePromise<Response> {
+  /** The failure for an error that no stage foresaw: the service goes on, and nothing internal is shown. */
+  #failureOf(exchange: Exchange, error: unknown): Failure {
     const explained = this.#services.explain(error);
     this.#services.log.error(explained ? explained.error.code : "request failed", error, { requestId: exchange.id });
-    if (exchange.isExpired) return dropped;
-    return this.#fail(
-      exchange,
-      explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`),
-    );
+    return explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`);
   }
 
   async #serveOptions(exchange: Exchange): Promise<Response> {

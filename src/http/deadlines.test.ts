@@ -6,7 +6,7 @@ import { Deadlines, REQUEST_DEADLINE } from "./deadlines.ts";
 function enter(deadlines: Deadlines<string>, count = 1): string[] {
   const got: string[] = [];
   for (let index = 0; index < count; index++) {
-    void deadlines.limit(new Promise(() => {}), () => "late").then((answer) => got.push(answer));
+    void deadlines.enter(() => "late").answer.then((answer) => got.push(answer));
   }
   return got;
 }
@@ -29,17 +29,17 @@ test("an answer that is late has its substitute at the deadline, not before", as
   expect([got, later]).toEqual([["late"], []]);
 });
 
-test("an answer that comes in time is the answer", async () => {
+test("an answer that comes in time is the answer, and one that comes later is not", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
-  let expired = 0;
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const answer = deadlines.limit(promise, () => `late ${++expired}`);
-  resolve("in time");
-  expect(await answer).toBe("in time");
+  const [punctual, late] = [deadlines.enter(() => "late"), deadlines.enter(() => "late")];
+  deadlines.give(punctual, "in time");
   clock.advance(REQUEST_DEADLINE);
+  expect([deadlines.size, deadlines.isOpen(late)]).toEqual([1, true]);
   deadlines.look();
-  expect(expired).toBe(0);
+  expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
+  deadlines.give(late, "in time");
+  expect(await Promise.all([punctual.answer, late.answer])).toEqual(["in time", "late"]);
 });
 
 test("many that are late together are answered in several turns of the event loop", async () => {

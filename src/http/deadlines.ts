@@ -5,10 +5,14 @@ export const REQUEST_DEADLINE = 10_000;
 /** Answers given in one turn of the event loop: thousands that are late together must not stop the others. */
 const MOST_AT_ONCE = 100;
 
-interface Pending<T> {
-  readonly since: number;
+/** An answer that is waited for. */
+export interface Pending<T> {
+  readonly answer: Promise<T>;
   readonly resolve: (answer: T | Promise<T>) => void;
+  /** Gives the substitute. */
   readonly expire: () => T | Promise<T>;
+  /** When it was entered, by the monotonic clock. */
+  readonly since: number;
 }
 
 /**
@@ -29,16 +33,22 @@ export class Deadlines<T> {
     return this.#pending.size;
   }
 
-  /** The answer, or what `expire` gives when it is late. The answer has to be one that never rejects. */
-  limit(answer: Promise<T>, expire: () => T | Promise<T>): Promise<T> {
-    return new Promise((resolve) => {
-      const pending: Pending<T> = { since: this.#clock.monotonic(), resolve, expire };
-      this.#pending.add(pending);
-      void answer.then((given) => {
-        this.#pending.delete(pending);
-        resolve(given);
-      });
-    });
+  /** Enters an answer that is to be waited for, and is what `expire` gives when it is late. */
+  enter(expire: () => T | Promise<T>): Pending<T> {
+    const { promise, resolve } = Promise.withResolvers<T>();
+    const pending: Pending<T> = { answer: promise, resolve, expire, since: this.#clock.monotonic() };
+    this.#pending.add(pending);
+    return pending;
+  }
+
+  /** True until it was late: then the answer has been given, and what comes now is to be dropped. */
+  isOpen(pending: Pending<T>): boolean {
+    return this.#pending.has(pending);
+  }
+
+  /** Gives the answer, unless its substitute has been given. */
+  give(pending: Pending<T>, answer: T | Promise<T>): void {
+    if (this.#pending.delete(pending)) pending.resolve(answer);
   }
 
   /** Gives substitutes for the answers that are late. Has to be called every now and then. */
@@ -49,7 +59,7 @@ export class Deadlines<T> {
       if (pending.since > late) return;
       if (left-- === 0) return void setImmediate(() => this.look());
       this.#pending.delete(pending);
-      pending.resolve(pending.expire());
+      pending.resolve(Promise.try(pending.expire)); // what it throws must not end the process
     }
   }
 }

@@ -48,6 +48,19 @@ function loggedRequests(): [string, number][] {
     .map(({ requestId, status }) => [requestId, status]);
 }
 
+/** A service whose getPet waits for the promise. */
+function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
+  const open = (storage: Storage) =>
+    bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet: () => outcome });
+  return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
+}
+
+/** A chunked body that never ends, behind the head of its request. */
+function* endless(head: string) {
+  yield head;
+  for (;;) yield `3e80\r\n${" ".repeat(16_000)}\r\n`;
+}
+
 describe("a body that does not come in time", () => {
   test.each([
     ["with a length", "Content-Length: 100", '{"name":"Rex"'],
@@ -77,13 +90,6 @@ describe("a body that does not come in time", () => {
 });
 
 describe("a store that does not answer in time", () => {
-  /** A service whose getPet waits for the promise. */
-  function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
-    const open = (storage: Storage) =>
-      bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet: () => outcome });
-    return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
-  }
-
   const late = { body: { id: 1n, name: "Rex", categoryId: 1n } };
 
   test.each([
@@ -110,11 +116,6 @@ describe("a store that does not answer in time", () => {
 });
 
 describe("a body that nobody will read", () => {
-  const endless = function* (head: string) {
-    yield head;
-    for (;;) yield `3e80\r\n${" ".repeat(16_000)}\r\n`;
-  };
-
   test.each([
     ["is too large", 413, "Transfer-Encoding: chunked", (key: string) => bearer(key)],
     ["is too large by its length", 413, "Content-Length: 100000000", (key: string) => bearer(key)],

@@ -81,9 +81,9 @@ export class LoadedService implements AsyncDisposable {
   /** Watches over the service for as long as the work takes. Returns the statuses that it saw. */
   async watchDuring(work: Promise<unknown>): Promise<Set<number>> {
     const seen = new Set<number>();
-    let isOver = false;
-    void work.finally(() => (isOver = true));
-    while (!isOver) {
+    const state = { isOver: false };
+    void work.finally(() => (state.isOver = true));
+    while (!state.isOver) {
       for (const path of watched) seen.add((await fetch(new URL(path, this.program.base))).status);
     }
     return seen;

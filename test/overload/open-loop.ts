@@ -174,7 +174,7 @@ class OpenLoop {
 
   #report(): LoadReport {
     const elapsed = (this.#last - this.#start) / 1_000;
-    const times = Float64Array.from(this.#times).sort();
+    const times = Float64Array.from(this.#times).toSorted();
     const at = (part: number) => times[Math.floor(times.length * part)] ?? 0;
     return {
       statuses: this.#statuses,

@@ -94,7 +94,9 @@ export class SlowClients {
     const { sends, drips, pours, isDeaf, halfCloses } = this.kind;
     let since = 0;
     const pour = (socket: Bun.Socket) => {
-      while (pours && drips !== undefined && socket.write(drips) === drips.length);
+      if (!pours || drips === undefined) return;
+      let written = drips.length;
+      while (written === drips.length) written = socket.write(drips);
     };
     await Bun.connect({
       hostname: "127.0.0.1",

@@ -16,6 +16,8 @@ const OTHERS = 16;
 /** Seconds by which timers and the way to this test may be late. */
 const GRACE = 2;
 
+const animal = (name: string) => JSON.stringify({ name, categoryId: 1 });
+
 /** For how many seconds the service and this test have waited so far for a processor that others had. */
 const waited = ({ program }: LoadedService) =>
   (waitedForProcessor(program.child.pid) + waitedForProcessor(process.pid)) / 1_000;
@@ -25,7 +27,6 @@ const openFiles = ({ program }: LoadedService) => readdirSync(`/proc/${program.c
 
 test("others get right answers as before, and each slow client is ended in time", async () => {
   await using service = await LoadedService.start();
-  const animal = (name: string) => JSON.stringify({ name, categoryId: 1 });
   await service.load({ request: service.request("POST", "/pets", animal("Rex")), connections: 8, seconds: 0.2 });
   const others = { request: service.request("GET", "/pets?limit=20"), connections: OTHERS, seconds: rounds(1, 5) };
   const before = await service.load(others);
