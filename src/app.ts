@@ -16,8 +16,10 @@ import { firstStart } from "./first-start.ts";
 import { Api } from "./http/api.ts";
 import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
+import { Deadlines } from "./http/deadlines.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
+import { Load, type LoadLimits } from "./http/load.ts";
 import { Server } from "./http/server.ts";
 import { addressQuota } from "./limits/address-quota.ts";
 import { LimitStore } from "./limits/limits.store.ts";
@@ -44,6 +46,9 @@ const REQUEST_DEADLINE = 10_000;
 /** When it gives up whatever it still does but to write its log: it has to be gone after 15 seconds. */
 const STOP_DEADLINE = 13_000;
 
+/** How often the load and the deadlines of requests are looked at, in milliseconds. */
+const LOOK = 100;
+
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
 
@@ -53,6 +58,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Opens the store; where it is absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
+  /** What is taken on at once; where it is absent, what suits the service. */
+  readonly loadLimits?: LoadLimits;
   /** Called when the process has to end, because going on would risk data. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -68,6 +75,7 @@ export class App {
   readonly #storage: Storage;
   readonly #periodic: PeriodicWork;
   readonly #server: Server;
+  readonly #looks: Timer;
   #stopping = false;
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
@@ -86,7 +94,11 @@ export class App {
     try {
       await settleWorld(storage, config);
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
-      return new App(config, served, { storage, limiter, clock, log, metrics });
+      const load = new Load(clock, options.loadLimits, (isTooMuch) => {
+        if (isTooMuch) log.warn("overloaded: requests are refused");
+        else log.info("no longer overloaded");
+      });
+      return new App(config, served, { storage, limiter, load, clock, log, metrics });
     } catch (error) {
       await storage.close();
       throw error;
@@ -96,9 +108,9 @@ export class App {
   private constructor(
     config: Config,
     served: readonly Domain[],
-    parts: { storage: Storage; limiter: MemoryLimiter; clock: Clock; log: Log; metrics: Metrics },
+    parts: { storage: Storage; limiter: MemoryLimiter; load: Load; clock: Clock; log: Log; metrics: Metrics },
   ) {
-    const { storage, limiter, clock, log, metrics } = parts;
+    const { storage, limiter, load, clock, log, metrics } = parts;
     this.log = log;
     this.#storage = storage;
     const world = keyWorld(config);
@@ -108,6 +120,10 @@ export class App {
     for (const [kind, meaning] of Object.entries(limiterGauges) as [keyof typeof limiterGauges, string][]) {
       metrics.gauge(`petstore_limiter_${kind}`, meaning, () => limiter.size[kind]);
     }
+    const deadlines = new Deadlines<Response>(clock);
+    metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
+    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
 
     const bound = served.flatMap((domain) => domain.open(storage));
     const operations = bound.map(({ operation }) => operation);
@@ -120,9 +136,9 @@ export class App {
       docs = `${base.slice(0, -"/v1".length)}/docs`;
       const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
       const clients = new ClientAddresses(config.trustedProxies);
-      const services = { authenticator, limiter, addresses: clients, clock, log, metrics, explain: explainError };
+      const around = { addresses: clients, clock, log, metrics, load, deadlines, explain: explainError };
       return {
-        api: new Api(services, base),
+        api: new Api({ authenticator, limiter, ...around }, base),
         basePath,
         routes: compileRoutes(bound, operations, addresses),
         pages: new Map([
@@ -134,6 +150,10 @@ export class App {
     this.base = base;
     this.docs = docs;
     this.port = this.#server.port;
+    this.#looks = setInterval(() => {
+      load.look();
+      deadlines.look();
+    }, LOOK);
     this.#periodic = new PeriodicWork(log, [
       { name: "save the limits", run: () => limiter.save() },
       { name: "note the last use of keys", run: () => authenticator.noteUses() },
@@ -151,6 +171,7 @@ export class App {
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
     await isDoneWithin(this.#server.stop(REQUEST_DEADLINE), rest());
+    clearInterval(this.#looks);
     const saved = this.#periodic.stop().then(() => this.#storage.close());
     if (!(await isDoneWithin(saved, rest()))) {
       this.log.warn("the store was not free in time", { lost: "what was counted since it was free" });
