@@ -22,16 +22,23 @@ export class ClientAddresses {
   }
 
   of(peer: string, forwardedFor: string | null): string {
-    let client = unmapped(peer);
-    let end = this.#trusted && forwardedFor !== null ? forwardedFor.length : -1;
-    while (forwardedFor !== null && end >= 0 && this.#isTrusted(client)) {
-      const comma = forwardedFor.lastIndexOf(",", end - 1);
-      const hop = unmapped(withoutPort(forwardedFor.slice(comma + 1, end).trim()));
+    const nearest = unmapped(peer);
+    const client = this.#trusted && forwardedFor !== null ? this.#behind(nearest, forwardedFor) : nearest;
+    return isV6(client) ? network64(client) : client;
+  }
+
+  /** The first address that is no trusted proxy, seen from the peer. */
+  #behind(peer: string, hops: string): string {
+    let client = peer;
+    let end = hops.length;
+    while (end >= 0 && this.#isTrusted(client)) {
+      const comma = hops.lastIndexOf(",", end - 1);
+      const hop = unmapped(withoutPort(hops.slice(comma + 1, end).trim()));
       if (isIP(hop) === 0) break;
       client = hop;
       end = comma;
     }
-    return isV6(client) ? network64(client) : client;
+    return client;
   }
 
   #isTrusted(address: string): boolean {
