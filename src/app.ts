@@ -1,19 +1,18 @@
-import { join } from "node:path";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
+import { isDoneWithin } from "./deadline.ts";
 import { operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
-import type { KeyWorld } from "./domains/accounts/api-key.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
-import { addressQuota } from "./domains/accounts/plans.ts";
 import { petHandlers } from "./domains/pets/pets.handlers.ts";
 import { petOperations } from "./domains/pets/pets.operations.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
+import { firstStart } from "./first-start.ts";
 import { Api } from "./http/api.ts";
 import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
@@ -22,12 +21,12 @@ import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
 import { Load, type LoadLimits } from "./http/load.ts";
 import { Server } from "./http/server.ts";
+import { addressQuota } from "./limits/address-quota.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
 import { PeriodicWork } from "./periodic-work.ts";
-import { backupSqlite } from "./storage/sqlite/backup.ts";
-import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
-import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
+import { type Storage, StorageUnavailable } from "./storage/storage.ts";
+import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 
@@ -43,32 +42,15 @@ export const domains: readonly Domain[] = [
 ];
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
-const STOP_DEADLINE = 10_000;
+const REQUEST_DEADLINE = 10_000;
+/** When it gives up whatever it still does but to write its log: it has to be gone after 15 seconds. */
+const STOP_DEADLINE = 13_000;
 
 /** How often the load and the deadlines of requests are looked at, in milliseconds. */
 const LOOK = 100;
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
-
-/** The store that the settings choose. Throws `StorageUnusable`. */
-export function openStorage(config: Config, observer?: StorageObserver): Storage {
-  return new SqliteStorage(databaseFile(config), observer);
-}
-
-/** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
-export function backupStorage(config: Config, target: string): void {
-  backupSqlite(databaseFile(config), target);
-}
-
-function databaseFile({ dataDir }: Config): string {
-  return join(dataDir, "petstore.db");
-}
-
-/** Keys of production are told from all others by their prefix. */
-export function keyWorld({ environment }: Config): KeyWorld {
-  return environment === "production" ? "live" : "test";
-}
 
 export interface AppOptions {
   readonly clock?: Clock;
@@ -88,7 +70,6 @@ export class App {
   /** Where the reference page is. */
   readonly docs: string;
   readonly port: number;
-  readonly pets: PetStore;
   readonly accounts: AccountStore;
   readonly log: Log;
   readonly #storage: Storage;
@@ -107,10 +88,11 @@ export class App {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
-        onFatal(error);
+        onFatal(failedStore(config, error));
       },
     });
     try {
+      await settleWorld(storage, config);
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
       const load = new Load(clock, options.loadLimits, (isTooMuch) => {
         if (isTooMuch) log.warn("overloaded: requests are refused");
@@ -131,7 +113,6 @@ export class App {
     const { storage, limiter, load, clock, log, metrics } = parts;
     this.log = log;
     this.#storage = storage;
-    this.pets = new PetStore(storage);
     const world = keyWorld(config);
     this.accounts = new AccountStore(storage, world, () => authenticator.forget());
     const authenticator = new KeyAuthenticator(this.accounts, world, clock);
@@ -162,7 +143,7 @@ export class App {
         routes: compileRoutes(bound, operations, addresses),
         pages: new Map([
           ...documentPages(operations, config, base, root),
-          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics }),
+          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics, clock }),
         ]),
       };
     });
@@ -179,13 +160,22 @@ export class App {
     ]);
   }
 
+  /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
+  firstStart(): Promise<string | undefined> {
+    return firstStart(this.#storage, this.accounts);
+  }
+
   /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#server.stop(STOP_DEADLINE);
+    const started = performance.now();
+    const rest = () => STOP_DEADLINE - (performance.now() - started);
+    await isDoneWithin(this.#server.stop(REQUEST_DEADLINE), rest());
     clearInterval(this.#looks);
-    await this.#periodic.stop();
-    await this.#storage.close();
+    const saved = this.#periodic.stop().then(() => this.#storage.close());
+    if (!(await isDoneWithin(saved, rest()))) {
+      this.log.warn("the store was not free in time", { lost: "what was counted since it was free" });
+    }
     await this.log.close();
   }
 }
@@ -198,9 +188,13 @@ const limiterGauges = {
 
 function explainError(error: unknown): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;
-  return failure(storageUnavailable, "The store is not available at the moment. Nothing was changed.", {
-    retryAfter: STORAGE_RETRY,
-  });
+  return failure(
+    storageUnavailable,
+    "The store is not available at the moment. Nothing is known to have been changed.",
+    {
+      retryAfter: STORAGE_RETRY,
+    },
+  );
 }
 
 function compileRoutes(

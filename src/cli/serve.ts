@@ -1,5 +1,4 @@
 import { App } from "../app.ts";
-import { firstStart } from "../first-start.ts";
 import { type Command, type Terminal } from "./command.ts";
 
 export const serve: Command = {
@@ -10,17 +9,32 @@ export const serve: Command = {
     const stopped = Promise.withResolvers<void>();
     const app = await App.start(config, {
       onFatal: (error) => {
-        fatal = error;
+        fatal ??= error;
         stopped.resolve();
       },
     });
-    const welcome = config.environment === "development" ? await firstStart(app) : undefined;
-    if (welcome) print(json ? JSON.stringify(welcome) : welcomeText(welcome));
-    app.log.info("listening", { address: app.base, docs: app.docs, environment: config.environment, pid: process.pid });
+    app.log.debug("settings", { ...config, trustedProxies: config.trustedProxies.join(", ") });
+    const key = config.environment === "development" ? await app.firstStart() : undefined;
+    if (key) {
+      const welcome = { key, address: app.base, docs: app.docs };
+      print(json ? JSON.stringify(welcome) : welcomeText(welcome));
+    }
+    app.log.info("listening", {
+      address: app.base,
+      docs: app.docs,
+      environment: config.environment,
+      host: config.host,
+      port: app.port, // the address may be a proxy's
+      pid: process.pid,
+    });
     if (stop.aborted) stopped.resolve();
     stop.addEventListener("abort", () => stopped.resolve());
     await stopped.promise;
-    if (fatal) throw fatal; // what is on disk is not known: not even an orderly end may write to it
+    if (fatal) {
+      // What is on disk is not known: no request may be served any more, and not even an orderly end may write.
+      app.log.closeAtOnce();
+      throw fatal;
+    }
     app.log.info("stopping");
     await app.stop();
     return { json: { stopped: true }, text: "" };
@@ -31,7 +45,7 @@ function welcomeText({ key, address, docs }: { key: string; address: string; doc
   return `
 Petstore is ready at ${address}
 
-It has six sample animals and an account on the Business plan. This is its API key; it is not shown again:
+It has sample animals and an account on the Business plan. This is its API key; it is not shown again:
 
   ${key}
 

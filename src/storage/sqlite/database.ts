@@ -11,7 +11,7 @@ const OLDEST_SQLITE = "3.51.3";
 const OPENING_TIMEOUT = 10_000;
 const OPENING_RETRY = 5;
 /** Pages of the file kept in memory, in KiB. Without room for those in use, most reads cost a system call. */
-const CACHE_SIZE = 16_384;
+const CACHE_SIZE = 8_192;
 /** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
 

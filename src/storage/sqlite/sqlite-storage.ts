@@ -11,6 +11,7 @@ import {
 import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { WalFile } from "./wal-file.ts";
 
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
@@ -18,6 +19,8 @@ const FOREIGN_WRITE_POLL = 250;
 /** After these, what is on disk is not known: going on would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
+/** What is acknowledged is on disk all the same: `GroupCommit` syncs the log, on another thread. */
+const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
 const begin: Statement = { sql: "BEGIN" };
 const end: Statement = { sql: "COMMIT" };
 const dataVersion: Statement = { sql: "PRAGMA data_version" };
@@ -34,6 +37,7 @@ const silentObserver: StorageObserver = { committed: () => {}, fatal: () => {} }
  */
 export class SqliteStorage implements Storage {
   readonly #connection: Connection;
+  readonly #log: WalFile;
   readonly #observer: StorageObserver;
   readonly #writes: GroupCommit;
   readonly #listeners: (() => void)[] = [];
@@ -43,16 +47,21 @@ export class SqliteStorage implements Storage {
   #dataVersion: unknown;
   /** True from the first read in a turn of the event loop to its end, or to the next commit. */
   #reading = false;
+  #hasRead = false; // since the last group of writes
 
   /** Opens the store in `file`. Throws `StorageUnusable`. */
   constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 1) {
     this.#connection = new Connection(openDatabase(file, busyTimeout));
+    this.#log = new WalFile(file);
+    this.#connection.run(leaveSyncsToUs);
     this.#observer = observer;
     this.#writes = new GroupCommit({
       connection: this.#connection,
+      log: this.#log,
       observer,
-      prepare: this.#endRead,
+      prepare: () => this.#beforeWrites(),
       report: (error) => this.#report(error),
+      reportUnsynced: (error) => this.#reportUnsynced(error),
     });
     this.#dataVersion = this.#readDataVersion();
     this.#poll = setInterval(() => this.#look(), FOREIGN_WRITE_POLL);
@@ -105,6 +114,7 @@ export class SqliteStorage implements Storage {
     await this.#writes.drained();
     this.#endRead();
     this.#ended = true;
+    this.#log.close();
     this.#connection.close();
   }
 
@@ -116,6 +126,7 @@ export class SqliteStorage implements Storage {
     if (this.#reading || this.#ended) return;
     this.#connection.run(begin);
     this.#reading = true;
+    this.#hasRead = true;
     setImmediate(this.#endRead);
     try {
       this.#noticeForeignWrites();
@@ -136,6 +147,14 @@ export class SqliteStorage implements Storage {
     }
   };
 
+  /** Returns true if nobody has read since the last group of writes. */
+  #beforeWrites(): boolean {
+    this.#endRead();
+    const isQuiet = !this.#hasRead;
+    this.#hasRead = false;
+    return isQuiet;
+  }
+
   /** Looks for writes of other processes although nobody reads. */
   #look(): void {
     try {
@@ -155,6 +174,13 @@ export class SqliteStorage implements Storage {
   /** A number that changes when another connection has changed the store. */
   #readDataVersion(): unknown {
     return this.#connection.first(dataVersion, [])?.["data_version"];
+  }
+
+  /** After a failed sync nobody knows what is on disk, and no later sync tells. */
+  #reportUnsynced(error: Error): unknown {
+    const reported = new StorageUnavailable(error.message, { cause: error });
+    this.#observer.fatal(reported);
+    return reported;
   }
 
   #report(error: unknown): unknown {
