@@ -77,4 +77,23 @@ export const migrations: readonly Migration[] = [
         SELECT 1, 'live' WHERE EXISTS (SELECT 1 FROM api_keys WHERE substr(hint, 1, 9) = 'psk_live_');
     `,
   },
+  {
+    name: "categories",
+    // No AUTOINCREMENT: an id that a client chose, such as the largest there is, must not end the sequence.
+    sqlite: `
+      CREATE TABLE categories (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE
+      ) STRICT;
+      CREATE TABLE deleted_categories (
+        id INTEGER PRIMARY KEY
+      ) STRICT;
+      CREATE TABLE category_sequence (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        last_id INTEGER NOT NULL
+      ) STRICT;
+      INSERT INTO category_sequence (only, last_id) VALUES (1, 0);
+      CREATE INDEX pets_by_category ON pets (category_id, id);
+    `,
+  },
 ];
