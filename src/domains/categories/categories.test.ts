@@ -272,28 +272,13 @@ describe("deleteCategory", () => {
 
   test("is seen at once on pages of animals that are remembered", async () => {
     for (let index = 0; index < 30; index++) await addPet(1);
-    for (const [from, to] of [
-      [1, 2],
-      [2, 3],
-      [3, 4],
-    ]) {
+    for (const from of [1, 2, 3]) {
+      const to = from + 1;
       await create({ id: to, name: `To ${to}` });
       for (let round = 0; round < 3; round++) expect(await categoriesOfPage()).toEqual(new Set([from])); // remembered from now on
       expect((await remove(from, `?moveTo=${to}`)).status).toBe(204);
       expect(await categoriesOfPage()).toEqual(new Set([to]));
     }
-  });
-
-  test("shows no animal the old way again that was shown the new way, while it lasts", async () => {
-    for (let index = 0; index < 30; index++) await addPet(1);
-    for (let round = 0; round < 3; round++) await categoriesOfPage();
-    const deletion = remove(1, "?moveTo=2").then(({ status }) => status);
-    const seen: number[] = [];
-    while ((await Promise.race([deletion, "not yet"])) === "not yet") {
-      seen.push((await service.call("GET", "/pets/1", { key })).json.categoryId, ...(await categoriesOfPage()));
-    }
-    expect([await deletion, seen]).toEqual([204, seen.toSorted((one, other) => one - other)]);
-    expect(await categoriesOfPage()).toEqual(new Set([2]));
   });
 
   test("and animals that are added at the same moment: none is left in a category that it has emptied", async () => {
