@@ -8,7 +8,7 @@ const operations: readonly Operation[] = domains.flatMap((domain) => domain.oper
  * The errors by which an operation may refuse even a valid request, because of what other requests have
  * changed: a name is taken, a resource is deleted. What nobody can delete has to be found.
  */
-export function refusalsOf({ method, path, errors }: Operation): readonly ErrorDefinition[] {
+function refusalsOf({ method, path, errors }: Operation): readonly ErrorDefinition[] {
   const canChange = method !== "GET" || operations.some((one) => one.method === "DELETE" && one.path === path);
   return canChange ? errors.filter((error) => error !== invalidRequest) : [];
 }
