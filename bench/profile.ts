@@ -70,12 +70,16 @@ function sharesOf(folder: string, source: string): [string, number][] {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile;
   const urls = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.url]));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
+  const nameOf = (node: number): string => {
+    const own = urls.get(node)?.split(source)[1];
+    const parent = parents.get(node);
+    if (own !== undefined) return own;
+    return parent === undefined ? "the runtime itself" : nameOf(parent);
+  };
   const times = new Map<string, number>();
   let total = 0;
   for (const [index, sample] of samples.entries()) {
-    let node: number | undefined = sample;
-    while (node !== undefined && !urls.get(node)?.includes(source)) node = parents.get(node);
-    const name = node === undefined ? "the runtime itself" : (urls.get(node)?.split(source)[1] ?? "");
+    const name = nameOf(sample);
     const time = timeDeltas[index] ?? 0;
     times.set(name, (times.get(name) ?? 0) + time);
     total += time;

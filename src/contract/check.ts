@@ -155,13 +155,13 @@ function deprecationFaults({ name, deprecation }: Operation, operations: readonl
   ];
 }
 
+const combining = ["anyOf", "oneOf", "allOf", "$ref"];
+
 /** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would slip through. */
 function shapeFaults(part: string, schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
-  return Object.entries(schema).flatMap(([keyword, value]) => [
-    ...(["anyOf", "oneOf", "allOf", "$ref"].includes(keyword) ? [`the ${part} uses ${keyword}.`] : []),
-    ...shapeFaults(part, value),
-  ]);
+  const own = combining.filter((keyword) => keyword in schema).map((keyword) => `the ${part} uses ${keyword}.`);
+  return own.concat(Object.values(schema).flatMap((inner) => shapeFaults(part, inner)));
 }
 
 function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {
