@@ -14,7 +14,7 @@ async function start(settings: Record<string, string> = {}): Promise<void> {
 function empty(): void {
   const database = new Database(`${service.dataDir}/petstore.db`);
   database.run("PRAGMA busy_timeout = 5000");
-  for (const table of ["pets", "categories", "deleted_categories", "sqlite_sequence"]) {
+  for (const table of ["pets", "categories", "deleted_categories", "category_animals", "sqlite_sequence"]) {
     database.run(`DELETE FROM ${table}`);
   }
   database.run("UPDATE category_sequence SET last_id = 0");

@@ -32,13 +32,13 @@ const rowsAfterByStatus = statement<PetRow>(
 const insert = statement<PetRow>(
   `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${columns}`,
 );
-const countByCategory = statement<FigureRow>("SELECT count(*) AS figure FROM pets WHERE category_id = $1");
+const countByCategory = statement<FigureRow>("SELECT animals AS figure FROM category_animals WHERE category_id = $1");
 const moveCategory = statement("UPDATE pets SET category_id = $1 WHERE category_id = $2");
 const firstUnnamedCategory = statement<FigureRow>(`
   WITH RECURSIVE candidate (figure) AS (
     SELECT $1
     UNION ALL
-    SELECT figure + 1 FROM candidate WHERE EXISTS (SELECT 1 FROM pets WHERE category_id = candidate.figure)
+    SELECT figure + 1 FROM candidate WHERE EXISTS (SELECT 1 FROM category_animals WHERE category_id = candidate.figure AND animals > 0)
   )
   SELECT max(figure) AS figure FROM candidate
 `);
@@ -104,12 +104,13 @@ export class PetStore {
 
   /** Part of a transaction: how many animals name the category. */
   *countIn(categoryId: bigint): Transaction<bigint> {
-    return ((yield* first(countByCategory, categoryId)) as FigureRow).figure;
+    return (yield* first(countByCategory, categoryId))?.figure ?? 0n;
   }
 
   /** Part of a transaction, whose work is done by `whileMoving`: all animals of one category go to another. */
   *move(from: bigint, to: bigint): Transaction<void> {
-    yield* all(moveCategory, to, from);
+    // It reads through all animals: not where there is none to move.
+    if ((yield* this.countIn(from)) > 0n) yield* all(moveCategory, to, from);
   }
 
   /** Part of a transaction: the first number, from this one on, that no animal names as its category. */
