@@ -9,6 +9,9 @@ import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
+import { categoryHandlers } from "./domains/categories/categories.handlers.ts";
+import { categoryOperations } from "./domains/categories/categories.operations.ts";
+import { CategoryStore, categoryHasRecord } from "./domains/categories/categories.store.ts";
 import { petHandlers } from "./domains/pets/pets.handlers.ts";
 import { petOperations } from "./domains/pets/pets.operations.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
@@ -30,16 +33,23 @@ import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 
-/** One folder of `domains/`: its operations, and how they come to life on a store. */
+/** One folder of `domains/`, or more that work on each other: operations, and how they come to life on a store. */
 export interface Domain {
   readonly operations: readonly Operation[];
-  readonly open: (storage: Storage) => BoundOperation[];
+  readonly open: (storage: Storage, config: Config) => BoundOperation[];
 }
 
 /** Every domain whose operations are served. */
 export const domains: readonly Domain[] = [
-  { operations: petOperations, open: (storage) => bind(petOperations, petHandlers(new PetStore(storage))) },
+  { operations: [...petOperations, ...categoryOperations], open: openPetsAndCategories },
 ];
+
+/** Together, because the animals of a category that is deleted move, and an animal may have to name one that exists. */
+function openPetsAndCategories(storage: Storage, { strictCategories }: Config): BoundOperation[] {
+  const pets = new PetStore(storage, strictCategories ? categoryHasRecord : undefined);
+  const categories = new CategoryStore(storage, pets);
+  return [...bind(petOperations, petHandlers(pets)), ...bind(categoryOperations, categoryHandlers(categories))];
+}
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const REQUEST_DEADLINE = 10_000;
@@ -125,7 +135,7 @@ export class App {
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
 
-    const bound = served.flatMap((domain) => domain.open(storage));
+    const bound = served.flatMap((domain) => domain.open(storage, config));
     const operations = bound.map(({ operation }) => operation);
     let base = "";
     let docs = "";

@@ -85,6 +85,13 @@ export const settings = {
       return networks.every(isNetwork) ? networks : undefined;
     },
   }),
+  PETSTORE_STRICT_CATEGORIES: setting<boolean>({
+    meaning:
+      "Whether `createPet` refuses a `categoryId` that no category has. Animals that have such a one already keep it.",
+    fallback: "false",
+    expects: "true or false",
+    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+  }),
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
     meaning:
       "The least serious log lines that are written. Each request is a line at `info`; `debug` adds the settings.",
@@ -104,6 +111,8 @@ export interface Config {
   readonly baseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
   readonly trustedProxies: readonly string[];
+  /** True if an animal may name only a category that has a record. */
+  readonly strictCategories: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -140,6 +149,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     baseUrl: read("PETSTORE_BASE_URL", settings.PETSTORE_BASE_URL),
     stagingBaseUrl: read("PETSTORE_STAGING_BASE_URL", settings.PETSTORE_STAGING_BASE_URL),
     trustedProxies: read("PETSTORE_TRUSTED_PROXIES", settings.PETSTORE_TRUSTED_PROXIES) ?? [],
+    strictCategories: read("PETSTORE_STRICT_CATEGORIES", settings.PETSTORE_STRICT_CATEGORIES) ?? false,
     logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
   };
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DistantStorage } from "../test/harness/distant-storage.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import { keyDigest } from "./domains/accounts/api-key.ts";
+import { CategoryStore } from "./domains/categories/categories.store.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
 import { firstStart } from "./first-start.ts";
 import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
@@ -25,7 +26,7 @@ afterEach(async () => {
 
 const start = () => firstStart(storage, accounts);
 
-test("makes an account, its key and six animals, once", async () => {
+test("makes an account, its key and six animals in four categories, once", async () => {
   const key = await start();
   const owner = await accounts.findValid(keyDigest(key ?? ""), Date.now());
   expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
@@ -38,11 +39,13 @@ test("makes an account, its key and six animals, once", async () => {
     "5 Kiwi",
     "6 Nemo",
   ]);
+  const { body: categories } = await new CategoryStore(storage, new PetStore(storage)).page(undefined, 100);
+  expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   expect(await start()).toBeUndefined();
   expect(await accounts.keys()).toHaveLength(1);
 });
 
-test.each([0, 1, 5, 6])("that broke off after %d writes gives its key the next time", async (writes) => {
+test.each([0, 1, 4, 5, 9, 10])("that broke off after %d writes gives its key the next time", async (writes) => {
   storage.writesLeft = writes;
   expect(await start().catch(() => "broken off")).toBe("broken off");
   storage.writesLeft = Number.POSITIVE_INFINITY;

@@ -1,8 +1,15 @@
 import type { AccountStore } from "./domains/accounts/accounts.store.ts";
+import { CategoryStore } from "./domains/categories/categories.store.ts";
 import type { NewPet } from "./domains/pets/pets.operations.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
 import type { Storage } from "./storage/storage.ts";
 
+const sampleCategories = [
+  { id: 1n, name: "Dogs" },
+  { id: 2n, name: "Cats" },
+  { id: 3n, name: "Birds" },
+  { id: 4n, name: "Fish" },
+];
 const sampleAnimals: readonly NewPet[] = [
   { name: "Rex", categoryId: 1n, status: "available" },
   { name: "Bella", categoryId: 1n, status: "pending" },
@@ -14,14 +21,18 @@ const sampleAnimals: readonly NewPet[] = [
 
 /**
  * On a store that has no account, makes one on the Business plan with one key, which is returned,
- * and six animals if there are none. The account comes last, with its key in one transaction: a first
+ * and six animals in four categories if there are none. The account comes last, with its key in one transaction: a first
  * start that was interrupted is made good by the next one.
  */
 export async function firstStart(storage: Storage, accounts: AccountStore): Promise<string | undefined> {
   if ((await accounts.accounts()).length > 0) return undefined;
   const pets = new PetStore(storage);
   const { body: animals } = await pets.page(undefined, 1, undefined);
-  if (animals.length === 0) for (const animal of sampleAnimals) await pets.add(animal);
+  if (animals.length === 0) {
+    const categories = new CategoryStore(storage, pets);
+    for (const category of sampleCategories) await categories.add(category); // one that is there stays
+    for (const animal of sampleAnimals) await pets.add(animal);
+  }
   const { key } = await accounts.createAccountWithKey("First account", "business", "First key", Date.now());
   return key;
 }

@@ -77,4 +77,40 @@ export const migrations: readonly Migration[] = [
         SELECT 1, 'live' WHERE EXISTS (SELECT 1 FROM api_keys WHERE substr(hint, 1, 9) = 'psk_live_');
     `,
   },
+  {
+    name: "categories",
+    // No AUTOINCREMENT: an id that a client chose, such as the largest there is, must not end the sequence.
+    sqlite: `
+      CREATE TABLE categories (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE
+      ) STRICT;
+      CREATE TABLE deleted_categories (
+        id INTEGER PRIMARY KEY
+      ) STRICT;
+      CREATE TABLE category_sequence (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        last_id INTEGER NOT NULL
+      ) STRICT;
+      INSERT INTO category_sequence (only, last_id) VALUES (1, 0);
+      CREATE TABLE category_animals (
+        category_id INTEGER PRIMARY KEY,
+        animals INTEGER NOT NULL
+      ) STRICT;
+      INSERT INTO category_animals (category_id, animals)
+        SELECT category_id, count(*) FROM pets GROUP BY category_id;
+      CREATE TRIGGER pets_added AFTER INSERT ON pets BEGIN
+        INSERT INTO category_animals (category_id, animals) VALUES (new.category_id, 1)
+          ON CONFLICT (category_id) DO UPDATE SET animals = animals + 1;
+      END;
+      CREATE TRIGGER pets_removed AFTER DELETE ON pets BEGIN
+        UPDATE category_animals SET animals = animals - 1 WHERE category_id = old.category_id;
+      END;
+      CREATE TRIGGER pets_moved AFTER UPDATE OF category_id ON pets WHEN new.category_id <> old.category_id BEGIN
+        UPDATE category_animals SET animals = animals - 1 WHERE category_id = old.category_id;
+        INSERT INTO category_animals (category_id, animals) VALUES (new.category_id, 1)
+          ON CONFLICT (category_id) DO UPDATE SET animals = animals + 1;
+      END;
+    `,
+  },
 ];

@@ -6,13 +6,14 @@ import type { Storage } from "./storage.ts";
  * Values made from rows of the store, kept to be given again: at most `capacity` of those that were
  * asked for twice lately. A walk through everything asks once for each, and so fills no memory. What
  * another process writes is noticed before a value is given; what this process writes, its owner has
- * to forget here.
+ * to forget here, or to write by `whileChanging`.
  */
 export class Remembered<K, V> {
   readonly #storage: Storage;
   readonly #capacity: number;
   #values: RecentMap<K, V>;
   readonly #asked: RecentMap<K, true>;
+  #changes = 0; // that are being made now
 
   constructor(storage: Storage, capacity: number) {
     this.#storage = storage;
@@ -29,6 +30,7 @@ export class Remembered<K, V> {
     isLasting: (value: V) => boolean = () => true,
   ): MaybePromise<V | R> {
     this.#storage.catchUp();
+    if (this.#changes > 0) return read();
     const values = this.#values;
     const known = values.get(key);
     if (known !== undefined) return known;
@@ -41,6 +43,17 @@ export class Remembered<K, V> {
       if (value !== undefined && isLasting(value)) values.set(key, value);
       return value;
     });
+  }
+
+  /** Does work that changes rows of which values are made. While it lasts, all are read, none is remembered. */
+  async whileChanging<T>(work: () => Promise<T>): Promise<T> {
+    this.#changes++;
+    this.forgetAll();
+    try {
+      return await work();
+    } finally {
+      this.#changes--;
+    }
   }
 
   forgetAll(): void {

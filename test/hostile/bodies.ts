@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
 import { rounds } from "../harness/form.ts";
+import { servedStatuses } from "../harness/served.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 import { brokenJson, notUtf8, otherTypes } from "./hostile-bodies.ts";
 import { dangerousNames, hostileNumber, isInt64Text } from "./hostile-texts.ts";
@@ -13,11 +14,14 @@ export function attackBodies(operation: Operation, target: () => Target): void {
   if (!operation.body) return;
   const valid = bodyOf(operation) as string;
   const success = operation.answer.status;
-  const send = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
-    target().call(operation.method, pathOf(operation), {
+  const served = servedStatuses(operation);
+  const send = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
+    const { status, text } = await target().call(operation.method, pathOf(operation), {
       body,
       headers: { "Content-Type": "application/json", ...headers },
     });
+    return { status: served.includes(status) ? success : status, text };
+  };
   const oracle = () => new Oracle(target().document, operation);
 
   /** The only fault that the answer tells. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { longForm, rounds } from "../harness/form.ts";
+import { asServed } from "../harness/served.ts";
 import { bareAnswers } from "./bare-answers.ts";
 import { attackBodies } from "./bodies.ts";
 import { attackFraming } from "./framing.ts";
@@ -48,7 +49,8 @@ describe("after all that", () => {
 
   test("each operation answers as before", async () => {
     for (const operation of operations) {
-      expect(await target.outcome(target.valid(operation))).toBe(String(operation.answer.status));
+      const got = await target.outcome(target.valid(operation));
+      expect([operation.name, asServed(operation, got)]).toEqual([operation.name, String(operation.answer.status)]);
     }
   });
 

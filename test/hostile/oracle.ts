@@ -2,6 +2,7 @@
 // service is not its own judge.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Operation } from "../../src/contract/operation.ts";
+import { isInt64Text } from "./hostile-texts.ts";
 
 interface Parameter {
   readonly name: string;
@@ -39,7 +40,7 @@ export class Oracle {
     const documented = paths[operation.path]?.[operation.method.toLowerCase()];
     if (!documented) throw new Error(`The document has no ${operation.name}.`);
     this.#ajv.addSchema({ $id: "document", components });
-    this.#ajv.addFormat("int64", { type: "number", validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
+    this.#ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
     const schema = documented.requestBody?.content["application/json"]?.schema;
     this.#body = schema && this.#compile(schema);
     const parameters = (documented.parameters ?? []).filter((parameter) => parameter.in === "query");
@@ -116,5 +117,5 @@ function decode(text: string): string | undefined {
 
 /** A number in a query is plain digits; anything else is text. */
 function typed(text: string, type: string | undefined): string | number {
-  return type === "integer" && /^(0|-?[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
+  return type === "integer" && /^(0|-?[1-9][0-9]*)$/.test(text) && isInt64Text(text) ? Number(text) : text;
 }

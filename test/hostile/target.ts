@@ -3,6 +3,7 @@ import { domains } from "../../src/app.ts";
 import { type Operation, scopes } from "../../src/contract/operation.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { servedStatuses } from "../harness/served.ts";
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
 
@@ -35,8 +36,9 @@ export class Target {
     const { key } = await runJson(program.dataDir, issue);
     const document = await (await fetch(new URL("/openapi.json", program.base))).json();
     const target = new Target(program, key, document);
-    // What is added here has the id 1, which the valid requests of other operations name.
-    for (const operation of operations.filter(({ method }) => method === "POST")) {
+    // What is added here has the id 1, which the valid requests of other operations name. In this order,
+    // because a category gets no id that an animal names.
+    for (const operation of operations.filter(({ method }) => method === "POST").toReversed()) {
       await target.outcome(target.valid(operation));
     }
     return target;
@@ -98,16 +100,15 @@ export class Target {
     return answer;
   }
 
-  /** How often an operation has succeeded, by the service's own count. */
-  async successes({ name, answer }: Operation): Promise<number> {
+  /** How often an operation has taken a request for valid, by the service's own count. */
+  async served(operation: Operation): Promise<number> {
     const metrics = await (await fetch(new URL("/metrics", this.program.base))).text();
-    const line = `petstore_requests_total{operation="${name}",status="${answer.status}"} `;
-    return Number(
-      metrics
-        .split("\n")
-        .find((one) => one.startsWith(line))
-        ?.slice(line.length) ?? 0,
+    const statuses = servedStatuses(operation).join("|");
+    const lines = new RegExp(
+      `^petstore_requests_total\\{operation="${operation.name}",status="(?:${statuses})"\\} ([0-9]+)$`,
+      "gm",
     );
+    return [...metrics.matchAll(lines)].reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
   /** Resident memory of the process, in bytes. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { defineError } from "../../contract/errors.ts";
+import { defineError, invalidRequest } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
 import { Int64, Text } from "../../contract/schemas.ts";
@@ -101,7 +101,7 @@ const createPet = defineOperation({
     examples: { "An available animal": rex, "Without a status": tom },
     location: "/pets/{id}",
   },
-  errors: [],
+  errors: [invalidRequest], // where animals may name only categories that exist
 });
 
 const getPet = defineOperation({

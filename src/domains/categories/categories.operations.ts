@@ -1,0 +1,197 @@
+import { type Static, Type } from "typebox";
+import { defineError } from "../../contract/errors.ts";
+import { defineOperation, type Tag } from "../../contract/operation.ts";
+import { pageParameters } from "../../contract/paging.ts";
+import { Int64, Text } from "../../contract/schemas.ts";
+
+const categories: Tag = {
+  name: "categories",
+  description: "The categories that animals belong to: their names, and the animals of one moved to another.",
+};
+
+export const categoryNotFound = defineError({
+  code: "category_not_found",
+  status: 404,
+  meaning: "No category has this identifier.",
+});
+export const categoryExists = defineError({
+  code: "category_exists",
+  status: 409,
+  meaning: "A category has this identifier already.",
+});
+export const categoryNameTaken = defineError({
+  code: "category_name_taken",
+  status: 409,
+  meaning: "Another category has this name already.",
+});
+export const categoryInUse = defineError({
+  code: "category_in_use",
+  status: 409,
+  meaning: "Animals belong to the category. `moveTo` names the category that they go to.",
+});
+export const moveTargetNotFound = defineError({
+  code: "move_target_not_found",
+  status: 409,
+  meaning: "The category that `moveTo` names does not exist, or is the one to be deleted.",
+});
+
+const name = Text({
+  description: "The category's name. No two are the same.",
+  minLength: 1,
+  maxLength: 255,
+  examples: ["Hamsters"],
+});
+
+const NewCategory = Type.Object(
+  {
+    id: Type.Optional(
+      Int64({
+        description:
+          "The identifier, for a category that animals name already. Without it the service assigns one that " +
+          "no category has or had and no animal names.",
+        examples: [5n],
+      }),
+    ),
+    name,
+  },
+  { title: "NewCategory", description: "A category to add.", additionalProperties: false },
+);
+
+const CategoryName = Type.Object(
+  { name },
+  { title: "CategoryName", description: "The new name of a category.", additionalProperties: false },
+);
+
+const Category = Type.Object(
+  { id: Int64({ description: "Unique identifier.", examples: [5n] }), name },
+  { title: "Category", description: "A category of animals." },
+);
+export type Category = Static<typeof Category>;
+
+const Categories = Type.Array(Category, { title: "Categories", description: "Categories, by ascending `id`." });
+
+const params = {
+  schema: Type.Object({ categoryId: Int64({ description: "The identifier of the category.", examples: [5n] }) }),
+  otherwise: categoryNotFound,
+};
+
+const hamsters: Category = { id: 5n, name: "Hamsters" };
+const rabbits: Category = { id: 6n, name: "Rabbits" };
+
+const listCategories = defineOperation({
+  name: "listCategories",
+  method: "GET",
+  path: "/categories",
+  tag: categories,
+  summary: "List all categories",
+  description:
+    "Returns categories by ascending `id`, page by page. `limit` sets the size of a page; the `Link` header " +
+    '(`rel="next"`) holds the address of the next one and is absent on the last.',
+  stability: "beta",
+  testPanel: true,
+  scope: "read",
+  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "categories" })),
+  paged: { position: Int64({ description: "The `id` of a category." }) },
+  answer: {
+    status: 200,
+    description: "A page of categories.",
+    schema: Categories,
+    examples: { "Two categories": [hamsters, rabbits], "No category": [] },
+  },
+  errors: [],
+});
+
+const createCategory = defineOperation({
+  name: "createCategory",
+  method: "POST",
+  path: "/categories",
+  tag: categories,
+  summary: "Add a category",
+  description:
+    "Adds a category and returns it. Names are unique, and `birds` is another name than `Birds`. Animals may " +
+    "name a category before it is added: send their `categoryId` as `id` to give that one a name.",
+  stability: "beta",
+  testPanel: true,
+  scope: "write",
+  body: {
+    schema: NewCategory,
+    examples: {
+      "A new category": { name: "Hamsters" },
+      "A category that animals name already": { id: 6n, name: "Rabbits" },
+    },
+  },
+  answer: {
+    status: 201,
+    description: "The category as it was added.",
+    schema: Category,
+    examples: { "A new category": hamsters, "A category that animals name already": rabbits },
+    location: "/categories/{id}",
+  },
+  errors: [categoryExists, categoryNameTaken],
+});
+
+const getCategory = defineOperation({
+  name: "getCategory",
+  method: "GET",
+  path: "/categories/{categoryId}",
+  tag: categories,
+  summary: "Get a category",
+  description: "Returns the category with the given identifier.",
+  stability: "beta",
+  testPanel: true,
+  scope: "read",
+  params,
+  answer: { status: 200, description: "The category.", schema: Category, examples: { "A category": hamsters } },
+  errors: [categoryNotFound],
+});
+
+const renameCategory = defineOperation({
+  name: "renameCategory",
+  method: "PATCH",
+  path: "/categories/{categoryId}",
+  tag: categories,
+  summary: "Rename a category",
+  description: "Gives a category another name, and returns it. Its animals stay as they are.",
+  stability: "beta",
+  testPanel: true,
+  scope: "write",
+  params,
+  body: { schema: CategoryName, examples: { "Another name": { name: "Golden hamsters" } } },
+  answer: {
+    status: 200,
+    description: "The category with its new name.",
+    schema: Category,
+    examples: { "Another name": { id: 5n, name: "Golden hamsters" } },
+  },
+  errors: [categoryNotFound, categoryNameTaken],
+});
+
+const deleteCategory = defineOperation({
+  name: "deleteCategory",
+  method: "DELETE",
+  path: "/categories/{categoryId}",
+  tag: categories,
+  summary: "Delete a category",
+  description:
+    "Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that " +
+    "category first, all of them or, if the request fails, none. The service does not assign the identifier again.",
+  stability: "beta",
+  testPanel: false,
+  scope: "write",
+  params,
+  query: Type.Object({
+    moveTo: Type.Optional(
+      Int64({ description: "The identifier of the existing category that the animals go to.", examples: [6n] }),
+    ),
+  }),
+  answer: { status: 204, description: "The category is deleted.", schema: Type.Null(), examples: { Nothing: null } },
+  errors: [categoryNotFound, categoryInUse, moveTargetNotFound],
+});
+
+export const categoryOperations = [
+  listCategories,
+  createCategory,
+  getCategory,
+  renameCategory,
+  deleteCategory,
+] as const;

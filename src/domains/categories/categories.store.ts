@@ -1,0 +1,135 @@
+import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import type { Category } from "./categories.operations.ts";
+
+/** What categories have to know of the animals that name them, and may do to them. */
+export interface NamingAnimals {
+  /** Part of a transaction: how many animals name the category. */
+  countIn(categoryId: bigint): Transaction<bigint>;
+  /** Part of a transaction: makes all animals that name one category name the other. */
+  move(from: bigint, to: bigint): Transaction<void>;
+  /** Part of a transaction: the first number, from this one on, that no animal names. */
+  firstUnnamed(from: bigint): Transaction<bigint>;
+  /** Does the work that a transaction with `move` is part of. Whatever shows animals is exact all the while. */
+  whileMoving<T>(work: () => Promise<T>): Promise<T>;
+}
+
+interface CategoryRow extends Row {
+  id: bigint;
+  name: string;
+}
+interface IdRow extends Row {
+  id: bigint;
+}
+
+const byId = statement<CategoryRow>("SELECT id, name FROM categories WHERE id = $1");
+const byName = statement<CategoryRow>("SELECT id, name FROM categories WHERE name = $1");
+const firstRows = statement<CategoryRow>("SELECT id, name FROM categories ORDER BY id LIMIT $1");
+const rowsAfter = statement<CategoryRow>("SELECT id, name FROM categories WHERE id > $1 ORDER BY id LIMIT $2");
+const insert = statement<CategoryRow>("INSERT INTO categories (id, name) VALUES ($1, $2) RETURNING id, name");
+const setName = statement<CategoryRow>("UPDATE categories SET name = $1 WHERE id = $2 RETURNING id, name");
+const remove = statement("DELETE FROM categories WHERE id = $1");
+const noteDeletion = statement("INSERT INTO deleted_categories (id) VALUES ($1) ON CONFLICT DO NOTHING");
+const lastAssigned = statement<IdRow>("SELECT last_id AS id FROM category_sequence");
+const noteAssigned = statement("UPDATE category_sequence SET last_id = $1");
+const firstUnused = statement<IdRow>(`
+  WITH RECURSIVE candidate (id) AS (
+    SELECT $1
+    UNION ALL
+    SELECT id + 1 FROM candidate
+    WHERE id IN (SELECT id FROM categories) OR id IN (SELECT id FROM deleted_categories)
+  )
+  SELECT max(id) AS id FROM candidate
+`);
+
+/** A page of categories; `next` is the id of its last one, if more follow. */
+export interface CategoryPage {
+  readonly body: Category[];
+  readonly next?: bigint;
+}
+
+/** Part of a transaction: whether the category has a record. */
+export function* categoryHasRecord(id: bigint): Transaction<boolean> {
+  return (yield* first(byId, id)) !== undefined;
+}
+
+/** The categories in the store. Everything that changes them resolves when it is on disk. */
+export class CategoryStore {
+  readonly #storage: Storage;
+  readonly #animals: NamingAnimals;
+
+  constructor(storage: Storage, animals: NamingAnimals) {
+    this.#storage = storage;
+    this.#animals = animals;
+  }
+
+  get(id: bigint): MaybePromise<Category | undefined> {
+    return this.#storage.first(byId, id);
+  }
+
+  /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
+  page(after: bigint | undefined, limit: number): MaybePromise<CategoryPage> {
+    // One more than asked for tells whether there is a next page.
+    const rows =
+      after === undefined ? this.#storage.all(firstRows, limit + 1) : this.#storage.all(rowsAfter, after, limit + 1);
+    return whenReady(rows, (found) => {
+      const body = found.slice(0, limit);
+      const last = body.at(-1);
+      return found.length > limit && last ? { body, next: last.id } : { body };
+    });
+  }
+
+  /** Adds a category, with an id that the service assigns where it has none. */
+  add({ id, name }: { id?: bigint; name: string }): Promise<Category | "id taken" | "name taken"> {
+    const assign = () => this.#assignId();
+    return this.#storage.write(function* () {
+      if (id !== undefined && (yield* first(byId, id))) return "id taken";
+      if (yield* first(byName, name)) return "name taken";
+      return (yield* first(insert, id ?? (yield* assign()), name)) as CategoryRow;
+    });
+  }
+
+  rename(id: bigint, name: string): Promise<Category | "not found" | "name taken"> {
+    return this.#storage.write(function* () {
+      if (!(yield* first(byId, id))) return "not found";
+      const bearer = yield* first(byName, name);
+      if (bearer && bearer.id !== id) return "name taken";
+      return (yield* first(setName, name, id)) as CategoryRow;
+    });
+  }
+
+  /** Deletes a category without animals, or one whose animals are moved to another. */
+  delete(id: bigint, moveTo?: bigint): Promise<"deleted" | "not found" | "no target" | { animals: bigint }> {
+    const animals = this.#animals;
+    const work = () =>
+      this.#storage.write(function* () {
+        if (!(yield* first(byId, id))) return "not found";
+        if (moveTo === undefined) {
+          const count = yield* animals.countIn(id);
+          if (count > 0n) return { animals: count };
+        } else {
+          if (moveTo === id || !(yield* first(byId, moveTo))) return "no target";
+          yield* animals.move(id, moveTo);
+        }
+        yield* all(remove, id);
+        yield* all(noteDeletion, id);
+        return "deleted";
+      });
+    return moveTo === undefined ? work() : animals.whileMoving(work);
+  }
+
+  /**
+   * Part of a transaction: an id that no category has or had and no animal names. The sequence is kept,
+   * so that what it has passed by is not looked at again.
+   */
+  *#assignId(): Transaction<bigint> {
+    let id = ((yield* first(lastAssigned)) as IdRow).id + 1n;
+    for (;;) {
+      const unused = ((yield* first(firstUnused, id)) as IdRow).id;
+      id = yield* this.#animals.firstUnnamed(unused);
+      if (id === unused) break;
+    }
+    yield* all(noteAssigned, id);
+    return id;
+  }
+}

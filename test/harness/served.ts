@@ -1,0 +1,29 @@
+import { domains } from "../../src/app.ts";
+import { type ErrorDefinition, invalidRequest } from "../../src/contract/errors.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+/**
+ * The errors by which an operation may refuse even a valid request, because of what other requests have
+ * changed: a name is taken, a resource is deleted. What nobody can delete has to be found.
+ */
+function refusalsOf({ method, path, errors }: Operation): readonly ErrorDefinition[] {
+  const canChange = method !== "GET" || operations.some((one) => one.method === "DELETE" && one.path === path);
+  return canChange ? errors.filter((error) => error !== invalidRequest) : [];
+}
+
+/** The statuses that show that an operation has taken a request for valid. */
+export function servedStatuses(operation: Operation): number[] {
+  return [operation.answer.status, ...refusalsOf(operation).map(({ status }) => status)];
+}
+
+/**
+ * What came back, as `201` or `400 invalid_request`, with the success of the operation in place of its
+ * refusals: either shows that it has taken the request for valid.
+ */
+export function asServed(operation: Operation, outcome: string): string {
+  const refusals = new Set(refusalsOf(operation).map(({ status, code }) => `${status} ${code}`));
+  const each = outcome.split(", ").map((one) => (refusals.has(one) ? String(operation.answer.status) : one));
+  return each.join(", ");
+}
