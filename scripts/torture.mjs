@@ -8,13 +8,17 @@ for (const [name, value] of Object.entries(values)) {
   if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
 }
 const tests = fileURLToPath(new URL("test.mjs", import.meta.url));
-const { status } = spawnSync(process.execPath, [tests, "test/torture", "test/hostile", "test/attack"], {
-  stdio: "inherit",
-  env: {
-    ...process.env,
-    TORTURE: "long",
-    TORTURE_ROUNDS: values.rounds,
-    ...(values.seed === undefined ? {} : { TORTURE_SEED: values.seed }),
+const { status } = spawnSync(
+  process.execPath,
+  [tests, "test/torture", "test/hostile", "test/attack", "test/overload"],
+  {
+    stdio: "inherit",
+    env: {
+      ...process.env,
+      TORTURE: "long",
+      TORTURE_ROUNDS: values.rounds,
+      ...(values.seed === undefined ? {} : { TORTURE_SEED: values.seed }),
+    },
   },
-});
+);
 process.exitCode = status ?? 1;

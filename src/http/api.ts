@@ -62,7 +62,7 @@ export class Api {
     const { load } = this.#services;
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
-    if (load.begin(exchange.startedAt)) return this.#refuse(exchange);
+    if (load.begin(exchange.startedAt, exchange.isWrite)) return this.#refuse(exchange);
     const turn = load.turnFor(exchange.startedAt);
     return turn ? turn.then(() => this.#answer(exchange)) : this.#answer(exchange);
   }

@@ -45,6 +45,11 @@ export class Exchange {
   /** Set by `handle`. */
   success: Success | undefined;
 
+  /** True for an operation that changes something, which takes the store a while. */
+  get isWrite(): boolean {
+    return this.operation !== undefined && this.operation.operation.method !== "GET";
+  }
+
   constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peers: Peers) {
     this.request = request;
     this.route = route;

@@ -15,9 +15,9 @@ class Scene {
   }
 
   /** So many requests in one turn of the event loop. Returns how many were refused. */
-  async turn(requests: number): Promise<number> {
+  async turn(requests: number, isWrite = true): Promise<number> {
     let refused = 0;
-    for (let count = 0; count < requests; count++) if (this.load.begin(0)) refused++;
+    for (let count = 0; count < requests; count++) if (this.load.begin(0, isWrite)) refused++;
     await new Promise<void>((resolve) => setImmediate(resolve));
     return refused;
   }
@@ -103,10 +103,20 @@ describe("the load", () => {
     expect(await scene.turn(crowd)).toBe(0);
   });
 
-  test("refuses all once as many wait as may", async () => {
+  test("refuses no read because writes wait", async () => {
+    const scene = new Scene();
+    for (let count = 0; count <= crowd; count++) scene.load.wait();
+    scene.look(0);
+    scene.look(patience);
+    expect(scene.changes).toEqual([true]);
+    expect([await scene.turn(crowd, false), await scene.turn(refuseOneIn, true)]).toEqual([0, 1]);
+    expect(await scene.turn(crowd + refuseOneIn, false)).toBe(1);
+  });
+
+  test("refuses all writes, and no read, once as many wait as may", async () => {
     const scene = new Scene();
     for (let count = 0; count < mostWaiting; count++) scene.load.wait();
-    expect(await scene.turn(100)).toBe(100);
+    expect([await scene.turn(100), await scene.turn(100, false)]).toEqual([100, 0]);
     scene.load.endWait();
     expect(await scene.turn(100)).toBe(0);
   });
@@ -120,13 +130,13 @@ describe("the load", () => {
 
 test("a turn that has lasted long enough leaves further requests to the next one", async () => {
   const { load } = new Scene();
-  load.begin(1_000);
+  load.begin(1_000, false);
   expect(load.turnFor(1_000 + longestTurn)).toBeUndefined();
   let hasCome = false;
   const next = load.turnFor(1_001 + longestTurn)?.then(() => (hasCome = true));
   await Promise.resolve();
   expect(hasCome).toBe(false);
   await next;
-  load.begin(2_000);
+  load.begin(2_000, false);
   expect(load.turnFor(2_000)).toBeUndefined();
 });

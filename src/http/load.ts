@@ -8,7 +8,7 @@ export interface LoadLimits {
   readonly patience: number;
   /** Of so many requests that then come, one is refused. */
   readonly refuseOneIn: number;
-  /** Requests that may wait for the store; all that come beyond are refused. */
+  /** Writes that may wait for the store; all that come beyond are refused. */
   readonly mostWaiting: number;
   /** Milliseconds for which requests are begun in one turn of the event loop. */
   readonly longestTurn: number;
@@ -72,15 +72,16 @@ export class Load {
     return this.#isTooMuch;
   }
 
-  /** Counts a request that begins at `now` (of `performance.now`), and says whether to refuse it. */
-  begin(now: number): boolean {
+  /**
+   * Counts a request that begins at `now` (of `performance.now`), and says whether to refuse it. Only a
+   * write has to wait behind those that wait for the store: a read is not refused because of them.
+   */
+  begin(now: number, isWrite: boolean): boolean {
     if (this.#begun++ === 0) this.#beginTurn(now);
-    if (this.#waiting >= this.#limits.mostWaiting) return true;
-    return (
-      this.#isTooMuch &&
-      this.#carried + this.#begun > this.#limits.crowd &&
-      this.#candidates++ % this.#limits.refuseOneIn === 0
-    );
+    if (isWrite && this.#waiting >= this.#limits.mostWaiting) return true;
+    if (!this.#isTooMuch) return false;
+    const ahead = isWrite ? this.#carried + this.#begun : this.#begun;
+    return ahead > this.#limits.crowd && this.#candidates++ % this.#limits.refuseOneIn === 0;
   }
 
   /**

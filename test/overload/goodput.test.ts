@@ -16,14 +16,19 @@ const CROWD = 1_000;
 const LENGTH = 5;
 /** The promises: what is left of the best goodput, and the seconds to be normal again. */
 const LEFT = 0.9;
+/** What has to be left even where others disturb the measurement; the control leaves far less. */
+const LEFT_WHERE_BUSY = 0.7;
 const NORMAL_WITHIN = 5;
 /** Of a load that is no load: how much, for how long, and by how much its times may differ. */
 const CALM = { rate: 200, connections: 8, seconds: 0.5 };
 const ALIKE = { factor: 3, milliseconds: 5 };
 
+/** A bound for a measurement that hangs, in milliseconds. */
+const LONGEST = 300_000;
+
 const animal = JSON.stringify({ name: "Rex", categoryId: 1 });
 
-/** More of the time than this without a processor, and rates by the clock say nothing. */
+/** The machine is busy if the service waited for a processor for more of the time than this. */
 const BUSY = 0.1;
 
 /** A load, and how many successes it had for each second of processor time of the service. */
@@ -72,7 +77,7 @@ class Measured implements AsyncDisposable {
 
   /**
    * The share of the best goodput that is left at twice the load: by the clock, and by the processor time
-   * that the service had, which is all that counts where others use the machine too.
+   * that the service had, which says more where others use the machine too.
    */
   async shareLeft(): Promise<{ byClock: number; byProcessor: number; waited: number }> {
     const [best, twice]: [Round[], Round[]] = [[], []];
@@ -109,57 +114,67 @@ class Measured implements AsyncDisposable {
   }
 }
 
-if (longForm) {
-  describe("at twice the load", () => {
-    const requests = [
-      ["adding an animal", "POST", "/pets", animal],
-      ["reading an animal", "GET", "/pets/1", undefined],
-      ["listing 100 animals", "GET", "/pets?limit=100", undefined],
-    ] as const;
+describe.skipIf(!longForm)("at twice the load", () => {
+  const requests = [
+    ["adding an animal", "POST", "/pets", animal],
+    ["reading an animal", "GET", "/pets/1", undefined],
+    ["listing 100 animals", "GET", "/pets?limit=100", undefined],
+  ] as const;
 
-    test.each(requests)("%s keeps its goodput, and all is soon normal again", async (_what, method, path, body) => {
+  test.each(requests)(
+    "%s keeps its goodput, and all is soon normal again",
+    async (_what, method, path, body) => {
       await using measured = await Measured.start();
       measured.of(method, path, body);
       const before = await measured.load(CALM);
       const { byClock, byProcessor, waited } = await measured.shareLeft();
-      expect(byProcessor).toBeGreaterThanOrEqual(LEFT);
       if (waited < BUSY) expect(byClock).toBeGreaterThanOrEqual(LEFT);
+      else expect(byProcessor).toBeGreaterThanOrEqual(LEFT_WHERE_BUSY);
       const seconds = await measured.secondsUntilNormal(before);
       console.log(`normal again after ${seconds.toFixed(1)} s`);
       expect(seconds).toBeLessThanOrEqual(NORMAL_WITHIN);
-    });
+    },
+    LONGEST,
+  );
 
-    test("reading an animal does not keep its goodput if all that is too much is refused: the control", async () => {
-      await using measured = await Measured.start({ refuseOneIn: 1 });
+  test(
+    "reading an animal does not keep its goodput if all that is too much is refused: the control",
+    async () => {
+      await using measured = await Measured.start({ crowd: 16, patience: 0, refuseOneIn: 1 });
       const { byProcessor } = await measured.of("GET", "/pets/1").shareLeft();
-      expect(byProcessor).toBeLessThan(LEFT);
-    });
-  });
+      expect(byProcessor).toBeLessThan(LEFT_WHERE_BUSY);
+    },
+    LONGEST,
+  );
+});
 
-  describe("a write among thousands that read", () => {
-    const READERS = 3_000;
+describe.skipIf(!longForm)("a write among thousands that read", () => {
+  const READERS = 3_000;
 
-    /** The longest that a create took, in milliseconds of the service's processor time. */
-    async function slowestCreate(limits?: Partial<LoadLimits>): Promise<number> {
-      await using measured = await Measured.start(limits);
-      const { service } = measured;
-      const { pid } = service.program.child;
-      const state = { isOver: false };
-      const readers = measured.of("GET", "/pets/1").load({ connections: READERS, seconds: LENGTH });
-      void readers.finally(() => (state.isOver = true));
-      let slowest = 0;
-      while (!state.isOver) {
-        const before = hadProcessor(pid);
-        await (await service.call("/pets", animal)).text();
-        slowest = Math.max(slowest, hadProcessor(pid) - before);
-      }
-      return slowest;
+  /** The longest that a create took, in milliseconds of the service's processor time. */
+  async function slowestCreate(limits?: Partial<LoadLimits>): Promise<number> {
+    await using measured = await Measured.start(limits);
+    const { service } = measured;
+    const { pid } = service.program.child;
+    const state = { isOver: false };
+    const readers = measured.of("GET", "/pets/1").load({ connections: READERS, seconds: LENGTH });
+    void readers.finally(() => (state.isOver = true));
+    let slowest = 0;
+    while (!state.isOver) {
+      const before = hadProcessor(pid);
+      await (await service.call("/pets", animal)).text();
+      slowest = Math.max(slowest, hadProcessor(pid) - before);
     }
+    return slowest;
+  }
 
-    test("comes to its turn, and would not if they were read on and on", async () => {
+  test(
+    "comes to its turn, and would not if they were read on and on",
+    async () => {
       const [bounded, control] = [await slowestCreate(), await slowestCreate({ longestTurn: Number.MAX_SAFE_INTEGER })];
       console.log(`slowest create: ${Math.round(bounded)} ms, without a bound ${Math.round(control)} ms`);
       expect(control).toBeGreaterThan(2 * bounded);
-    });
-  });
-}
+    },
+    LONGEST,
+  );
+});
