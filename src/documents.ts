@@ -27,15 +27,26 @@ function documentedServers(config: Config, base: string): DocumentedServer[] {
   return servers;
 }
 
-/** What the reference page may load: its own service's files, and answers of the servers that it documents. */
+/**
+ * What the reference page may load: its own service's scripts, and answers of the servers that it
+ * documents. Its styles are made by its script, element by element: they cannot be told from others.
+ */
 function pagePolicy(servers: readonly DocumentedServer[]): string {
   const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
   return (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
-    `font-src 'self' data:; connect-src 'self' ${origins}; worker-src 'self' blob:; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; worker-src 'none'; " +
+    `connect-src 'self' ${origins}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   );
 }
+
+/** What a browser keeps other sites from doing with the reference page, into which keys are typed. */
+const pageProtection = {
+  "Referrer-Policy": "no-referrer",
+  "X-Frame-Options": "DENY", // for browsers that do not know frame-ancestors
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
+};
 
 /** A value that is made when it is first asked for. */
 function once<T>(make: () => T): () => T {
@@ -58,10 +69,7 @@ export function documentPages(
   const html = once(() => ({ body: deriveReferencePage({ bundle, start }) }));
   const script = once(() => ({ body: deriveReferenceStart(operations, { document: `${root}/openapi.json` }) }));
   const cors = { "Access-Control-Allow-Origin": "*" };
-  const policy = {
-    "Content-Security-Policy": pagePolicy(documentedServers(config, base)),
-    "Referrer-Policy": "no-referrer",
-  };
+  const policy = { "Content-Security-Policy": pagePolicy(documentedServers(config, base)), ...pageProtection };
   return [
     [`${root}/openapi.json`, { type: "application/json", headers: cors, content: json }],
     [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: yaml }],

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import { type Domain, domains } from "../src/app.ts";
 import { bind, defineOperation } from "../src/contract/operation.ts";
 import { hasBrowser, TestBrowser } from "./harness/browser.ts";
+import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 
 const shared = {
@@ -130,7 +131,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await small.stop();
   });
 
-  test("asked no other host for anything, and reported no error", () => {
+  test("asked no other host for anything, and reported no error and no violation of its policy", () => {
     const { origin } = new URL(service.app.base);
     expect(browser.requests.length).toBeGreaterThan(10);
     const elsewhere = browser.requests.filter(
@@ -139,6 +140,87 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     expect(elsewhere).toEqual([]);
     expect(browser.errors).toEqual([]);
   });
+});
+
+describe.skipIf(!hasBrowser)("a browser keeps from the reference page", () => {
+  let service: TestService;
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    service = await TestService.start();
+    browser = await TestBrowser.start();
+  });
+  afterAll(async () => {
+    await browser.stop();
+    await service.stop();
+  });
+
+  test.each([
+    ["scripts that are put into it", "script-src-elem", 'add("script", { textContent: "globalThis.intruder = 1" })'],
+    ["scripts of other sites", "script-src-elem", 'add("script", { src: "http://127.0.0.1:9/x.js" })'],
+    ["texts that are run", "script-src", 'try { new Function("globalThis.intruder = 1")() } catch {}'],
+    ["handlers that are put into it", "script-src-attr", 'add("a", {}).setAttribute("onclick", "0")'],
+    ["pictures of other sites", "img-src", 'add("img", { src: "http://127.0.0.1:9/x.png?key" })'],
+    ["frames", "frame-src", 'add("iframe", { src: "http://127.0.0.1:9/" })'],
+    ["requests to other sites", "connect-src", 'fetch("http://127.0.0.1:9/?key").catch(() => {})'],
+    ["workers", "worker-src", 'new Worker("/docs/start.js")'],
+    ["forms that lead elsewhere", "form-action", 'add("form", { action: "http://127.0.0.1:9/" }).submit()'],
+    ["another base of its addresses", "base-uri", 'add("base", { href: "http://127.0.0.1:9/" })'],
+  ])("%s, and reports them", async (_what, directive, script) => {
+    const page = await browser.open(service.app.docs);
+    const before = browser.errors.length;
+    // Later, because what a debugger evaluates itself may evaluate texts.
+    await page.evaluate(`
+      const add = (name, properties) => {
+        const element = Object.assign(document.createElement(name), properties);
+        document.body.append(element);
+        return element;
+      };
+      setTimeout(() => { ${script} });
+      0`);
+    await eventually(
+      () => page.evaluate("0"), // while the browser answers, its reports arrive
+      () => browser.errors.slice(before).some((error) => error.startsWith(`${directive} forbids`)),
+    );
+    expect(await page.evaluate("globalThis.intruder")).toBeUndefined();
+    await page.close();
+  });
+
+  test("a page of another site around it", async () => {
+    const other = Bun.serve({
+      port: 0,
+      fetch: () =>
+        new Response(`<iframe src="${service.app.docs}"></iframe>`, { headers: { "Content-Type": "text/html" } }),
+    });
+    const page = await browser.open(other.url.href);
+    const frame = page.frames().find((one) => one !== page.mainFrame());
+    expect(await frame?.evaluate("document.querySelector('#reference')").catch(() => null)).toBeNull();
+    expect(await page.frameLocator("iframe").locator("#reference").count()).toBe(0);
+    await page.close();
+    await other.stop(true);
+  });
+});
+
+test("the page is sent with everything that protects it", async () => {
+  const service = await TestService.start({ settings: { PETSTORE_STAGING_BASE_URL: "https://staging.shop.test/v1" } });
+  const { origin } = new URL(service.app.base);
+  const { headers } = await fetch(service.app.docs);
+  expect(Object.fromEntries([...headers].filter(([name]) => !/^(content-length|date)$/.test(name)))).toEqual({
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; worker-src 'none'; " +
+      `connect-src 'self' ${origin} https://staging.shop.test; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    "content-type": "text/html; charset=utf-8",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": expect.stringContaining("camera=()"),
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  });
+  for (const page of ["/docs/start.js", "/openapi.json", "/openapi.yaml", "/healthz", "/readyz", "/metrics", "/"]) {
+    const response = await fetch(origin + page, { redirect: "manual" });
+    expect([page, response.headers.get("x-content-type-options")]).toEqual([page, "nosniff"]);
+  }
+  await service.stop();
 });
 
 test("the bare address leads to the page", async () => {

@@ -31,8 +31,8 @@ export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bun
 <body>
 <noscript>This page needs scripts. The document that it shows is at openapi.json and openapi.yaml.</noscript>
 <div id="reference"></div>
-<script src="${bundle}"></script>
 <script src="${start}"></script>
+<script src="${bundle}"></script>
 </body>
 </html>
 `;
@@ -49,7 +49,7 @@ const TABLES = `
 #reference .markdown :is(th, td) { word-break: normal; overflow-wrap: normal; }
 #reference .markdown td code { white-space: nowrap; }`;
 
-/** The script that opens the page: the reference's settings, derived from the operations. */
+/** The script that opens the page once the bundle behind it is there: the reference's settings, derived from the operations. */
 export function deriveReferenceStart(
   operations: readonly Operation[],
   { document }: Pick<ReferenceFiles, "document">,
@@ -70,12 +70,17 @@ export function deriveReferenceStart(
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
     customCss: `${TABLES}\n${hiddenPanels(operations)}`,
   };
+  // Zod, a part of the bundle, otherwise tries whether the page's policy allows it to make functions of
+  // texts. It does not, and each try would be reported as a violation.
   // The anchors are the operations' names, which links in answers use too.
-  return `Scalar.createApiReference("#reference", {
-  ...${JSON.stringify(settings)},
-  generateTagSlug: ({ name }) => name,
-  generateOperationSlug: ({ operationId }) => operationId,
-});
+  return `globalThis.__zod_globalConfig = { jitless: true };
+addEventListener("DOMContentLoaded", () =>
+  Scalar.createApiReference("#reference", {
+    ...${JSON.stringify(settings)},
+    generateTagSlug: ({ name }) => name,
+    generateOperationSlug: ({ operationId }) => operationId,
+  }),
+);
 `;
 }
 

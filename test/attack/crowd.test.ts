@@ -22,12 +22,8 @@ let keys: readonly string[];
 
 beforeAll(async () => {
   const dataDir = newDataDir();
-  ({ keys } = seedStore(
-    dataDir,
-    "petstore",
-    1,
-    Array.from({ length: CROWD }, () => ({ perMinute: 1_000, perDay: 100_000 })),
-  ));
+  const quotas = Array.from({ length: CROWD }, () => ({ perMinute: 1_000, perDay: 100_000 }));
+  ({ keys } = seedStore(dataDir, "petstore", 1, quotas));
   program = await Program.start(dataDir, { PETSTORE_ENV: "production", PETSTORE_TRUSTED_PROXIES: "127.0.0.1" });
   port = Number(new URL(program.base).port);
 });

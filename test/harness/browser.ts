@@ -31,6 +31,11 @@ export class TestBrowser {
         "--disable-sync",
       ],
     });
+    // Not every violation of a policy is written to the console by itself.
+    await context.addInitScript(
+      `addEventListener("securitypolicyviolation", (event) =>
+         console.error(\`\${event.effectiveDirective} forbids \${event.blockedURI}: \${event.sample}\`))`,
+    );
     return new TestBrowser(context, profile);
   }
 
