@@ -97,6 +97,8 @@ export class App {
     const metrics = new Metrics();
     const storage = openStore(config, {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
+      failed: (cause) => metrics.storeFailed(cause),
+      postponed: (error) => log.error("failed to move the store's log into its file", error),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
         onFatal(error);

@@ -28,6 +28,7 @@ export function openDatabase(
   return open(file, busyTimeout, true, (database) => {
     switchToWal(database);
     database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
+    database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts does it
     database.run("PRAGMA foreign_keys = ON");
     database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
     migrate(database, file, migrations);
@@ -129,10 +130,13 @@ function requireWritable(database: Database, version: number): void {
 function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
   const version = readNumber(database, "PRAGMA user_version");
   if (version > migrations.length) {
-    throw new StorageUnusable(
-      `The store at ${file} was written by a newer release: ` +
-        `its schema is ${version}, this release knows ${migrations.length}.`,
-    );
+    throw newerSchema(file, version, migrations.length);
   }
   return version;
+}
+
+export function newerSchema(file: string, version: number, known: number): StorageUnusable {
+  return new StorageUnusable(
+    `The store at ${file} was written by a newer release: its schema is ${version}, this release knows ${known}.`,
+  );
 }

@@ -1,6 +1,6 @@
 import type { Statement, StorageObserver, Transaction } from "../storage.ts";
 import type { Connection } from "./connection.ts";
-import { asStorageError, sqliteCode } from "./database.ts";
+import { sqliteCode } from "./database.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;
@@ -8,7 +8,6 @@ const LOCK_RETRY = 5;
 /** Transactions in one commit: a bound on how long one of them can block the others. */
 const GROUP_SIZE = 512;
 
-const begin: Statement = { sql: "BEGIN IMMEDIATE" };
 const commit: Statement = { sql: "COMMIT" };
 const rollback: Statement = { sql: "ROLLBACK" };
 const savepoint: Statement = { sql: "SAVEPOINT member" };
@@ -29,10 +28,11 @@ type Verdict = () => void;
 /** What the queue needs of its store. */
 export interface GroupCommitOptions {
   readonly connection: Connection;
-  readonly observer: StorageObserver;
-  /** Called before each group: the connection has to be in no transaction. */
-  readonly prepare: () => void;
-  /** The error to tell for one that SQLite threw. */
+  /** Begins the transaction of a group. */
+  readonly begin: () => void;
+  /** Called after each commit: its length in seconds and how many transactions shared it. */
+  readonly committed: StorageObserver["committed"];
+  /** The error to tell for one that was thrown. */
   readonly report: (error: unknown) => unknown;
 }
 
@@ -77,13 +77,12 @@ export class GroupCommit {
   }
 
   #commitGroup(): void {
-    const { connection, observer, prepare, report } = this.#options;
+    const { connection, begin, committed, report } = this.#options;
     const group = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
     let verdicts: Verdict[];
     try {
-      prepare();
-      connection.run(begin);
+      begin();
       verdicts = this.#runTogether(group) ?? this.#runApart(group);
       connection.run(commit);
     } catch (error) {
@@ -92,18 +91,18 @@ export class GroupCommit {
       const unavailable = report(error);
       return this.#settle(group.map((waiting) => () => waiting.reject(unavailable)));
     }
-    observer.committed((performance.now() - started) / 1000, group.length);
+    committed((performance.now() - started) / 1000, group.length);
     this.#settle(verdicts);
   }
 
   /** Runs all members. If one throws, nothing is kept, and undefined says that they have to run apart. */
   #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
-    const { connection } = this.#options;
+    const { connection, begin } = this.#options;
     try {
       return group.map((waiting) => this.#runMember(waiting));
     } catch {
       if (connection.inTransaction) connection.run(rollback);
-      connection.run(begin);
+      begin();
       return undefined;
     }
   }
@@ -146,12 +145,12 @@ export class GroupCommit {
 
   /** Another process holds the write lock: those who waited too long are told, the others retry. */
   #waitForLock(error: unknown, now: number): void {
-    const unavailable = asStorageError(error);
-    this.#waiting = this.#waiting.filter(({ since, reject }) => {
-      const late = now - since > LOCK_DEADLINE;
-      if (late) reject(unavailable);
-      return !late;
-    });
+    const late = this.#waiting.filter(({ since }) => now - since > LOCK_DEADLINE);
+    if (late.length > 0) {
+      const unavailable = this.#options.report(error);
+      this.#waiting = this.#waiting.filter(({ since }) => now - since <= LOCK_DEADLINE);
+      for (const { reject } of late) reject(unavailable);
+    }
     this.#next(LOCK_RETRY);
   }
 
