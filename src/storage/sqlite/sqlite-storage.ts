@@ -131,8 +131,6 @@ export class SqliteStorage implements Storage {
     this.#checkpoints.stop();
     this.#endRead();
     this.#ended = true;
-    // SQLite would delete the log by its name, which by now can be that of another store.
-    if (!this.#files.areInPlace()) this.#connection.keepLog();
     this.#connection.close();
   }
 
