@@ -49,9 +49,9 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 const count = () => Number(storage.first(countPets)?.figure);
-/** Each name is long enough for a page of its own. */
-const addPages = async (number: number) => {
-  for (let added = 0; added < number; added++) await add("x".repeat(5_000));
+/** Adds animals whose names fill more than ten pages each. */
+const addLong = async (number: number) => {
+  for (let added = 0; added < number; added++) await add("x".repeat(45_000));
 };
 const countIn = (path: string) => {
   const database = new Database(path, { readonly: true });
@@ -151,7 +151,7 @@ describe("the log", () => {
   test("is moved into the file again and again, and so stays short", async () => {
     const found: number[] = [];
     for (let round = 0; round < 8; round++) {
-      await addPages(100);
+      await addLong(30);
       found.push(pages());
     }
     expect(Math.max(...found)).toBeLessThan(2_000);
@@ -160,22 +160,22 @@ describe("the log", () => {
 
   test("that cannot be moved for lack of room grows, is reported, and is moved later", async () => {
     const failing = failingCheckpoints("SQLITE_FULL");
-    await addPages(400);
+    await addLong(110);
     expect([failing.tried, postponed.length, causes]).toEqual([1, 1, ["SQLITE_FULL"]]);
     expect(pages()).toBeGreaterThan(1_000);
     failing.end();
     const now = performance.now();
     const clock = spyOn(performance, "now").mockImplementation(() => now + 1_001);
-    await addPages(1);
+    await addLong(1);
     clock.mockRestore();
-    await addPages(1);
+    await addLong(1);
     expect(pages()).toBeLessThan(100);
-    expect([count(), fatalErrors]).toEqual([402, []]);
+    expect([count(), fatalErrors]).toEqual([112, []]);
   });
 
   test("whose move fails at its sync ends the process, and stays", async () => {
     const failing = failingCheckpoints("SQLITE_IOERR_FSYNC");
-    await addPages(1_000).catch(() => {});
+    await addLong(110).catch(() => {});
     expect(fatalErrors).toHaveLength(1);
     failing.end();
     const acknowledged = countIn(file);
