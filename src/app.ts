@@ -24,7 +24,7 @@ import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
 import { PeriodicWork } from "./periodic-work.ts";
 import { backupSqlite } from "./storage/sqlite/backup.ts";
-import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
+import { openWhenFree } from "./storage/sqlite/opening.ts";
 import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
@@ -46,9 +46,9 @@ const STOP_DEADLINE = 10_000;
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
 
-/** The store that the settings choose. Throws `StorageUnusable`. */
-export function openStorage(config: Config, observer?: StorageObserver): Storage {
-  return new SqliteStorage(databaseFile(config), observer);
+/** The store that the settings choose. `stop` ends the wait for a store that is locked. Rejects with `StorageUnusable`. */
+export function openStorage(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
+  return openWhenFree(databaseFile(config), observer, stop);
 }
 
 /** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
@@ -71,6 +71,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Opens the store; where it is absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
+  /** Aborted when the process is asked to stop. */
+  readonly stop?: AbortSignal;
   /** Called when the process has to end, because going on would risk data. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -95,15 +97,16 @@ export class App {
     const log = options.log ?? new Log(config.logLevel);
     checkContract(served.flatMap(({ operations }) => operations));
     const metrics = new Metrics();
-    const storage = openStore(config, {
+    const observer: StorageObserver = {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       failed: (cause) => metrics.storeFailed(cause),
-      postponed: (error) => log.error("failed to move the store's log into its file", error),
+      postponed: (work, error) => log.error(`failed to ${work}`, error),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
         onFatal(error);
       },
-    });
+    };
+    const storage = await openStore(config, observer, options.stop);
     try {
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
       return new App(config, served, { storage, limiter, clock, log, metrics });

@@ -12,7 +12,7 @@ const planOptions = {
 
 /** Runs work on the accounts of the store that the settings choose. */
 export async function withAccounts<T>(config: Config, work: (accounts: AccountStore) => T | Promise<T>): Promise<T> {
-  const storage = openStorage(config);
+  const storage = await openStorage(config);
   try {
     return await work(new AccountStore(storage, keyWorld(config)));
   } finally {

@@ -1,6 +1,8 @@
 import { App } from "../app.ts";
 import { firstStart } from "../first-start.ts";
-import { type Command, type Terminal } from "./command.ts";
+import { type Command, type Report, type Terminal } from "./command.ts";
+
+const report: Report = { json: { stopped: true }, text: "" };
 
 export const serve: Command = {
   name: "serve",
@@ -8,22 +10,32 @@ export const serve: Command = {
   run: async ({ json }, { config, print, stop }: Terminal) => {
     let fatal: Error | undefined;
     const stopped = Promise.withResolvers<void>();
-    const app = await App.start(config, {
-      onFatal: (error) => {
-        fatal = error;
-        stopped.resolve();
-      },
-    });
-    const welcome = config.environment === "development" ? await firstStart(app) : undefined;
+    const onFatal = (error: Error) => {
+      fatal = error;
+      stopped.resolve();
+    };
+    let app: App;
+    try {
+      app = await App.start(config, { onFatal, stop });
+    } catch (error) {
+      if (stop.aborted) return report; // who told it to stop need not know why it could not start
+      throw error;
+    }
+    const isNew = config.environment === "development" && !stop.aborted;
+    const welcome = isNew ? await firstStart(app) : undefined;
     if (welcome) print(json ? JSON.stringify(welcome) : welcomeText(welcome));
     app.log.info("listening", { address: app.base, docs: app.docs, environment: config.environment, pid: process.pid });
     if (stop.aborted) stopped.resolve();
     stop.addEventListener("abort", () => stopped.resolve());
     await stopped.promise;
-    if (fatal) throw fatal; // what is on disk is not known: not even an orderly end may write to it
+    const failIfFatal = () => {
+      if (fatal) throw fatal;
+    };
+    failIfFatal(); // what is on disk is not known: not even an orderly end may write to it
     app.log.info("stopping");
     await app.stop();
-    return { json: { stopped: true }, text: "" };
+    failIfFatal();
+    return report;
   },
 };
 

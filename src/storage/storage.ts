@@ -90,8 +90,16 @@ export interface StorageObserver {
   committed(seconds: number, transactions: number): void;
   /** Work has failed, by the engine's name of the cause. Whoever waits for it is told as well. */
   failed(cause: string): void;
-  /** Work that nobody waits for has failed. The engine will do it again. */
-  postponed(error: Error): void;
+  /** What the engine does by itself (`open the store`) has failed. It will try again. */
+  postponed(work: string, error: Error): void;
   /** The engine must not go on (a failed sync, a damaged file): the process has to end. */
   fatal(error: Error): void;
 }
+
+/** Takes no notice. */
+export const silentObserver: StorageObserver = {
+  committed: () => {},
+  failed: () => {},
+  postponed: () => {},
+  fatal: () => {},
+};

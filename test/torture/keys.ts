@@ -9,7 +9,7 @@ export const environment = { PETSTORE_ENV: "staging" };
 /** A key of a new account, made beside the service that runs on the folder. */
 export async function newKey(dataDir: string, quota: Quota): Promise<string> {
   const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir });
-  const storage = openStorage(config);
+  const storage = await openStorage(config);
   const accounts = new AccountStore(storage, keyWorld(config));
   const { id } = await accounts.createAccount("Torture", "enterprise", quota, Date.now());
   const { key } = await accounts.issueKey(id, "torture", ["read", "write"], Date.now());

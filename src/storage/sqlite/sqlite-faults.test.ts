@@ -29,7 +29,7 @@ const open = () => {
   storage = new SqliteStorage(file, {
     committed: () => {},
     failed: (cause) => causes.push(cause),
-    postponed: (error) => postponed.push(error),
+    postponed: (_, error) => postponed.push(error),
     fatal: (error) => fatalErrors.push(error),
   });
 };

@@ -7,6 +7,7 @@ import {
   type Storage,
   type StorageObserver,
   StorageUnavailable,
+  silentObserver,
   type Transaction,
 } from "../storage.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -15,6 +16,8 @@ import { APPLICATION_ID, asStorageError, newerSchema, openDatabase, sqliteCode }
 import { GroupCommit } from "./group-commit.ts";
 import { StoreFiles, StoreMoved } from "./store-files.ts";
 
+/** How long a statement may block the thread to wait for a lock, in milliseconds. */
+const BUSY_TIMEOUT = 1;
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
 
@@ -28,13 +31,6 @@ const dataVersion: Statement = { sql: "PRAGMA data_version" };
 const schemaVersion: Statement = { sql: "PRAGMA user_version" };
 /** A write that changes nothing, but needs a disk with room. It writes the same in every release. */
 const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
-
-const silentObserver: StorageObserver = {
-  committed: () => {},
-  failed: () => {},
-  postponed: () => {},
-  fatal: () => {},
-};
 
 /**
  * The embedded engine: one connection, reads at once on the calling thread, writes in group commits.
@@ -59,10 +55,10 @@ export class SqliteStorage implements Storage {
   /** True from the first read in a turn of the event loop to its end, or to the next commit. */
   #reading = false;
 
-  /** Opens the store in `file`. Throws `StorageUnusable`. */
-  constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 1) {
+  /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it locked. */
+  constructor(file: string, observer: StorageObserver = silentObserver) {
     this.#file = file;
-    this.#connection = new Connection(openDatabase(file, busyTimeout));
+    this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT));
     this.#files = new StoreFiles(file);
     this.#observer = observer;
     this.#checkpoints = new Checkpoints({
@@ -206,7 +202,8 @@ export class SqliteStorage implements Storage {
 
   #postpone(error: unknown): void {
     const reported = this.#report(error);
-    if (!this.#ended && !this.#failure) this.#observer.postponed(reported as Error);
+    if (!this.#ended && !this.#failure)
+      this.#observer.postponed("move the store's log into its file", reported as Error);
   }
 
   #fail(error: Error): StorageUnavailable {

@@ -31,16 +31,12 @@ describe("SqliteStorage", () => {
   let causes: string[];
 
   const open = () => {
-    storage = new SqliteStorage(
-      file,
-      {
-        committed: (_, transactions) => commits.push(transactions),
-        failed: (cause) => causes.push(cause),
-        postponed: (error) => postponed.push(error),
-        fatal: (error) => fatalErrors.push(error),
-      },
-      1,
-    );
+    storage = new SqliteStorage(file, {
+      committed: (_, transactions) => commits.push(transactions),
+      failed: (cause) => causes.push(cause),
+      postponed: (_, error) => postponed.push(error),
+      fatal: (error) => fatalErrors.push(error),
+    });
   };
   beforeEach(() => {
     file = newFile();

@@ -8,7 +8,7 @@ import { EarlyStorage } from "./early-storage.ts";
 
 /** The real store, synced less than it should be: what it asks of SQLite is weakened on its way there. */
 function synchronous(mode: string) {
-  return (config: Config): Storage => {
+  return (config: Config): Promise<Storage> => {
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
     const run = Database.prototype.run;
     Database.prototype.run = function (this: Database, sql, ...bindings) {
@@ -18,8 +18,8 @@ function synchronous(mode: string) {
   };
 }
 
-const stores: Readonly<Record<string, (config: Config) => Storage>> = {
-  early: ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
+const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
+  early: async ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
   off: synchronous("OFF"),
   normal: synchronous("NORMAL"),
 };
