@@ -14,8 +14,8 @@ export const manyAccounts: Workload = {
   name: "accounts",
   title: "Many accounts",
   description:
-    "Reads of single animals with one key, and with the keys of all accounts in no order: 100,000 accounts, with " +
-    "`--full` 1,000,000. The service alone, 64 connections; the memory is that of the same process at the end.",
+    "Reads of single animals with one key, and with the keys of all 1,000,000 accounts in no order. The " +
+    "service alone, 64 connections; the memory is that of the same process at the end.",
   inShort: false,
   chart: "rate",
   run: async (bench) => {

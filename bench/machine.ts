@@ -25,7 +25,7 @@ export function describeMachine(service: string, peers: string): [string, string
     peer("json-server"),
     peer("@stoplight/prism-cli"),
     ["nginx", firstLine(["nginx", "-v"]).replace(/^.*nginx\//, "")],
-    ["wrk", firstLine(["wrk", "-v"]).split(" ")[1] ?? "unknown"],
+    ["wrk", /wrk (\S+)/.exec(String(Bun.spawnSync(["wrk", "-v"]).stdout))?.[1] ?? "unknown"], // its status is 1
   ];
 }
 

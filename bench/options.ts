@@ -27,7 +27,7 @@ const efforts: Record<Mode, Effort> = {
     rounds: 2,
     contextRounds: 0,
     seconds: 1,
-    warmUp: 1,
+    warmUp: 2,
     growth: [1_000, 100_000],
     accounts: 20_000,
     starts: 3,
@@ -39,19 +39,19 @@ const efforts: Record<Mode, Effort> = {
     rounds: 5,
     contextRounds: 2,
     seconds: 3,
-    warmUp: 1,
-    growth: [1_000, 100_000],
-    accounts: 100_000,
+    warmUp: 3,
+    growth: [1_000, 100_000, 10_000_000],
+    accounts: 1_000_000,
     starts: 7,
     startAnimals: 1_000_000,
     soak: 60,
-    deadline: 1_800,
+    deadline: 3_600,
   },
   full: {
     rounds: 9,
     contextRounds: 3,
     seconds: 5,
-    warmUp: 2,
+    warmUp: 5,
     growth: [1_000, 100_000, 10_000_000],
     accounts: 1_000_000,
     starts: 11,
@@ -77,7 +77,7 @@ const HELP = `Measures the service against its peers and writes a page of result
 Usage: npm run bench -- [--short | --full] [--only NAME]... [--out FILE] [--service FOLDER]
 
   --short           The main workloads and peers, in about a minute.
-  --full            Everything, with 10 million animals and 1 million accounts: about an hour.
+  --full            Everything for longer, with ten minutes of load on the memory: about an hour.
   --only NAME       Only the workloads whose name starts so; may be given more than once.
   --out FILE        The page to write. Default: bench/results/performance-results.md
   --service FOLDER  The checkout whose service is measured. Default: this one.

@@ -2,10 +2,10 @@ import type { Options } from "./options.ts";
 import type { Processes } from "./processes.ts";
 import { median, type Series } from "./rounds.ts";
 
-/** Something else than load that was measured: a start, a size. One value a round. */
+/** Something else than load that was measured: a start, a size, a share. One value a round. */
 export interface Figure {
   readonly name: string;
-  readonly unit: "ms" | "MB";
+  readonly unit: "ms" | "MB" | "%";
   readonly values: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export interface Target {
   readonly text: string;
   readonly bound: number;
   readonly sense: "at least" | "at most" | "below";
-  readonly unit: "×" | "ms" | "MB";
+  readonly unit: "×" | Figure["unit"];
   /** One value a round; empty if it was not measured. */
   readonly values: (outcome: Outcome) => readonly number[];
 }

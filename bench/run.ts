@@ -9,6 +9,7 @@ import { readOptions } from "./options.ts";
 import type { Workload } from "./outcome.ts";
 import { installPeers, PEERS } from "./peers.ts";
 import { Processes } from "./processes.ts";
+import { profile } from "./profile.ts";
 import { coldPages, getAnimal, hotPage } from "./reads.ts";
 import { refusal } from "./refusals.ts";
 import { type Ran, verdictLines, writeReport } from "./report.ts";
@@ -27,6 +28,7 @@ const workloads: readonly Workload[] = [
   manyAccounts,
   start,
   memory,
+  profile,
 ];
 
 const processes = new Processes();

@@ -1,7 +1,8 @@
 // Runs all tests, or those that the arguments name, and ends with the line
 // `N passed, N failed` (`, N skipped` where something that a test needs is not on this machine).
+// The last test is a search for keys in everything that the services under test have said.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,8 +10,11 @@ import { ensureBun } from "./ensure-bun.mjs";
 
 ensureBun();
 const root = fileURLToPath(new URL("..", import.meta.url));
+const bun = join(root, "node_modules/.bin/bun");
 const folder = mkdtempSync(join(tmpdir(), "petstore-junit-"));
 const report = join(folder, "junit.xml");
+const evidence = join(folder, "evidence");
+mkdirSync(evidence);
 
 /** A figure of the report's first element. */
 function count(xml, name) {
@@ -19,14 +23,23 @@ function count(xml, name) {
 
 try {
   const { status } = spawnSync(
-    join(root, "node_modules/.bin/bun"),
-    ["test", "--timeout=60000", "--reporter=junit", `--reporter-outfile=${report}`, ...process.argv.slice(2)],
-    { cwd: root, stdio: "inherit" },
+    bun,
+    [
+      "test",
+      "--timeout=60000",
+      "--preload=./test/leaks/record.ts",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...process.argv.slice(2),
+    ],
+    { cwd: root, stdio: "inherit", env: { ...process.env, TEST_EVIDENCE: evidence } },
   );
+  const search = spawnSync(bun, ["scripts/search-evidence.ts", evidence], { cwd: root, stdio: "inherit" });
   const xml = existsSync(report) ? readFileSync(report, "utf8") : "";
-  const [tests, skipped] = [count(xml, "tests"), count(xml, "skipped")];
+  const [tests, skipped] = [count(xml, "tests") + 1, count(xml, "skipped")];
   // A run that broke down outside a test, or without a report, has failed too.
-  const failed = count(xml, "failures") || (status === 0 && tests > 0 ? 0 : 1);
+  const brokeDown = status !== 0 || tests === 1;
+  const failed = (count(xml, "failures") || (brokeDown ? 1 : 0)) + (search.status === 0 ? 0 : 1);
   if (skipped > 0 && spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
     console.log(
       "Tests of system calls were skipped: they need strace that may trace (Debian: apt-get install strace).",

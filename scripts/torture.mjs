@@ -8,7 +8,7 @@ for (const [name, value] of Object.entries(values)) {
   if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
 }
 const tests = fileURLToPath(new URL("test.mjs", import.meta.url));
-const { status } = spawnSync(process.execPath, [tests, "test/torture", "test/hostile"], {
+const { status } = spawnSync(process.execPath, [tests, "test/torture", "test/hostile", "test/attack"], {
   stdio: "inherit",
   env: {
     ...process.env,

@@ -1,31 +1,32 @@
-import { join } from "node:path";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
+import { isDoneWithin } from "./deadline.ts";
 import { operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
-import type { KeyWorld } from "./domains/accounts/api-key.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
-import { addressQuota } from "./domains/accounts/plans.ts";
 import { petHandlers } from "./domains/pets/pets.handlers.ts";
 import { petOperations } from "./domains/pets/pets.operations.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
+import { firstStart } from "./first-start.ts";
 import { Api } from "./http/api.ts";
 import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
+import { Deadlines } from "./http/deadlines.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
+import { Load, type LoadLimits } from "./http/load.ts";
 import { Server } from "./http/server.ts";
+import { addressQuota } from "./limits/address-quota.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
 import { PeriodicWork } from "./periodic-work.ts";
-import { backupSqlite } from "./storage/sqlite/backup.ts";
-import { openWhenFree } from "./storage/sqlite/opening.ts";
 import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
+import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 
@@ -41,29 +42,15 @@ export const domains: readonly Domain[] = [
 ];
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
-const STOP_DEADLINE = 10_000;
+const REQUEST_DEADLINE = 10_000;
+/** When it gives up whatever it still does but to write its log: it has to be gone after 15 seconds. */
+const STOP_DEADLINE = 13_000;
+
+/** How often the load and the deadlines of requests are looked at, in milliseconds. */
+const LOOK = 100;
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
-
-/** The store that the settings choose. `stop` ends the wait for a store that is locked. Rejects with `StorageUnusable`. */
-export function openStorage(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
-  return openWhenFree(databaseFile(config), observer, stop);
-}
-
-/** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
-export function backupStorage(config: Config, target: string): void {
-  backupSqlite(databaseFile(config), target);
-}
-
-function databaseFile({ dataDir }: Config): string {
-  return join(dataDir, "petstore.db");
-}
-
-/** Keys of production are told from all others by their prefix. */
-export function keyWorld({ environment }: Config): KeyWorld {
-  return environment === "production" ? "live" : "test";
-}
 
 export interface AppOptions {
   readonly clock?: Clock;
@@ -71,6 +58,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Opens the store; where it is absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
+  /** What is taken on at once; where it is absent, what suits the service. */
+  readonly loadLimits?: LoadLimits;
   /** Aborted when the process is asked to stop. */
   readonly stop?: AbortSignal;
   /** Called when the process has to end, because going on would risk data. */
@@ -83,12 +72,12 @@ export class App {
   /** Where the reference page is. */
   readonly docs: string;
   readonly port: number;
-  readonly pets: PetStore;
   readonly accounts: AccountStore;
   readonly log: Log;
   readonly #storage: Storage;
   readonly #periodic: PeriodicWork;
   readonly #server: Server;
+  readonly #looks: Timer;
   #stopping = false;
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
@@ -103,13 +92,18 @@ export class App {
       postponed: (work, error) => log.error(`failed to ${work}`, error),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
-        onFatal(error);
+        onFatal(failedStore(config, error));
       },
     };
     const storage = await openStore(config, observer, options.stop);
     try {
+      await settleWorld(storage, config);
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
-      return new App(config, served, { storage, limiter, clock, log, metrics });
+      const load = new Load(clock, options.loadLimits, (isTooMuch) => {
+        if (isTooMuch) log.warn("overloaded: requests are refused");
+        else log.info("no longer overloaded");
+      });
+      return new App(config, served, { storage, limiter, load, clock, log, metrics });
     } catch (error) {
       await storage.close();
       throw error;
@@ -119,12 +113,11 @@ export class App {
   private constructor(
     config: Config,
     served: readonly Domain[],
-    parts: { storage: Storage; limiter: MemoryLimiter; clock: Clock; log: Log; metrics: Metrics },
+    parts: { storage: Storage; limiter: MemoryLimiter; load: Load; clock: Clock; log: Log; metrics: Metrics },
   ) {
-    const { storage, limiter, clock, log, metrics } = parts;
+    const { storage, limiter, load, clock, log, metrics } = parts;
     this.log = log;
     this.#storage = storage;
-    this.pets = new PetStore(storage);
     const world = keyWorld(config);
     this.accounts = new AccountStore(storage, world, () => authenticator.forget());
     const authenticator = new KeyAuthenticator(this.accounts, world, clock);
@@ -132,6 +125,10 @@ export class App {
     for (const [kind, meaning] of Object.entries(limiterGauges) as [keyof typeof limiterGauges, string][]) {
       metrics.gauge(`petstore_limiter_${kind}`, meaning, () => limiter.size[kind]);
     }
+    const deadlines = new Deadlines<Response>(clock);
+    metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
+    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
 
     const bound = served.flatMap((domain) => domain.open(storage));
     const operations = bound.map(({ operation }) => operation);
@@ -144,32 +141,46 @@ export class App {
       docs = `${base.slice(0, -"/v1".length)}/docs`;
       const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
       const clients = new ClientAddresses(config.trustedProxies);
-      const services = { authenticator, limiter, addresses: clients, clock, log, metrics, explain: explainError };
+      const around = { addresses: clients, clock, log, metrics, load, deadlines, explain: explainError };
       return {
-        api: new Api(services, base),
+        api: new Api({ authenticator, limiter, ...around }, base),
         basePath,
         routes: compileRoutes(bound, operations, addresses),
         pages: new Map([
           ...documentPages(operations, config, base, root),
-          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics }),
+          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics, clock }),
         ]),
       };
     });
     this.base = base;
     this.docs = docs;
     this.port = this.#server.port;
+    this.#looks = setInterval(() => {
+      load.look();
+      deadlines.look();
+    }, LOOK);
     this.#periodic = new PeriodicWork(log, [
       { name: "save the limits", run: () => limiter.save() },
       { name: "note the last use of keys", run: () => authenticator.noteUses() },
     ]);
   }
 
+  /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
+  firstStart(): Promise<string | undefined> {
+    return firstStart(this.#storage, this.accounts);
+  }
+
   /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#server.stop(STOP_DEADLINE);
-    await this.#periodic.stop();
-    await this.#storage.close();
+    const started = performance.now();
+    const rest = () => STOP_DEADLINE - (performance.now() - started);
+    await isDoneWithin(this.#server.stop(REQUEST_DEADLINE), rest());
+    clearInterval(this.#looks);
+    const saved = this.#periodic.stop().then(() => this.#storage.close());
+    if (!(await isDoneWithin(saved, rest()))) {
+      this.log.warn("the store was not free in time", { lost: "what was counted since it was free" });
+    }
     await this.log.close();
   }
 }
@@ -182,9 +193,13 @@ const limiterGauges = {
 
 function explainError(error: unknown): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;
-  return failure(storageUnavailable, "The store is not available at the moment. Nothing was changed.", {
-    retryAfter: STORAGE_RETRY,
-  });
+  return failure(
+    storageUnavailable,
+    "The store is not available at the moment. Nothing is known to have been changed.",
+    {
+      retryAfter: STORAGE_RETRY,
+    },
+  );
 }
 
 function compileRoutes(

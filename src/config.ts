@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isNetwork } from "./http/client-address.ts";
 import { nearest } from "./nearest.ts";
 import { type LogLevel, logLevels } from "./telemetry/log.ts";
@@ -23,13 +24,15 @@ function oneOf<T extends string>(values: readonly T[]): Pick<Setting<T>, "expect
   return { expects: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
 }
 
-const baseAddress = {
+const addressForm = {
   expects: "an absolute http or https address that ends with /v1",
   fallback: "",
   parse: (text: string): string | undefined => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-    return isPlain && /^(\/[A-Za-z0-9._~-]+)*\/v1$/.test(url.pathname) ? url.href : undefined;
+    return isPlain && /^(\/[A-Za-z0-9._~-]+)*\/v1$/.test(url.pathname)
+      ? url.origin + url.pathname // not its `href`, which keeps the `?` of an empty query
+      : undefined;
   },
 };
 
@@ -38,7 +41,8 @@ export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
       "What the service runs for. `development` makes an account, a key and sample animals on the first start; " +
-      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere.",
+      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere. A store remembers which of the two " +
+      "it has: the command line need not be told.",
     fallback: "development",
     ...oneOf(environments),
   }),
@@ -55,7 +59,9 @@ export const settings = {
     parse: (text) => (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
   }),
   PETSTORE_DATA_DIR: setting<string>({
-    meaning: "The folder of the embedded store. It is made if it is missing.",
+    meaning:
+      "The folder of the embedded store. `serve` and `accounts create` make it if it is missing. " +
+      "A relative path starts where the command is typed, the default in the project's folder.",
     fallback: "./data",
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
@@ -64,11 +70,11 @@ export const settings = {
     meaning:
       "The base address of production, as clients see it; links in answers start with it. " +
       "Unset: `http://HOST:PORT/v1`.",
-    ...baseAddress,
+    ...addressForm,
   }),
   PETSTORE_STAGING_BASE_URL: setting<string>({
     meaning: "The base address of staging, as clients see it; used where `PETSTORE_ENV` is `staging`.",
-    ...baseAddress,
+    ...addressForm,
   }),
   PETSTORE_TRUSTED_PROXIES: setting<readonly string[]>({
     meaning: "Addresses or networks of proxies whose `X-Forwarded-For` is believed, separated by commas.",
@@ -80,7 +86,8 @@ export const settings = {
     },
   }),
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
-    meaning: "The least serious log lines that are written. Each request is a line at `info`.",
+    meaning:
+      "The least serious log lines that are written. Each request is a line at `info`; `debug` adds the settings.",
     fallback: "info",
     ...oneOf(logLevels),
   }),
@@ -89,6 +96,8 @@ export const settings = {
 /** The settings, parsed. */
 export interface Config {
   readonly environment: Environment;
+  /** False where nobody said for what environment it is. */
+  readonly environmentIsSet: boolean;
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
@@ -103,8 +112,11 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Reads the settings. An empty text is the same as unset. Throws `ConfigError` with all faults. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+/**
+ * Reads the settings. An empty text is the same as unset. Paths that were written start at `folder`.
+ * Throws `ConfigError` with all faults.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>, folder = process.cwd()): Config {
   const known = Object.keys(settings);
   const faults = Object.keys(environment)
     .filter((name) => name.startsWith("PETSTORE_") && !known.includes(name))
@@ -121,6 +133,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const config = {
     environment: read("PETSTORE_ENV", settings.PETSTORE_ENV) as Environment,
+    environmentIsSet: Boolean(environment["PETSTORE_ENV"]),
     host: read("PETSTORE_HOST", settings.PETSTORE_HOST) as string,
     port: read("PETSTORE_PORT", settings.PETSTORE_PORT) as number,
     dataDir: read("PETSTORE_DATA_DIR", settings.PETSTORE_DATA_DIR) as string,
@@ -130,5 +143,5 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
   };
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return config;
+  return { ...config, dataDir: resolve(environment["PETSTORE_DATA_DIR"] ? folder : "", config.dataDir) };
 }

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Operation } from "./contract/operation.ts";
-import { deriveOpenApi, openApiJson, openApiYaml, type Server } from "./derive/openapi.ts";
+import { type DocumentedServer, deriveOpenApi, openApiJson, openApiYaml } from "./derive/openapi.ts";
 import { deriveReferencePage, deriveReferenceStart } from "./derive/reference-page.ts";
 import type { Page } from "./http/pages.ts";
 import { referenceBundle } from "./http/reference-bundle.ts";
@@ -18,8 +18,8 @@ export function openApiDocument(operations: readonly Operation[], config: Config
   return deriveOpenApi(operations, documentedServers(config, base));
 }
 
-function documentedServers(config: Config, base: string): Server[] {
-  const servers: Server[] = [{ url: base, description: config.environment }];
+function documentedServers(config: Config, base: string): DocumentedServer[] {
+  const servers: DocumentedServer[] = [{ url: base, description: config.environment }];
   if (config.baseUrl && config.baseUrl !== base) servers.push({ url: config.baseUrl, description: "production" });
   if (config.stagingBaseUrl && config.stagingBaseUrl !== base) {
     servers.push({ url: config.stagingBaseUrl, description: "staging" });
@@ -28,7 +28,7 @@ function documentedServers(config: Config, base: string): Server[] {
 }
 
 /** What the reference page may load: its own service's files, and answers of the servers that it documents. */
-function pagePolicy(servers: readonly Server[]): string {
+function pagePolicy(servers: readonly DocumentedServer[]): string {
   const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
   return (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
@@ -37,35 +37,41 @@ function pagePolicy(servers: readonly Server[]): string {
   );
 }
 
-/** The document and the reference page. */
+/** A value that is made when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** The document and the reference page, each derived when it is first asked for: no start waits for them. */
 export function documentPages(
   operations: readonly Operation[],
   config: Config,
   base: string,
   root: string,
 ): [string, Page][] {
-  const document = openApiDocument(operations, config, base);
-  const json = openApiJson(document);
-  const yaml = openApiYaml(document);
+  const document = once(() => openApiDocument(operations, config, base));
+  const json = once(() => ({ body: openApiJson(document()) }));
+  const yaml = once(async () => ({ body: await openApiYaml(document()) }));
   const bundle = `${root}/docs/${referenceBundle.name}`;
   const start = `${root}/docs/start.js`;
-  const html = deriveReferencePage({ bundle, start });
-  const script = deriveReferenceStart(operations, { document: `${root}/openapi.json` });
+  const html = once(() => ({ body: deriveReferencePage({ bundle, start }) }));
+  const script = once(() => ({ body: deriveReferenceStart(operations, { document: `${root}/openapi.json` }) }));
   const cors = { "Access-Control-Allow-Origin": "*" };
   const policy = {
     "Content-Security-Policy": pagePolicy(documentedServers(config, base)),
     "Referrer-Policy": "no-referrer",
   };
   return [
-    [`${root}/openapi.json`, { type: "application/json", headers: cors, content: () => ({ body: json }) }],
-    [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: () => ({ body: yaml }) }],
+    [`${root}/openapi.json`, { type: "application/json", headers: cors, content: json }],
+    [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: yaml }],
     // Whoever opens the bare address in a browser is shown the way.
     [
       `${root}/`,
       { type: "text/plain", headers: { Location: `${root}/docs` }, content: () => ({ body: "", status: 302 }) },
     ],
-    [`${root}/docs`, { type: "text/html; charset=utf-8", headers: policy, content: () => ({ body: html }) }],
-    [start, { type: "text/javascript; charset=utf-8", content: () => ({ body: script }) }],
+    [`${root}/docs`, { type: "text/html; charset=utf-8", headers: policy, content: html }],
+    [start, { type: "text/javascript; charset=utf-8", content: script }],
     [bundle, referenceBundle],
   ];
 }

@@ -1,5 +1,7 @@
-import type { App } from "./app.ts";
+import type { AccountStore } from "./domains/accounts/accounts.store.ts";
 import type { NewPet } from "./domains/pets/pets.operations.ts";
+import { PetStore } from "./domains/pets/pets.store.ts";
+import type { Storage } from "./storage/storage.ts";
 
 const sampleAnimals: readonly NewPet[] = [
   { name: "Rex", categoryId: 1n, status: "available" },
@@ -10,23 +12,16 @@ const sampleAnimals: readonly NewPet[] = [
   { name: "Nemo", categoryId: 4n },
 ];
 
-/** What a developer needs for a first call. */
-export interface Welcome {
-  readonly key: string;
-  readonly address: string;
-  readonly docs: string;
-}
-
 /**
- * On a store that has neither accounts nor animals, makes an account on the Business plan with one
- * key, and six animals. Returns undefined, and does nothing, on any other store.
+ * On a store that has no account, makes one on the Business plan with one key, which is returned,
+ * and six animals if there are none. The account comes last, with its key in one transaction: a first
+ * start that was interrupted is made good by the next one.
  */
-export async function firstStart(app: App): Promise<Welcome | undefined> {
-  const [accounts, pets] = [await app.accounts.accounts(), (await app.pets.page(undefined, 1, undefined)).body];
-  if (accounts.length > 0 || pets.length > 0) return undefined;
-  for (const animal of sampleAnimals) await app.pets.add(animal);
-  const now = Date.now();
-  const account = await app.accounts.createAccount("First account", "business", undefined, now);
-  const { key } = await app.accounts.issueKey(account.id, "First key", ["read", "write", "admin"], now);
-  return { key, address: app.base, docs: app.docs };
+export async function firstStart(storage: Storage, accounts: AccountStore): Promise<string | undefined> {
+  if ((await accounts.accounts()).length > 0) return undefined;
+  const pets = new PetStore(storage);
+  const { body: animals } = await pets.page(undefined, 1, undefined);
+  if (animals.length === 0) for (const animal of sampleAnimals) await pets.add(animal);
+  const { key } = await accounts.createAccountWithKey("First account", "business", "First key", Date.now());
+  return key;
 }

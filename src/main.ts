@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { join } from "node:path";
 import { run } from "./cli/run.ts";
 
 /** A terminal's Ctrl-C reaches a process twice when npm runs it: directly, and passed on by npm. */
@@ -22,9 +23,16 @@ function requestStop(status: number): void {
   stop.abort();
 }
 
+/** The folder in which the command line was typed. npm changes to the project's own before it runs anything. */
+function typedIn(): string {
+  const isRunByNpm = process.env["npm_package_json"] === join(import.meta.dir, "../package.json");
+  return (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
+}
+
 process.exit(
   await run(process.argv.slice(2), {
     environment: process.env,
+    folder: typedIn(),
     print: (text) => writeSync(1, `${text}\n`),
     printError: (text) => writeSync(2, `${text}\n`),
     stop: stop.signal,

@@ -2,14 +2,66 @@ import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { PeriodicWork } from "./periodic-work.ts";
 import { Log } from "./telemetry/log.ts";
 
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+let lines: string;
+let log: Log;
+let done: string[];
 
-test("rounds are so frequent that one ends in every second, also if it begins late", async () => {
-  let rounds = 0;
-  const work = new PeriodicWork(new Log("silent"), [{ name: "count", run: async () => void rounds++ }]);
-  jest.advanceTimersByTime(750);
-  expect(rounds).toBe(1);
+beforeEach(() => {
+  jest.useFakeTimers();
+  lines = "";
+  log = new Log("info", async (text) => void (lines += text));
+  done = [];
+});
+afterEach(() => jest.useRealTimers());
+
+const note = (name: string) => ({ name, run: async () => void done.push(name) });
+const fail = (name: string) => ({ name, run: () => Promise.reject(new Error("away")) });
+/** Lets everything happen that is ready to. */
+const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
+
+test("runs its tasks in order, so often that a round ends in every second, also if it begins late", async () => {
+  const work = new PeriodicWork(log, [note("first"), note("second")]);
+  jest.advanceTimersByTime(499);
+  await settle();
+  expect(done).toEqual([]);
+  for (let round = 1; round <= 3; round++) {
+    jest.advanceTimersByTime(round === 1 ? 1 : 500);
+    await settle();
+    expect(done).toEqual(Array.from({ length: round }, () => ["first", "second"]).flat());
+  }
   await work.stop();
-  expect(rounds).toBe(2); // the last round, which stopping waits for
+});
+
+test("runs once more when it is stopped, and not again", async () => {
+  const work = new PeriodicWork(log, [note("task")]);
+  await work.stop();
+  expect(done).toEqual(["task"]);
+  jest.advanceTimersByTime(10_000);
+  await settle();
+  expect(done).toEqual(["task"]);
+});
+
+test("does not start a round while the one before is under way", async () => {
+  const slow = Promise.withResolvers<void>();
+  let started = 0;
+  const work = new PeriodicWork(log, [{ name: "wait", run: () => (started++, slow.promise) }]);
+  jest.advanceTimersByTime(5_000);
+  await settle();
+  const stopped = work.stop();
+  await settle();
+  expect(started).toBe(1);
+  slow.resolve();
+  await stopped;
+  expect(started).toBe(2);
+});
+
+test("logs what fails, goes on with the next task, and tries again", async () => {
+  const work = new PeriodicWork(log, [fail("save"), note("task")]);
+  jest.advanceTimersByTime(500);
+  await settle();
+  await work.stop();
+  expect(done).toEqual(["task", "task"]);
+  jest.useRealTimers();
+  await log.close();
+  expect(lines.match(/"event":"failed to save","error":"away"/g)).toHaveLength(2);
 });

@@ -26,7 +26,7 @@ function reachableFrom(start: string): string[] {
 }
 
 /** Small modules without a part of their own, which any part may use. */
-const leaves = /^(clock|maybe-promise|nearest|recent-map)\.ts$|^telemetry\//;
+const leaves = /^(clock|deadline|maybe-promise|nearest|quota|recent-map)\.ts$|^telemetry\//;
 
 interface Rule {
   readonly of: RegExp;
@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
     because: "a handler uses its own operations and its own store",
   },
   {
-    of: /\.store\.ts$/,
+    of: /\.(store|statements)\.ts$/,
     may: /^(contract\/|domains\/|limits\/|storage\/(storage|remembered)\.ts$)/,
     because: "a store speaks to the storage port, not to an engine",
   },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 
 describe("the first start", () => {
   let program: Program;
@@ -49,154 +49,6 @@ describe("the first start", () => {
   });
 });
 
-describe("accounts and keys", () => {
-  const dataDir = newDataDir();
-  const settings = { PETSTORE_ENV: "production" };
-  let program: Program;
-
-  beforeAll(async () => {
-    program = await Program.start(dataDir, settings);
-  });
-  afterAll(() => program.end());
-
-  const get = (key: string, path = "/pets") =>
-    fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
-  /** A key of an account of its own, so that no test uses up another's limit. */
-  const newKey = async (...more: string[]) => {
-    const figures = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
-    const account = await runJson(dataDir, ["accounts", "create", "--name", "Corner shop", ...figures], settings);
-    return runJson(dataDir, ["keys", "create", "--account", account.id, ...more], settings);
-  };
-
-  test("a new key works at once in a running service, a revoked one soon does not", async () => {
-    const { key, id } = await newKey("--name", "till");
-    expect(key).toMatch(/^psk_live_[0-9A-Za-z]{38}$/);
-    expect((await get(key)).status).toBe(200);
-    await runJson(dataDir, ["keys", "revoke", id], settings);
-    const before = performance.now();
-    await eventually(
-      () => get(key),
-      ({ status }) => status === 401,
-    );
-    expect(performance.now() - before).toBeLessThan(1_000); // the promise of the design, not a speed
-  });
-
-  test("a rotated key lives on for its overlap", async () => {
-    const old = await newKey("--name", "old", "--scopes", "read");
-    const rotated = await runJson(dataDir, ["keys", "rotate", old.id], settings);
-    expect(rotated).toMatchObject({ name: "old", scopes: ["read"], replaced: { id: old.id } });
-    expect(Date.parse(rotated.replaced.expiresAt) - Date.parse(rotated.createdAt)).toBe(24 * 3_600_000);
-    expect([(await get(rotated.key)).status, (await get(old.key)).status]).toEqual([200, 200]);
-
-    const again = await runJson(dataDir, ["keys", "rotate", rotated.id, "--overlap", "0"], settings);
-    await eventually(
-      () => get(rotated.key),
-      ({ status }) => status === 401,
-    );
-    expect((await get(again.key)).status).toBe(200);
-    expect((await runCommand(dataDir, ["keys", "rotate", rotated.id], settings)).stderr).toContain(
-      "not valid any more",
-    );
-  });
-
-  test("a key has the scopes that it was given", async () => {
-    const { key } = await newKey("--scopes", "write");
-    expect((await get(key)).status).toBe(403);
-    const { status, stderr } = await runCommand(
-      dataDir,
-      ["keys", "create", "--account", "acc_any", "--scopes", "all"],
-      settings,
-    );
-    expect([status, stderr]).toEqual([
-      2,
-      "--scopes has to be some of read, write, admin, separated by commas. See --help.\n",
-    ]);
-  });
-
-  test("the list shows when a key was used last, and never the key", async () => {
-    const { key, id, accountId } = await newKey("--name", "watched");
-    const find = async () =>
-      (await runJson(dataDir, ["keys", "list", "--account", accountId], settings)).find(
-        (one: { id: string }) => one.id === id,
-      );
-    expect((await find()).lastUsedAt).toBeNull();
-    await get(key);
-    const used = await eventually(find, ({ lastUsedAt }) => lastUsedAt !== null);
-    expect(Math.abs(Date.parse(used.lastUsedAt) - Date.now())).toBeLessThan(60_000);
-    expect(JSON.stringify(used)).not.toContain(key);
-    expect((await runCommand(dataDir, ["keys", "list"], settings)).stdout).not.toContain(key);
-  });
-
-  test("no key stands in the store or in the log", async () => {
-    const { key } = await newKey();
-    await get(key);
-    await get(`${key}x`);
-    await get("x", `/pets?key=${key}`);
-    const files = ["petstore.db", "petstore.db-wal"].map((name) => readFileSync(join(dataDir, name), "latin1"));
-    expect(files.join("")).toContain("Corner shop"); // the control: what is in the store is found
-    for (const text of [...files, program.output, program.errors]) expect(text).not.toContain(key.slice(15));
-  });
-
-  test("a changed plan reaches a running service", async () => {
-    const { key, accountId } = await newKey();
-    expect((await get(key)).headers.get("x-ratelimit-limit")).toBe("1000000");
-    await runJson(
-      dataDir,
-      ["accounts", "set-plan", accountId, "--plan", "enterprise", "--per-minute", "7777", "--per-day", "9999999"],
-      settings,
-    );
-    await eventually(
-      () => get(key),
-      ({ headers }) => headers.get("x-ratelimit-limit") === "7777",
-    );
-  });
-
-  test.each([
-    [
-      ["accounts", "create", "--name", "x", "--plan", "gold"],
-      2,
-      "--plan has to be one of free, pro, business, enterprise.",
-    ],
-    [["accounts", "create", "--plan", "free"], 2, "accounts create needs --name."],
-    [["accounts", "create", "--name", "x", "--plan", "enterprise"], 1, "The plan enterprise needs figures"],
-    [
-      ["accounts", "create", "--name", "x", "--plan", "free", "--per-minute", "1", "--per-day", "1"],
-      1,
-      "has fixed figures",
-    ],
-    [
-      ["accounts", "create", "--name", "x", "--plan", "enterprise", "--per-minute", "0", "--per-day", "1"],
-      2,
-      "at least 1",
-    ],
-    [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
-    [["keys", "revoke", "key_none"], 1, "There is no key key_none."],
-    [["keys", "revoke"], 2, "keys revoke takes KEY_ID."],
-    [["keys", "rotate", "key_none", "--overlap", "soon"], 2, "--overlap has to be a time"],
-    [["keys", "crate"], 2, "Did you mean keys create?"],
-    [["serv"], 2, "serv is not a command. Did you mean serve?"],
-    [["serve", "--prot", "1"], 2, "--prot"],
-  ])("%j is refused with a clear line", async (words, expected, message) => {
-    const { status, stdout, stderr } = await runCommand(dataDir, words, settings);
-    expect([status, stdout]).toEqual([expected, ""]);
-    expect(stderr).toContain(message);
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-  });
-
-  test.each([
-    [["--help"]],
-    [[]],
-    [["keys", "--help"]],
-    [["keys", "create", "--help"]],
-    [["serve", "--help"]],
-    [["backup", "-h"]],
-  ])("%j is helped", async (words) => {
-    const { status, stdout, stderr } = await runCommand(dataDir, words, settings);
-    expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toContain("Usage: npm run --silent petstore -- ");
-  });
-});
-
 describe("the start", () => {
   test.each([
     [{ PETSTORE_PORT: "http" }, 'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.'],
@@ -227,7 +79,7 @@ describe("the start", () => {
 
   test("stops with one clear line on a store of a newer release", async () => {
     const dataDir = newDataDir();
-    await runJson(dataDir, ["accounts", "list"]);
+    await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "free"]);
     const { Database } = await import("bun:sqlite");
     const database = new Database(join(dataDir, "petstore.db"));
     database.run("PRAGMA user_version = 9999");
@@ -236,12 +88,27 @@ describe("the start", () => {
     expect([status, stderr.includes("was written by a newer release")]).toEqual([1, true]);
   });
 
+  test.each([
+    ["debug", ["debug", "info"]],
+    ["info", ["info"]],
+  ])("logs at level %s lines of the levels %j", async (level, levels) => {
+    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "staging", PETSTORE_LOG_LEVEL: level });
+    const lines = program.output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.level)).toEqual(levels);
+    const settings = { event: "settings", environment: "staging", dataDir: program.dataDir, logLevel: "debug" };
+    if (level === "debug") expect(lines[0]).toMatchObject(settings);
+    await program.end();
+  });
+
   test("uses the base address that is set, in links and in the document", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_BASE_URL: "https://shop.test/api/v1" });
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const listening = /"pid":([0-9]+)/.exec(program.output)?.[1];
     expect(Number(listening)).toBe(program.child.pid);
-    const port = await listeningPort(program);
+    const { port } = program;
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/pets?limit=1`, {
       headers: { Authorization: `Bearer ${key}` },
     });
@@ -249,93 +116,6 @@ describe("the start", () => {
     const document = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: "https://shop.test/api/v1", description: "development" }]);
     await program.end();
-  });
-});
-
-describe("stopping", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s under load loses no request", async (signal) => {
-    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "staging" });
-    const account = await runJson(
-      program.dataDir,
-      [
-        "accounts",
-        "create",
-        "--name",
-        "x",
-        "--plan",
-        "enterprise",
-        "--per-minute",
-        "10000000",
-        "--per-day",
-        "10000000",
-      ],
-      { PETSTORE_ENV: "staging" },
-    );
-    const { key } = await runJson(program.dataDir, ["keys", "create", "--account", account.id], {
-      PETSTORE_ENV: "staging",
-    });
-    let refused = false;
-    let answered = 0;
-    const broken: string[] = [];
-    const client = async () => {
-      while (!refused) {
-        try {
-          const response = await fetch(`${program.base}/pets`, {
-            method: "POST",
-            headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-            body: '{"name":"Rex","categoryId":1}',
-          });
-          await response.text();
-          if (response.status === 201) answered++;
-          else broken.push(String(response.status));
-        } catch (error) {
-          if ((error as { code?: string }).code === "ECONNREFUSED") refused = true;
-          else broken.push(String((error as { code?: string }).code));
-        }
-        if (answered === 500) program.child.kill(signal);
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, client));
-    expect(await program.child.exited).toBe(0);
-    expect(broken).toEqual([]);
-    const { Database } = await import("bun:sqlite");
-    const database = new Database(join(program.dataDir, "petstore.db"), { readonly: true });
-    expect(database.query("SELECT count(*) AS count FROM pets").get()).toEqual({ count: answered });
-    database.close();
-  });
-
-  test("a second signal ends the service at once", async () => {
-    const program = await Program.start(newDataDir());
-    program.child.kill("SIGTERM");
-    await program.until(() => program.output.includes('"event":"stopping"'));
-    expect(await program.end("SIGTERM")).toBe(143);
-  });
-
-  test("what was acknowledged is there after kill -9, and the day's count is at most a second old", async () => {
-    const dataDir = newDataDir();
-    const first = await Program.start(dataDir);
-    const key = /psk_test_\w+/.exec(first.output)?.[0] as string;
-    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-    const create = (name: string) =>
-      fetch(`${first.base}/pets`, { method: "POST", headers, body: JSON.stringify({ name, categoryId: 1 }) });
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => create(`Animal ${index}`)));
-    expect(answers.every(({ status }) => status === 201)).toBe(true);
-    const { Database } = await import("bun:sqlite");
-    const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
-    await eventually(
-      async () => database.query<{ day_used: number }, []>("SELECT day_used FROM limit_windows").get()?.day_used,
-      (used) => used === 100,
-    );
-    database.close();
-    await first.end("SIGKILL");
-    const second = await Program.start(dataDir);
-    const response = await fetch(`${second.base}/pets?limit=100`, { headers });
-    expect(
-      ((await response.json()) as { name: string }[]).filter(({ name }) => name.startsWith("Animal")),
-    ).toHaveLength(94);
-    const left = 1000 - 101;
-    expect(Number(response.headers.get("x-ratelimit-remaining"))).toBe(left);
-    await second.end();
   });
 });
 
@@ -358,7 +138,10 @@ describe("backup and document", () => {
     const dataDir = newDataDir();
     const target = join(dataDir, "copy.db");
     const { status, stderr } = await runCommand(dataDir, ["backup", target]);
-    expect([status, stderr]).toEqual([1, `There is no store at ${join(dataDir, "petstore.db")}.\n`]);
+    expect([status, stderr]).toEqual([
+      1,
+      `There is no store at ${join(dataDir, "petstore.db")}. PETSTORE_DATA_DIR says where it is.\n`,
+    ]);
     expect(existsSync(target)).toBe(false);
     writeFileSync(join(dataDir, "petstore.db"), "this is no database at all, but long enough to be looked at");
     expect((await runCommand(dataDir, ["backup", target])).status).toBe(1);
@@ -368,16 +151,10 @@ describe("backup and document", () => {
     const settings = { PETSTORE_BASE_URL: "https://shop.test/v1" };
     const document = await runJson(newDataDir(), ["openapi"], settings);
     const program = await Program.start(newDataDir(), settings);
-    const port = await listeningPort(program);
+    const { port } = program;
     expect(await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()).toEqual(document);
     const yaml = await (await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).text();
     expect((await runCommand(newDataDir(), ["openapi"], settings)).stdout).toBe(yaml);
     await program.end();
   });
 });
-
-/** The port that the process listens on, where its base address is another one. */
-async function listeningPort({ child }: Program): Promise<number> {
-  const { stdout } = Bun.spawnSync(["sh", "-c", `ss -ltnpH 2>/dev/null | grep 'pid=${child.pid},'`]);
-  return Number(/:([0-9]+)\s/.exec(stdout.toString())?.[1]);
-}

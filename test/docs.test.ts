@@ -1,8 +1,8 @@
 // Whatever the documentation tells a reader to type is typed here, in a fresh copy of the project.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { eventually, newDataDir } from "./harness/program.ts";
+import { FreshCopy } from "./harness/fresh-copy.ts";
 
 const root = join(import.meta.dir, "..");
 const documents = ["README.md", "CONTRIBUTING.md", "docs/operating.md", "docs/errors.md", "docs/decisions.md"];
@@ -35,54 +35,15 @@ describe("links and paths", () => {
   });
 });
 
-describe("commands", () => {
-  const copy = join(newDataDir(), "petstore");
-  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PETSTORE_")));
-  let started: Bun.Subprocess<"ignore", "pipe", "inherit">;
-  let key = "";
-  let port = "";
-
-  /** Runs a line as a reader would, in the copy; port 8080 may be taken here, so another one stands in. */
-  const shell = async (line: string, more: Record<string, string> = {}) => {
-    const child = Bun.spawn(["sh", "-c", line.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)], {
-      cwd: copy,
-      env: { ...environment, KEY: key, ...more },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { status: await child.exited, stdout, stderr };
-  };
-
+describe("commands of a newcomer", () => {
+  let copy: FreshCopy;
   beforeAll(async () => {
-    mkdirSync(copy);
-    const files = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
-    for (const file of files.stdout
-      .toString()
-      .split("\0")
-      .filter((name) => name && existsSync(join(root, name)))) {
-      await Bun.write(join(copy, file), Bun.file(join(root, file)));
-    }
-    symlinkSync(join(root, "node_modules"), join(copy, "node_modules")); // stands in for `npm ci`
-    const [run] = commandsOf("README.md");
+    copy = await FreshCopy.make();
+    const [run = ""] = commandsOf("README.md");
     expect(run).toBe("npm ci && npm start");
-    started = Bun.spawn(["sh", "-c", "exec npm start"], {
-      cwd: copy,
-      env: { ...environment, PETSTORE_PORT: "0" },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    let output = "";
-    const decoder = new TextDecoder();
-    for await (const bytes of started.stdout) {
-      output += decoder.decode(bytes, { stream: true });
-      if (output.includes('"event":"listening"')) break;
-    }
-    key = /psk_test_\w+/.exec(output)?.[0] ?? "";
-    port = /127\.0\.0\.1:([0-9]+)\/v1/.exec(output)?.[1] ?? "";
+    await copy.start(run.replace("npm ci && ", "")); // the copy has the packages of this project
   });
-  afterAll(() => started.kill());
+  afterAll(() => copy.stop());
 
   test("of the README are all known to this test", () => {
     expect(commandsOf("README.md").map((line) => line.split(" ").slice(0, 4).join(" "))).toEqual([
@@ -95,47 +56,25 @@ describe("commands", () => {
   });
 
   test("the README's first calls answer as it shows", async () => {
+    const key = /psk_test_\w+/.exec(copy.output)?.[0] ?? "";
     const [list = "", create = ""] = commandsOf("README.md").filter((line) => line.startsWith("curl"));
-    expect(JSON.parse((await shell(list)).stdout)).toEqual(shownAfter("README.md", /curl .*status=available/));
-    expect(JSON.parse((await shell(create)).stdout)).toEqual(shownAfter("README.md", /curl .*Content-Type/));
+    const shown = [/curl .*status=available/, /curl .*Content-Type/].map((command) => shownAfter("README.md", command));
+    for (const [index, line] of [list, create].entries()) {
+      expect(JSON.parse((await copy.shell(line, { KEY: key })).stdout)).toEqual(shown[index]);
+    }
   });
 
   test("the README's help prints the commands", async () => {
-    const { status, stdout, stderr } = await shell(commandsOf("README.md").at(-1) as string);
+    const { status, stdout, stderr } = await copy.shell(commandsOf("README.md").at(-1) as string);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("keys create");
   });
 
   test("the README's test command ends with the line that it promises", async () => {
     expect(commandsOf("README.md")[1]).toBe("npm ci && npm test");
-    const { status, stdout } = await shell("npm test -- src/domains/pets");
+    const { status, stdout } = await copy.shell("npm test -- src/domains/pets");
     expect(status).toBe(0);
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[1-9][0-9]* passed, 0 failed$/);
-  });
-
-  test("the operator's commands work beside the running service", async () => {
-    const lines = commandsOf("docs/operating.md").filter((line) => line.startsWith("npm run"));
-    expect(lines.map((line) => line.split(" ").slice(5, 7).join(" "))).toEqual([
-      "accounts create",
-      "keys create",
-      "backup /backups/petstore-today.db",
-    ]);
-    const [account = "", create = "", backup = ""] = lines;
-    const id = /acc_\w+/.exec((await shell(account)).stdout)?.[0] ?? "";
-    const made = await shell(create.replace("acc_…", id));
-    const till = /psk_test_\w+/.exec(made.stdout)?.[0] ?? "";
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/pets`, { headers: { Authorization: `Bearer ${till}` } });
-    expect(answer.status).toBe(200);
-    const target = join(copy, "backup.db");
-    expect((await shell(backup.replace("/backups/petstore-today.db", target))).status).toBe(0);
-    expect(existsSync(target)).toBe(true);
-  });
-
-  test("the operator's start command starts it for production", () => {
-    expect(commandsOf("docs/operating.md").slice(0, 2)).toEqual([
-      "npm ci --omit=dev",
-      "PETSTORE_ENV=production PETSTORE_BASE_URL=https://api.example.org/v1 npm start",
-    ]);
   });
 
   test("the scripts that CONTRIBUTING names exist", () => {
@@ -145,16 +84,63 @@ describe("commands", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named.slice(1)));
   });
 
-  test("SIGTERM to npm ends the service", async () => {
-    started.kill("SIGTERM");
-    await started.exited;
-    await eventually(
-      () =>
-        fetch(`http://127.0.0.1:${port}/healthz`).then(
-          () => "alive",
-          () => "gone",
-        ),
-      (state) => state === "gone",
+  test("take paths from where they are typed", async () => {
+    const { stderr } = await copy.shell(
+      "cd docs && npm run --silent petstore -- backup one.db && mkdir ../else && cd ../else && " +
+        "npm --prefix .. run --silent petstore -- backup two.db && " +
+        "PETSTORE_DATA_DIR=../data npm --prefix .. run --silent petstore -- backup ../three.db",
     );
+    expect(stderr).toBe("");
+    const paths = ["docs/one.db", "else/two.db", "three.db", "two.db", "one.db"];
+    expect(paths.filter((path) => existsSync(join(copy.folder, path)))).toEqual(paths.slice(0, 3));
+  });
+
+  test("SIGTERM to npm ends the service", async () => {
+    expect(await copy.isListening()).toBe(true);
+    await copy.stop();
+    expect(await copy.isListening()).toBe(false);
+  });
+});
+
+describe("commands of an operator, in production, word by word", () => {
+  const lines = commandsOf("docs/operating.md");
+  const [install = "", start = "", account = "", create = "", backup = ""] = lines;
+  let copy: FreshCopy;
+  let key = "";
+  beforeAll(async () => {
+    copy = await FreshCopy.make();
+    await copy.start(start);
+  });
+  afterAll(() => copy.stop());
+
+  const list = () => fetch(`http://127.0.0.1:${copy.port}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });
+
+  test("are all known to this test", () => {
+    expect(install).toBe("npm ci --omit=dev"); // the copy has the packages of this project
+    expect(start).toBe("PETSTORE_ENV=production PETSTORE_BASE_URL=https://api.example.org/v1 npm start");
+    expect(lines.slice(2).map((line) => line.split(" ").slice(5, 7).join(" "))).toEqual([
+      "accounts create",
+      "keys create",
+      "backup /backups/petstore-today.db",
+    ]);
+  });
+
+  test("make a key that the running service takes", async () => {
+    const id = /acc_\w+/.exec((await copy.shell(account)).stdout)?.[0] ?? "";
+    const { stdout } = await copy.shell(create.replace("acc_…", id));
+    key = /psk_live_\w+/.exec(stdout)?.[0] ?? "";
+    expect((await list()).status).toBe(200);
+  });
+
+  test("make a backup that restores the store, as it is told there", async () => {
+    const target = join(copy.folder, "petstore-today.db");
+    expect((await copy.shell(backup.replace("/backups/petstore-today.db", target))).status).toBe(0);
+    await copy.stop();
+    const { stderr } = await copy.shell(
+      `cp ${target} data/petstore.db && rm -f data/petstore.db-wal data/petstore.db-shm`,
+    );
+    expect(stderr).toBe("");
+    await copy.start(start);
+    expect((await list()).status).toBe(200);
   });
 });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app.ts";
 import { type Operation, scopes } from "../src/contract/operation.ts";
+import { generateApiKey } from "../src/domains/accounts/api-key.ts";
 import { type Call, TestService } from "./harness/service.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
@@ -47,11 +48,10 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 
   test("refuses a key that does not exist, is mistyped or belongs to production", async () => {
     const mistyped = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
-    const unknown = "psk_test_00000000000000000000000000000000";
     for (const wrong of [
       mistyped,
-      unknown,
-      key.replace("test", "live"),
+      generateApiKey("test"), // nobody's
+      generateApiKey("live"),
       `${key} ${key}`,
       `${key},`,
       "",
@@ -183,13 +183,6 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       expect(headers.get("access-control-allow-methods")).toBe(headers.get("allow"));
       expect(headers.get("access-control-allow-headers")).toContain("Authorization");
     }
-  });
-
-  test("lets scripts of other sites read every header that it declares", async () => {
-    const { headers } = await send(operation, { key });
-    const exposed = headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
-    const own = [...headers.keys()].filter((name) => !/^(access-control-|content-|date$)/.test(name));
-    expect(exposed).toEqual(expect.arrayContaining(own));
   });
 
   if (operation.method === "GET") {

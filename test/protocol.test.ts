@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { domains } from "../src/app.ts";
 import { failure } from "../src/contract/errors.ts";
 import { bind } from "../src/contract/operation.ts";
+import { generateApiKey } from "../src/domains/accounts/api-key.ts";
 import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
 import { petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
@@ -54,6 +55,12 @@ describe("paths and methods", () => {
     ] as const) {
       expect((await service.call(method, path)).status).toBe(401);
     }
+  });
+
+  test("no unknown path has the method OPTIONS", async () => {
+    expect((await service.call("OPTIONS", "/nothing")).status).toBe(401);
+    const { status, json, headers } = await service.call("OPTIONS", "/nothing", { key });
+    expect([status, json.code, headers.has("allow")]).toEqual([404, "path_not_found", false]);
   });
 
   test("lists what a path allows", async () => {
@@ -150,7 +157,8 @@ describe("strangers", () => {
     expect(await left("2001:db8:1:2:3:4:5:6")).toBe(59);
     expect(await left("2001:db8:1:2:ffff::1")).toBe(58); // the same /64
     expect(await left("2001:db8:1:3::1")).toBe(59);
-    expect(await left("nonsense")).toBe(59);
+    expect(await left("nonsense")).toBe(59); // what is no address ends the way: the last proxy is counted
+    expect(await left("192.0.2.9, nonsense")).toBe(58);
   });
 });
 
@@ -246,6 +254,25 @@ describe("failures", () => {
     const { status, json, headers, text } = await service.call("GET", "/pets/1", { key: await service.newKey() });
     expect([status, json.code, headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
     expect(text).not.toContain("fire");
+    // After a failed sync the write may be on disk all the same.
+    expect(json.message).toBe("The store is not available at the moment. Nothing is known to have been changed.");
+    await service.stop();
+  });
+
+  test("a store that fails before the request is counted shows the limits of the address", async () => {
+    const service = await TestService.start();
+    await service.call("GET", "/pets");
+    const { Database } = await import("bun:sqlite");
+    const beside = new Database(`${service.dataDir}/petstore.db`);
+    beside.run("ALTER TABLE api_keys RENAME TO elsewhere");
+    for (let time = 0; time < 2; time++) {
+      const { status, json, headers } = await service.call("GET", "/pets", { key: generateApiKey("test") });
+      expect([status, json.code]).toEqual([503, "storage_unavailable"]);
+      expect([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")]).toEqual(["60", "59"]);
+    }
+    beside.run("ALTER TABLE elsewhere RENAME TO api_keys");
+    beside.close();
+    expect((await service.call("GET", "/pets", { key: generateApiKey("test") })).status).toBe(401);
     await service.stop();
   });
 });

@@ -1,20 +1,86 @@
-// Signals at the moments at which they hurt.
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
 import { eventually, newDataDir, Program, runJson } from "./harness/program.ts";
+import { Client } from "./torture/client.ts";
+import { environment, newKey } from "./torture/keys.ts";
 
 /** Another program that has the store for itself alone, from before the service is started. */
 async function lockedStore() {
   const dataDir = newDataDir();
-  await runJson(dataDir, ["accounts", "list"]);
-  const other = new Database(join(dataDir, "petstore.db"));
+  const file = join(dataDir, "petstore.db");
+  await new SqliteStorage(file).close(); // a store that is new
+  const other = new Database(file);
   other.run("PRAGMA locking_mode = EXCLUSIVE");
   other.run("BEGIN EXCLUSIVE");
   return { dataDir, other };
 }
 const isWaiting = ({ output }: Program) => output.includes("failed to open the store");
+
+describe("stopping", () => {
+  test("a second signal ends the service at once", async () => {
+    const program = await Program.start(newDataDir());
+    program.child.kill("SIGTERM");
+    await program.until(() => program.output.includes('"event":"stopping"'));
+    expect(await program.end("SIGTERM")).toBe(143);
+  });
+
+  test("ends within 15 seconds, though a request hangs and another process holds the store", async () => {
+    const program = await Program.start(newDataDir());
+    const key = /psk_test_\w+/.exec(program.output)?.[0];
+    const headers = { Authorization: `Bearer ${key}` };
+    const unfinished = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: program.port,
+      socket: { data: () => {} },
+    });
+    unfinished.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"',
+    );
+    unfinished.flush();
+    const database = new Database(join(program.dataDir, "petstore.db"));
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run("BEGIN IMMEDIATE");
+    expect((await fetch(`${program.base}/pets`, { headers })).status).toBe(200); // a count to be saved
+    const before = performance.now();
+    expect(await program.end()).toBe(0);
+    expect(performance.now() - before).toBeLessThan(15_000); // the promise of the design, not a speed
+    await program.until(() => program.output.includes('"level":"warn","event":"the store was not free in time"'));
+    database.run("ROLLBACK");
+    database.close();
+    unfinished.end();
+    expect(await runJson(program.dataDir, ["keys", "list"])).toHaveLength(1);
+  });
+
+  test("what was acknowledged is there after kill -9, and the day's count is at most a second old", async () => {
+    const dataDir = newDataDir();
+    const first = await Program.start(dataDir);
+    const key = /psk_test_\w+/.exec(first.output)?.[0] as string;
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    const create = (name: string) =>
+      fetch(`${first.base}/pets`, { method: "POST", headers, body: JSON.stringify({ name, categoryId: 1 }) });
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => create(`Animal ${index}`)));
+    expect(answers.every(({ status }) => status === 201)).toBe(true);
+    const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
+    await eventually(
+      async () => database.query<{ day_used: number }, []>("SELECT day_used FROM limit_windows").get()?.day_used,
+      (used) => used === 100,
+    );
+    database.close();
+    await first.end("SIGKILL");
+    const second = await Program.start(dataDir);
+    const response = await fetch(`${second.base}/pets?limit=100`, { headers });
+    expect(
+      ((await response.json()) as { name: string }[]).filter(({ name }) => name.startsWith("Animal")),
+    ).toHaveLength(94);
+    const left = 1000 - 101;
+    expect(Number(response.headers.get("x-ratelimit-remaining"))).toBe(left);
+    await second.end();
+  });
+});
 
 describe("a service that is told to stop during its start", () => {
   test("SIGTERM ends the wait for a store that another process has locked", async () => {
@@ -55,4 +121,57 @@ describe("a service that is told to stop during its start", () => {
     expect(new Set(shown).size).toBe(1);
     expect(await next.end()).toBe(0);
   });
+});
+
+describe("a service that is told to stop under full load", () => {
+  /** The promise: gone so long after the signal, in milliseconds. */
+  const GONE_WITHIN = 15_000;
+  const CONNECTIONS = 256;
+  const ANSWERS_BEFORE = 1_500;
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: answers every request, and asks each client to leave",
+    async (signal) => {
+      const dataDir = newDataDir();
+      const program = await Program.start(dataDir, environment);
+      const client = new Client(program.base, await newKey(dataDir, { perMinute: 10_000_000, perDay: 10_000_000 }));
+      const acknowledged: string[] = [];
+      const broken: string[] = [];
+      let answers = 0;
+      let signalled = Number.POSITIVE_INFINITY;
+
+      /** Sends one request after the other until the port is closed. Returns what the last answer said of the connection. */
+      const send = async (connection: number): Promise<string | null> => {
+        for (let last: string | null = null, count = 0; ; count++) {
+          const name = `Animal ${connection}-${count}`;
+          const isCreate = (connection + count) % 2 === 0;
+          try {
+            const { status, headers, text } = await (isCreate
+              ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
+              : client.call("GET", "/pets?limit=3"));
+            if (status !== (isCreate ? 201 : 200) || text === undefined) broken.push(`${status}: ${text}`);
+            if (isCreate) acknowledged.push(name);
+            last = headers.get("connection");
+          } catch (error) {
+            const { code } = error as { code?: string };
+            if (code !== "ECONNREFUSED") broken.push(String(code));
+            return last;
+          }
+          if (++answers === ANSWERS_BEFORE) {
+            program.child.kill(signal);
+            signalled = performance.now();
+          }
+        }
+      };
+      const last = await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => send(connection)));
+      expect(await program.child.exited).toBe(0);
+      expect(performance.now() - signalled).toBeLessThan(GONE_WITHIN);
+      expect([broken, program.errors]).toEqual([[], ""]);
+      expect(new Set(last)).toEqual(new Set(["close"]));
+      const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
+      const found = database.query<{ name: string }, []>("SELECT name FROM pets").all();
+      database.close();
+      expect(found.map(({ name }) => name).toSorted()).toEqual(acknowledged.toSorted());
+    },
+  );
 });

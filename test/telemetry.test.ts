@@ -95,6 +95,7 @@ describe("the pages for whoever watches", () => {
     for (let count = 0; count < 58 + 2; count++) await service.call("GET", "/pets", { key });
     service.clock.advance(1_000);
     for (let count = 0; count < 31; count++) await service.call("GET", "/pets", { key });
+    for (let count = 0; count < 60 + 3; count++) await service.call("GET", "/nothing");
   });
   afterAll(() => service.stop());
 
@@ -118,6 +119,7 @@ describe("the pages for whoever watches", () => {
     expect(value('petstore_requests_total{operation="createPet",status="201"}')).toBe(1);
     expect(value('petstore_requests_total{operation="listPets",status="429"}')).toBe(33);
     expect(value('petstore_requests_limited_total{by="account"}')).toBe(31);
+    expect(value('petstore_requests_limited_total{by="address"}')).toBe(3);
     expect(value("petstore_requests_banned_total")).toBe(2);
     expect(value('petstore_request_duration_seconds_count{operation="listPets"}')).toBe(92);
     expect(value('petstore_request_duration_seconds_bucket{operation="listPets",le="+Inf"}')).toBe(92);

@@ -1,7 +1,9 @@
-import { keyWorld, openStorage } from "../app.ts";
 import type { Config } from "../config.ts";
-import { type Account, AccountStore } from "../domains/accounts/accounts.store.ts";
-import { type Plan, planNames, type Quota } from "../domains/accounts/plans.ts";
+import { AccountStore } from "../domains/accounts/accounts.store.ts";
+import type { Account } from "../domains/accounts/accounts.ts";
+import { type Plan, planNames } from "../domains/accounts/plans.ts";
+import type { Quota } from "../quota.ts";
+import { hasStore, openExistingStorage, openStorage, worldOf } from "../store.ts";
 import { type Command, columns, type Given, UsageError } from "./command.ts";
 
 const planOptions = {
@@ -11,10 +13,14 @@ const planOptions = {
 } as const;
 
 /** Runs work on the accounts of the store that the settings choose. */
-export async function withAccounts<T>(config: Config, work: (accounts: AccountStore) => T | Promise<T>): Promise<T> {
-  const storage = await openStorage(config);
+export async function withAccounts<T>(
+  config: Config,
+  work: (accounts: AccountStore) => T | Promise<T>,
+  open = openExistingStorage,
+): Promise<T> {
+  const storage = await open(config);
   try {
-    return await work(new AccountStore(storage, keyWorld(config)));
+    return await work(new AccountStore(storage, await worldOf(storage, config)));
   } finally {
     await storage.close();
   }
@@ -24,12 +30,14 @@ export const createAccount: Command = {
   name: "accounts create",
   summary: "Make an account.",
   options: { name: { meaning: "What the customer is called.", value: "NAME", isRequired: true }, ...planOptions },
-  run: (given, { config }) =>
-    withAccounts(config, async (accounts) => {
-      const { plan, quota } = readPlan(given);
-      const account = await accounts.createAccount(readName(given.options["name"]), plan, quota, Date.now());
-      return { json: shown(account), text: describe(account) };
-    }),
+  run: async (given, { config }) => {
+    const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
+    const isFirst = !hasStore(config);
+    const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
+    const account = await withAccounts(config, create, openStorage);
+    const place = isFirst ? `\nIt is in a new store, in ${config.dataDir}.` : "";
+    return { json: shown(account), text: describe(account) + place };
+  },
 };
 
 export const listAccounts: Command = {

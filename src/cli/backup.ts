@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { backupStorage } from "../app.ts";
+import { resolve } from "node:path";
+import { backupStorage } from "../store.ts";
 import type { Command } from "./command.ts";
 
 export const backup: Command = {
@@ -9,8 +10,8 @@ export const backup: Command = {
     "The copy is one consistent moment of the store. To restore it, stop the service and put the file\n" +
     "in the data folder as petstore.db, with no petstore.db-wal beside it.",
   args: ["FILE"],
-  run: ({ args }, { config }) => {
-    const file = args[0] ?? "";
+  run: ({ args }, { config, folder }) => {
+    const file = resolve(folder, args[0] ?? "");
     backupStorage(config, file);
     const { size } = statSync(file);
     return { json: { file, bytes: size }, text: `Wrote ${size} bytes to ${file}.` };

@@ -4,6 +4,8 @@ import type { Config } from "../config.ts";
 /** What a command may use of the world around it. */
 export interface Terminal {
   readonly config: Config;
+  /** Where relative paths start. */
+  readonly folder: string;
   readonly print: (text: string) => void;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;

@@ -1,5 +1,5 @@
 import { scopes as allScopes, type Scope } from "../contract/operation.ts";
-import type { ApiKey, IssuedKey } from "../domains/accounts/accounts.store.ts";
+import type { ApiKey, IssuedKey } from "../domains/accounts/accounts.ts";
 import { readName, withAccounts } from "./accounts.ts";
 import { type Command, columns, UsageError } from "./command.ts";
 

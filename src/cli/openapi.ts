@@ -6,12 +6,12 @@ import type { Command } from "./command.ts";
 export const openapi: Command = {
   name: "openapi",
   summary: "Print the OpenAPI document: YAML, or JSON with --json.",
-  run: (_given, { config }) => {
+  run: async (_given, { config }) => {
     const operations = domains.flatMap((domain) => domain.operations);
     const document = openApiDocument(operations, config, baseAddress(config, config.host, config.port));
     const json = JSON.parse(openApiJson(document), (_key, value: unknown, { source }) =>
       typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value,
     );
-    return { json, text: openApiYaml(document).trimEnd() };
+    return { json, text: (await openApiYaml(document)).trimEnd() };
   },
 };

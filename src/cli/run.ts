@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, settings } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
-import { AccountsError } from "../domains/accounts/accounts.store.ts";
+import { AccountsError } from "../domains/accounts/accounts.ts";
 import { ListenError } from "../http/server.ts";
 import { nearest } from "../nearest.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
@@ -29,6 +29,8 @@ const expected = [ConfigError, ContractError, AccountsError, ListenError, Storag
 
 export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths start. */
+  readonly folder: string;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
   readonly stop: AbortSignal;
@@ -36,7 +38,7 @@ export interface World {
 
 /** Runs one command line. Returns the exit status: 0, 1 for what failed, 2 for a wrong command line. */
 export async function run(words: readonly string[], world: World): Promise<number> {
-  const { environment, print, printError, stop } = world;
+  const { environment, folder, print, printError, stop } = world;
   try {
     const command = findCommand(words);
     if (!command) {
@@ -48,7 +50,7 @@ export async function run(words: readonly string[], world: World): Promise<numbe
       print(commandHelp(command));
       return 0;
     }
-    const report = await command.run(given, { config: readConfig(environment), print, stop });
+    const report = await command.run(given, { config: readConfig(environment, folder), folder, print, stop });
     if (given.json) print(JSON.stringify(report.json));
     else if (report.text !== "") print(report.text);
     return 0;

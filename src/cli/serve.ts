@@ -1,5 +1,4 @@
 import { App } from "../app.ts";
-import { firstStart } from "../first-start.ts";
 import { type Command, type Report, type Terminal } from "./command.ts";
 
 const report: Report = { json: { stopped: true }, text: "" };
@@ -11,7 +10,7 @@ export const serve: Command = {
     let fatal: Error | undefined;
     const stopped = Promise.withResolvers<void>();
     const onFatal = (error: Error) => {
-      fatal = error;
+      fatal ??= error;
       stopped.resolve();
     };
     let app: App;
@@ -21,20 +20,34 @@ export const serve: Command = {
       if (stop.aborted) return report; // who told it to stop need not know why it could not start
       throw error;
     }
+    /** What is on disk is not known: no request may be served any more, and not even an orderly end may write. */
+    const endIfFatal = () => {
+      if (!fatal) return;
+      app.log.closeAtOnce();
+      throw fatal;
+    };
+    app.log.debug("settings", { ...config, trustedProxies: config.trustedProxies.join(", ") });
     const isNew = config.environment === "development" && !stop.aborted;
-    const welcome = isNew ? await firstStart(app) : undefined;
-    if (welcome) print(json ? JSON.stringify(welcome) : welcomeText(welcome));
-    app.log.info("listening", { address: app.base, docs: app.docs, environment: config.environment, pid: process.pid });
+    const key = isNew ? await app.firstStart() : undefined;
+    if (key) {
+      const welcome = { key, address: app.base, docs: app.docs };
+      print(json ? JSON.stringify(welcome) : welcomeText(welcome));
+    }
+    app.log.info("listening", {
+      address: app.base,
+      docs: app.docs,
+      environment: config.environment,
+      host: config.host,
+      port: app.port, // the address may be a proxy's
+      pid: process.pid,
+    });
     if (stop.aborted) stopped.resolve();
     stop.addEventListener("abort", () => stopped.resolve());
     await stopped.promise;
-    const failIfFatal = () => {
-      if (fatal) throw fatal;
-    };
-    failIfFatal(); // what is on disk is not known: not even an orderly end may write to it
+    endIfFatal();
     app.log.info("stopping");
     await app.stop();
-    failIfFatal();
+    endIfFatal();
     return report;
   },
 };
@@ -43,7 +56,7 @@ function welcomeText({ key, address, docs }: { key: string; address: string; doc
   return `
 Petstore is ready at ${address}
 
-It has six sample animals and an account on the Business plan. This is its API key; it is not shown again:
+It has sample animals and an account on the Business plan. This is its API key; it is not shown again:
 
   ${key}
 

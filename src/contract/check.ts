@@ -102,6 +102,8 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...parameterFaults(operation),
     ...pagingFaults(operation),
     ...deprecationFaults(operation, operations),
+    ...shapeFaults("body", body?.schema),
+    ...shapeFaults("answer", answer.schema),
     ...exampleFaults("body", body?.schema, body?.examples),
     ...exampleFaults("answer", answer.schema, answer.examples),
     ...locationFaults(operation),
@@ -151,6 +153,15 @@ function deprecationFaults({ name, deprecation }: Operation, operations: readonl
       : [`the replacement ${replacement} is not an operation.`]),
     ...(replacement === name ? ["the operation cannot replace itself."] : []),
   ];
+}
+
+const combining = ["anyOf", "oneOf", "allOf", "$ref"];
+
+/** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would slip through. */
+function shapeFaults(part: string, schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const own = combining.filter((keyword) => keyword in schema).map((keyword) => `the ${part} uses ${keyword}.`);
+  return own.concat(Object.values(schema).flatMap((inner) => shapeFaults(part, inner)));
 }
 
 function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {

@@ -208,6 +208,16 @@ describe("it is a fault of an example", () => {
 });
 
 describe("it is a fault of a schema", () => {
+  test("that it combines others, which answers could not be written by", () => {
+    const { answer } = createToy;
+    const nullable = Type.Union([Int64({ description: "Its owner." }), Type.Null()]);
+    const schema = Type.Object({ ...Toy.properties, owner: nullable }, { title: "OwnedToy" });
+    const examples = { "A ball": { ...ball, owner: null } };
+    expect(faultsAfter(createToy, { answer: { ...answer, schema, examples } })).toEqual([
+      "createToy: the answer uses anyOf.",
+    ]);
+  });
+
   test("that another one has its title", () => {
     const impostor = Type.Object({ owner: name }, { title: "Toy" });
     const answer = { ...createToy.answer, schema: impostor, examples: { One: { owner: "Ada" } }, location: "/toys" };

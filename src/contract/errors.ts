@@ -113,10 +113,15 @@ export const invalidRequest = defineError({
   status: 400,
   meaning: "The query or the body is invalid. `details` names every fault.",
 });
+export const requestTimeout = defineError({
+  code: "request_timeout",
+  status: 408,
+  meaning: "The body did not arrive within 10 seconds. The connection is closed.",
+});
 export const payloadTooLarge = defineError({
   code: "payload_too_large",
   status: 413,
-  meaning: "The body is larger than 64 KiB.",
+  meaning: "The body is larger than 64 KiB. The connection is closed.",
 });
 export const unsupportedMediaType = defineError({
   code: "unsupported_media_type",
@@ -135,6 +140,13 @@ export const storageUnavailable = defineError({
     "The store cannot be read or written at the moment. Nothing is known to have been changed. " +
     "`Retry-After` says when to try again.",
 });
+export const overloaded = defineError({
+  code: "overloaded",
+  status: 503,
+  meaning:
+    "The service has more to do than it can. Nothing was done, and the request counts in no window. " +
+    "`Retry-After` says when to try again.",
+});
 
 /** Errors that the service itself gives, before or around any operation's own work. */
 export const serviceErrors: readonly ErrorDefinition[] = [
@@ -145,11 +157,13 @@ export const serviceErrors: readonly ErrorDefinition[] = [
   pathNotFound,
   methodNotAllowed,
   operationRemoved,
+  requestTimeout,
   payloadTooLarge,
   unsupportedMediaType,
   rateLimitExceeded,
   keyBanned,
   internalError,
+  overloaded,
   storageUnavailable,
 ];
 

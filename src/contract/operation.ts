@@ -9,8 +9,10 @@ import {
   keyBanned,
   missingApiKey,
   operationRemoved,
+  overloaded,
   payloadTooLarge,
   rateLimitExceeded,
+  requestTimeout,
   storageUnavailable,
   unsupportedMediaType,
 } from "./errors.ts";
@@ -138,10 +140,11 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       invalidApiKey,
       insufficientScope,
       ...(operation.deprecation ? [operationRemoved] : []),
-      ...(operation.body ? [payloadTooLarge, unsupportedMediaType] : []),
+      ...(operation.body ? [requestTimeout, payloadTooLarge, unsupportedMediaType] : []),
       rateLimitExceeded,
       keyBanned,
       internalError,
+      overloaded,
       storageUnavailable,
     ]),
   ];

@@ -1,6 +1,6 @@
 import { errorCatalogue } from "../contract/check.ts";
 import type { Operation } from "../contract/operation.ts";
-import { errorTable } from "./openapi.ts";
+import { errorTable } from "./error-table.ts";
 
 /** A setting, as far as its reference shows it. */
 interface DocumentedSetting {

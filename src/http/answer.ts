@@ -1,10 +1,18 @@
-import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
+import {
+  type Failure,
+  insufficientScope,
+  invalidApiKey,
+  missingApiKey,
+  payloadTooLarge,
+  requestTimeout,
+} from "../contract/errors.ts";
 import type { Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
+import { hasUnreadBody } from "./read-body.ts";
 
 /** A success, ready to be sent: what is costly to make, and the same whenever the success is given again. */
 export interface ReadyBody {
@@ -58,6 +66,9 @@ export function answerFailure(exchange: Exchange, admission: Admission, failed: 
   if (error === insufficientScope) {
     headers.set("WWW-Authenticate", challenge("insufficient_scope", compiled?.operation.scope));
   }
+  // What still comes of the body would be read only to be thrown away (RFC 9112, section 9.6).
+  const endsBody = error === payloadTooLarge || error === requestTimeout || hasUnreadBody(exchange.request);
+  if (endsBody) headers.set("Connection", "close");
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
   return new Response(body, { status: error.status, headers });
 }

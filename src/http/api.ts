@@ -1,14 +1,27 @@
 import type { Clock } from "../clock.ts";
-import { type Failure, failure, internalError, keyBanned } from "../contract/errors.ts";
+import {
+  type Failure,
+  failure,
+  internalError,
+  keyBanned,
+  overloaded,
+  requestTimeout,
+  storageUnavailable,
+} from "../contract/errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
 import type { ClientAddresses } from "./client-address.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
+import type { Load } from "./load.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
-import { type StageServices, stages } from "./stages.ts";
+import { readInput, type StageServices, stages } from "./stages.ts";
+
+/** Seconds after which a client may try again that had no answer in time. */
+const LATE_RETRY = 5;
 
 export interface ApiServices {
   readonly authenticator: Authenticator;
@@ -17,6 +30,8 @@ export interface ApiServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly load: Load;
+  readonly deadlines: Deadlines<Response>;
   /** The failure to answer with for an error that a store threw; undefined for one that is unknown. */
   readonly explain: (error: unknown) => Failure | undefined;
 }
@@ -44,28 +59,83 @@ export class Api {
 
   /** Serves one request of a route. Never rejects: what goes wrong becomes an answer. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
+    const { load } = this.#services;
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
-    if (request.method === "OPTIONS" && route.allow !== "") return this.#serveOptions(exchange);
-    return this.#run(exchange, 0);
+    if (load.begin(exchange.startedAt)) return this.#refuse(exchange);
+    const turn = load.turnFor(exchange.startedAt);
+    return turn ? turn.then(() => this.#answer(exchange)) : this.#answer(exchange);
   }
 
-  /** Runs the stages from number `from` on: without a promise for as long as no stage has to wait. */
-  #run(exchange: Exchange, from: number): MaybePromise<Response> {
+  #answer(exchange: Exchange): MaybePromise<Response> {
+    if (exchange.request.method === "OPTIONS" && exchange.route.allow !== "") return this.#serveOptions(exchange);
+    const answer = this.#run(exchange, 0);
+    if (answer) return answer;
+    exchange.pending = this.#services.deadlines.enter(() => this.#expire(exchange));
+    return exchange.pending.answer;
+  }
+
+  /** Decided before anything is done for the request, and before it is counted. */
+  #refuse(exchange: Exchange): MaybePromise<Response> {
+    this.#services.metrics.shed();
+    const retryAfter = this.#services.load.retryAfter();
+    const message = `The service has more to do than it can. Try again in ${retryAfter} seconds.`;
+    return this.#fail(exchange, failure(overloaded, message, { retryAfter }));
+  }
+
+  /** The answer to a request that has waited too long. */
+  #expire(exchange: Exchange): MaybePromise<Response> {
+    this.#services.metrics.timedOut(exchange.awaitsBody ? "body" : "store");
+    return this.#fail(
+      exchange,
+      exchange.awaitsBody
+        ? failure(requestTimeout, "The body of the request did not arrive in time.")
+        : failure(storageUnavailable, "The store did not answer in time. What was asked for may still be done.", {
+            retryAfter: LATE_RETRY,
+          }),
+    );
+  }
+
+  /** Runs the stages from number `from` on. Gives nothing if a stage has to wait: the answer is then pending. */
+  #run(exchange: Exchange, from: number): MaybePromise<Response> | undefined {
     try {
       for (let index = from; index < stages.length; index++) {
         const outcome = stages[index]?.(exchange, this.#stageServices);
         if (outcome instanceof Promise) {
-          return outcome.then(
-            (failed) => (failed ? this.#fail(exchange, failed) : this.#run(exchange, index + 1)),
-            (error) => this.#crash(exchange, error),
-          );
+          this.#wait(exchange, index, outcome);
+          return undefined;
         }
         if (outcome) return this.#fail(exchange, outcome);
       }
       return this.#record(exchange, answerSuccess(exchange, exchange.admission as Admission, this.#base));
     } catch (error) {
-      return this.#crash(exchange, error);
+      return this.#fail(exchange, this.#failureOf(exchange, error));
+    }
+  }
+
+  /** Goes on when stage number `index` no longer has to wait. */
+  #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
+    const { load } = this.#services;
+    const awaitsBody = stages[index] === readInput;
+    exchange.awaitsBody = awaitsBody;
+    if (!awaitsBody) load.wait();
+    const goOn = (failed: Failure | undefined) => {
+      if (!awaitsBody) load.endWait();
+      this.#resume(exchange, index + 1, failed);
+    };
+    void outcome.then(goOn, (error) => goOn(this.#failureOf(exchange, error)));
+  }
+
+  /** Goes on at stage number `next`, unless the request has been answered because it took too long. */
+  #resume(exchange: Exchange, next: number, failed: Failure | undefined): void {
+    const { deadlines } = this.#services;
+    const { pending } = exchange;
+    if (!pending || !deadlines.isOpen(pending)) return;
+    try {
+      const answer = failed ? this.#fail(exchange, failed) : this.#run(exchange, next);
+      if (answer) deadlines.give(pending, answer);
+    } catch (error) {
+      deadlines.give(pending, Promise.reject(error)); // the server has a last resort
     }
   }
 
@@ -82,14 +152,11 @@ export class Api {
       : this.#record(exchange, answerFailure(exchange, standIn, failed));
   }
 
-  /** An error that no stage foresaw: the request fails, the service goes on, nothing internal is shown. */
-  #crash(exchange: Exchange, error: unknown): MaybePromise<Response> {
+  /** The failure for an error that no stage foresaw: the service goes on, and nothing internal is shown. */
+  #failureOf(exchange: Exchange, error: unknown): Failure {
     const explained = this.#services.explain(error);
     this.#services.log.error(explained ? explained.error.code : "request failed", error, { requestId: exchange.id });
-    return this.#fail(
-      exchange,
-      explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`),
-    );
+    return explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`);
   }
 
   async #serveOptions(exchange: Exchange): Promise<Response> {

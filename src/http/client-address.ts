@@ -22,21 +22,33 @@ export class ClientAddresses {
   }
 
   of(peer: string, forwardedFor: string | null): string {
-    let client = unmapped(peer);
-    if (this.#trusted && forwardedFor !== null) {
-      const hops = forwardedFor.split(",").map((hop) => unmapped(hop.trim()));
-      while (this.#isTrusted(client) && hops.length > 0) {
-        const hop = hops.pop() as string;
-        if (isIP(hop) === 0) break;
-        client = hop;
-      }
+    const nearest = unmapped(peer);
+    const client = this.#trusted && forwardedFor !== null ? this.#behind(nearest, forwardedFor) : nearest;
+    return isV6(client) ? network64(client) : client;
+  }
+
+  /** The first address that is no trusted proxy, seen from the peer. */
+  #behind(peer: string, hops: string): string {
+    let client = peer;
+    let end = hops.length;
+    while (end >= 0 && this.#isTrusted(client)) {
+      const comma = hops.lastIndexOf(",", end - 1);
+      const hop = unmapped(withoutPort(hops.slice(comma + 1, end).trim()));
+      if (isIP(hop) === 0) break;
+      client = hop;
+      end = comma;
     }
-    return isIP(client) === 6 ? network64(client) : client;
+    return client;
   }
 
   #isTrusted(address: string): boolean {
-    return this.#trusted?.check(address, isIP(address) === 6 ? "ipv6" : "ipv4") ?? false;
+    return this.#trusted?.check(address, isV6(address) ? "ipv6" : "ipv4") ?? false;
   }
+}
+
+/** Tells the two kinds of addresses apart. */
+function isV6(address: string): boolean {
+  return address.includes(":");
 }
 
 /** True for an address or a network in CIDR notation. */
@@ -47,20 +59,37 @@ export function isNetwork(text: string): boolean {
   return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
 }
 
-/** An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) is that IPv4 address. */
+/** The address in a hop, to which some proxies add a port: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+function withoutPort(hop: string): string {
+  if (!hop.includes(":")) return hop;
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
+/** An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`, `::ffff:c000:201`) is that IPv4 address. */
 function unmapped(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  if (!isV6(address) || isIP(address) !== 6) return address;
+  const groups = groupsOf(address);
+  if (groups.slice(0, 6).join() !== "0,0,0,0,0,65535") return address;
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 255])
+    .join(".");
 }
 
 /** The first four groups of an IPv6 address. */
 function network64(address: string): string {
-  const [head = "", tail = ""] = address.replace(/%.*$/, "").split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (address.includes("::")) {
-    const behind = tail === "" ? [] : tail.split(":");
-    while (groups.length + behind.length < 8) groups.push("0");
-    groups.push(...behind);
-  }
-  const first = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${first.join(":")}::/64`;
+  const first = groupsOf(address).slice(0, 4);
+  return `${first.map((group) => group.toString(16)).join(":")}::/64`;
+}
+
+/** The eight numbers that an IPv6 address consists of. */
+function groupsOf(address: string): number[] {
+  const inHex = address.replace(/%.*$/, "").replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+  const [front = [], back = []] = inHex
+    .split("::")
+    .map((half) => (half === "" ? [] : half.split(":").map((group) => Number.parseInt(group, 16))));
+  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back];
 }

@@ -1,6 +1,7 @@
 import type { Failure } from "../contract/errors.ts";
 import type { Input, Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
+import type { Pending } from "./deadlines.ts";
 import type { Admission, Caller } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
 
@@ -28,6 +29,11 @@ export class Exchange {
   readonly peers: Peers;
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
+
+  /** Set when a stage has to wait: the answer that will come. */
+  pending: Pending<Response> | undefined;
+  /** True while it waits for its own body, not for the service. */
+  awaitsBody = false;
 
   /** Set by `identify`: the caller, or why there is none. */
   caller: Caller | undefined;

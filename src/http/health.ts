@@ -1,16 +1,22 @@
+import type { Clock } from "../clock.ts";
+import { isDoneWithin } from "../deadline.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Page } from "./pages.ts";
 
 /** How long the store may take to prove that it is there, in milliseconds. */
 const PROBE_DEADLINE = 2_000;
+/** How long its answer holds, in milliseconds: each probe writes to the disk, and anybody may ask. */
+const KNOWN_FOR = 1_000;
 
 /** The pages for whoever watches over the service. None of them needs a key. */
 export function healthPages(parts: {
   probe: () => Promise<void>;
   isStopping: () => boolean;
   metrics: Metrics;
+  clock: Clock;
 }): [string, Page][] {
-  const { probe, isStopping, metrics } = parts;
+  const { probe, isStopping, metrics, clock } = parts;
+  const readiness = new Readiness(probe, clock);
   const headers = { "Cache-Control": "no-store" };
   return [
     ["/healthz", { type: "application/json", headers, content: () => ({ body: '{"status":"ok"}' }) }],
@@ -20,7 +26,7 @@ export function healthPages(parts: {
         type: "application/json",
         headers,
         content: async () => {
-          const problem = isStopping() ? "stopping" : await problemOf(probe);
+          const problem = isStopping() ? "stopping" : await readiness.problem();
           return { status: problem ? 503 : 200, body: JSON.stringify({ status: problem ?? "ready" }) };
         },
       },
@@ -32,16 +38,33 @@ export function healthPages(parts: {
   ];
 }
 
-async function problemOf(probe: () => Promise<void>): Promise<string | undefined> {
-  let timer: Timer | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve("storage slow"), PROBE_DEADLINE);
-  });
-  const probed = probe().then(
-    () => undefined,
-    () => "storage unavailable",
-  );
-  const problem = await Promise.race([probed, late]);
-  clearTimeout(timer);
-  return problem;
+/** Whether the store is there: asked of the store once for all who want to know within a second. */
+class Readiness {
+  readonly #probe: () => Promise<void>;
+  readonly #clock: Clock;
+  #asking: Promise<string | undefined> | undefined;
+  #problem: string | undefined;
+  #knownAt = Number.NEGATIVE_INFINITY;
+
+  constructor(probe: () => Promise<void>, clock: Clock) {
+    this.#probe = probe;
+    this.#clock = clock;
+  }
+
+  /** What is wrong with the store; undefined for nothing. */
+  async problem(): Promise<string | undefined> {
+    if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
+    const asking = (this.#asking ??= this.#ask());
+    return (await isDoneWithin(asking, PROBE_DEADLINE)) ? asking : "storage slow";
+  }
+
+  async #ask(): Promise<string | undefined> {
+    this.#problem = await this.#probe().then(
+      () => undefined,
+      () => "storage unavailable",
+    );
+    this.#knownAt = this.#clock.monotonic();
+    this.#asking = undefined;
+    return this.#problem;
+  }
 }

@@ -1,15 +1,12 @@
 import type { Scope } from "../contract/operation.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
+import type { Quota } from "../quota.ts";
 
 /** Who sends a request with a valid key, and what the account's plan allows. */
-export interface Caller {
+export interface Caller extends Quota {
   readonly keyId: string;
   readonly accountId: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** Requests allowed in a minute, at least 1. */
-  readonly perMinute: number;
-  /** Requests allowed in a UTC day, at least 1. */
-  readonly perDay: number;
 }
 
 /** Knows the API keys. */

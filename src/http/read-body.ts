@@ -62,6 +62,12 @@ function refuseHeaders(headers: Headers): Failure | undefined {
   return Number(headers.get("content-length") ?? 0) > BODY_LIMIT ? tooLarge() : undefined;
 }
 
+/** True if a body comes that nobody has begun to read, and that may be larger than any that is taken. */
+export function hasUnreadBody({ headers, bodyUsed }: Request): boolean {
+  if (bodyUsed) return false;
+  return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > BODY_LIMIT;
+}
+
 function isJson(contentType: string | null): boolean {
   return (
     contentType === "application/json" ||

@@ -90,8 +90,8 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     : failure(insufficientScope, `The API key lacks the scope ${operation.scope}.`);
 };
 
-/** What does it say? */
-const readInput: Stage = (exchange) =>
+/** What does it say? The only stage that waits for the client. */
+export const readInput: Stage = (exchange) =>
   whenReady(exchange.operation?.readInput(exchange.request), (input) => {
     if (input && "error" in input) return input;
     exchange.input = input;

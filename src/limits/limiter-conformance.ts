@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { assert, asyncProperty } from "fast-check";
+import type { Quota } from "../quota.ts";
 import { conductConformance } from "./limiter-conduct-conformance.ts";
 import { arbitraryEvent, arbitraryStart, happen, LimiterModel, storyOf } from "./limiter-model.ts";
 import {
@@ -11,7 +12,6 @@ import {
   SECOND,
   verdicts,
 } from "./limiter-under-test.ts";
-import type { Quota } from "./windows.ts";
 
 async function figuresOf(under: LimiterUnderTest, quota: Quota) {
   const { limit, remaining, reset } = await under.sendOne(caller(quota));

@@ -1,7 +1,8 @@
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import type { Quota } from "../quota.ts";
 import { callerOf } from "./limiter-model.ts";
-import { MINUTE, type Quota } from "./windows.ts";
+import { MINUTE } from "./windows.ts";
 
 /** An engine of the port `Limiter` that knows nothing yet, and how it is ended. */
 export interface LimiterEngine {

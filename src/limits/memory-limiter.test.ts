@@ -2,60 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DistantStorage } from "../../test/harness/distant-storage.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
-import {
-  type Row,
-  type SqlParameter,
-  type Statement,
-  type Storage,
-  StorageUnavailable,
-  type Transaction,
-} from "../storage/storage.ts";
+import { StorageUnavailable } from "../storage/storage.ts";
 import { callerOf } from "./limiter-model.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
-
-/** A store that answers reads later, as one across a network does, and that can fail. */
-class DistantStorage implements Storage {
-  readonly #storage: Storage;
-  readsFail = false;
-  /** Writes still to be accepted before all fail. */
-  writesLeft = Number.POSITIVE_INFINITY;
-  reads = 0;
-
-  constructor(storage: Storage) {
-    this.#storage = storage;
-  }
-
-  async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
-    this.#read();
-    return this.#storage.all(statement, ...parameters);
-  }
-
-  async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
-    this.#read();
-    return this.#storage.first(statement, ...parameters);
-  }
-
-  write<T>(body: () => Transaction<T>): Promise<T> {
-    return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
-  }
-
-  onForeignWrite(): void {}
-  catchUp(): void {}
-  probe(): Promise<void> {
-    return this.#storage.probe();
-  }
-  close(): Promise<void> {
-    return this.#storage.close();
-  }
-
-  #read(): void {
-    this.reads++;
-    if (this.readsFail) throw new StorageUnavailable("away");
-  }
-}
 
 const quota = { perMinute: 100, perDay: 1_000 };
 const caller = (account: number) => callerOf(`acc_${account}`, `key_${account}`, quota);

@@ -1,10 +1,11 @@
 import type { Clock } from "../clock.ts";
 import type { Admission, Caller, Limiter } from "../http/ports.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import type { Quota } from "../quota.ts";
 import { RecentMap } from "../recent-map.ts";
 import { type Ban, Conduct, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
-import { type Moment, Moments, type Quota, Windows } from "./windows.ts";
+import { type Moment, Moments, Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
 const ACCOUNTS = 100_000;
@@ -12,7 +13,7 @@ const ADDRESSES = 100_000;
 /** How often entries that hold nothing any more are looked for, in milliseconds. */
 const SWEEP = 60_000;
 /** Accounts written in one transaction: a bound on how long it blocks others. */
-const BATCH = 1_000;
+const BATCH = 250;
 
 /**
  * The limiter of one process: decides in memory, at once, and writes what has changed to the store

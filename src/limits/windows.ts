@@ -1,16 +1,11 @@
 import type { Clock } from "../clock.ts";
 import type { Admission } from "../http/ports.ts";
+import type { Quota } from "../quota.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
 /** A difference between the two clocks that grows by more than this is a jump of the wall clock. */
 const JUMP = 2_000;
-
-/** What a window allows. Both at least 1. */
-export interface Quota {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
 
 /** A moment, read once for a whole decision. */
 export interface Moment {

@@ -65,4 +65,16 @@ export const migrations: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    name: "the world of the keys",
+    // One row at the most. A store that has a key of production was production's all along.
+    sqlite: `
+      CREATE TABLE key_world (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        world TEXT NOT NULL CHECK (world IN ('live', 'test'))
+      ) STRICT;
+      INSERT INTO key_world (only, world)
+        SELECT 1, 'live' WHERE EXISTS (SELECT 1 FROM api_keys WHERE substr(hint, 1, 9) = 'psk_live_');
+    `,
+  },
 ];

@@ -6,6 +6,8 @@ type Field = string | number | boolean | null | undefined;
 
 /** Lines wait so long for others, in milliseconds: one system call then writes them together. */
 const FLUSH_AFTER = 20;
+/** How long a process that ends at once waits for the thread that writes its last lines, in milliseconds. */
+const LAST_WORDS = 100;
 /** Characters that may wait for a slow reader of the log. Beyond it lines are dropped and counted. */
 const MOST_WAITING = 4 * 1024 * 1024;
 
@@ -81,6 +83,16 @@ export class Log {
   async close(deadline = 1_000): Promise<void> {
     clearTimeout(this.#timer);
     await Promise.race([this.#written.then(() => this.#write()), Bun.sleep(deadline)]);
+  }
+
+  /**
+   * Writes what waits while nothing else of the program runs: for a process that must not go on. It
+   * cannot be told when the other thread has written, but for a reader that reads the time is ample.
+   */
+  closeAtOnce(): void {
+    clearTimeout(this.#timer);
+    void this.#write();
+    Bun.sleepSync(LAST_WORDS);
   }
 
   /** The time now, made into text once a millisecond: many lines share it. */

@@ -38,6 +38,8 @@ class OperationMetrics {
 export class Metrics {
   readonly #operations = new Map<string, OperationMetrics>();
   readonly #limited = { account: 0, address: 0, ban: 0 };
+  readonly #timedOut = { body: 0, store: 0 };
+  #shed = 0;
   readonly #commits = new Histogram();
   #transactions = 0;
   readonly #storeFailures = new Map<string, number>();
@@ -58,6 +60,16 @@ export class Metrics {
   /** Counts a request that got 429: by its account's windows, its address's, or a ban. */
   limited(by: "account" | "address" | "ban"): void {
     this.#limited[by]++;
+  }
+
+  /** Counts a request that was refused because there is too much to do. */
+  shed(): void {
+    this.#shed++;
+  }
+
+  /** Counts a request that was not answered in time: its body did not come, or the store did not answer. */
+  timedOut(awaiting: "body" | "store"): void {
+    this.#timedOut[awaiting]++;
   }
 
   /** Counts a commit of the store and the transactions that shared it. */
@@ -97,6 +109,11 @@ export class Metrics {
       `petstore_requests_limited_total{by="address"} ${this.#limited.address}\n`,
       head("petstore_requests_banned_total", "counter", "Requests refused because their key is banned."),
       `petstore_requests_banned_total ${this.#limited.ban}\n`,
+      head("petstore_requests_shed_total", "counter", "Requests refused because there was too much to do."),
+      `petstore_requests_shed_total ${this.#shed}\n`,
+      head("petstore_requests_timed_out_total", "counter", "Requests past their deadline, by what they waited for."),
+      `petstore_requests_timed_out_total{awaiting="body"} ${this.#timedOut.body}\n`,
+      `petstore_requests_timed_out_total{awaiting="store"} ${this.#timedOut.store}\n`,
       head("petstore_commit_duration_seconds", "histogram", "Time of a commit of the store, its sync included."),
       this.#commits.expose("petstore_commit_duration_seconds", ""),
       head("petstore_transactions_total", "counter", "Transactions that shared those commits."),

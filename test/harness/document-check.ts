@@ -42,6 +42,10 @@ export class DocumentCheck {
   #faults(answer: Answer): string[] {
     const faults = limitHeaders.filter((name) => !answer.headers.has(name)).map((name) => `header ${name} is missing`);
     if (answer.headers.get("access-control-allow-origin") !== "*") faults.push("CORS is not open");
+    const exposed = answer.headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
+    for (const name of answer.headers.keys()) {
+      if (!undeclared.test(name) && !exposed.includes(name)) faults.push(`scripts of other sites cannot read ${name}`);
+    }
     const operation = this.#operation(answer);
     if (answer.method === "OPTIONS") return faults;
     if (!operation) return [...faults, ...this.#errorFaults(answer)];

@@ -53,6 +53,8 @@ export class Program {
   errors = "";
   /** The base address; empty until it listens. */
   base = "";
+  /** The port that it listens on, also where the base address is another one. */
+  port = 0;
   #isDeaf = false;
   #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
 
@@ -66,6 +68,7 @@ export class Program {
     await program.until(() => program.output.includes('"event":"listening"') || program.child.exitCode !== null);
     if (program.child.exitCode !== null) throw new Error(`The service ended: ${program.errors}`);
     program.base = /"event":"listening","address":"([^"]*)"/.exec(program.output)?.[1] ?? "";
+    program.port = Number(/"port":([0-9]+)/.exec(program.output)?.[1]);
     return program;
   }
 

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { App, domains as allDomains, type Domain } from "../../src/app.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Scope } from "../../src/contract/operation.ts";
-import type { Plan, Quota } from "../../src/domains/accounts/plans.ts";
+import type { Plan } from "../../src/domains/accounts/plans.ts";
+import type { Quota } from "../../src/quota.ts";
 import { Log } from "../../src/telemetry/log.ts";
+import { evidence } from "../leaks/evidence.ts";
 import { type Answer, DocumentCheck } from "./document-check.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -36,7 +38,10 @@ export class TestService {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "petstore-test-"));
     const clock = options.clock ?? new ManualClock();
     const logLines: string[] = [];
-    const take = (text: string) => void logLines.push(...text.split("\n").filter(Boolean));
+    const take = (text: string) => {
+      evidence?.log(text);
+      logLines.push(...text.split("\n").filter(Boolean));
+    };
     const log = new Log("info", async (text) => take(text));
     const app = await App.start(testConfig(dataDir, options.settings), {
       clock,

@@ -1,18 +1,25 @@
-import { keyWorld, openStorage } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import type { Quota } from "../../src/domains/accounts/plans.ts";
+import type { Quota } from "../../src/quota.ts";
+import { keyWorld, openStorage } from "../../src/store.ts";
 
 /** Staging: no first account and no sample animals. */
 export const environment = { PETSTORE_ENV: "staging" };
 
 /** A key of a new account, made beside the service that runs on the folder. */
 export async function newKey(dataDir: string, quota: Quota): Promise<string> {
+  return (await newKeys(dataDir, quota, 1))[0] as string;
+}
+
+/** Several keys of one new account. */
+export async function newKeys(dataDir: string, quota: Quota, count: number): Promise<string[]> {
   const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir });
   const storage = await openStorage(config);
   const accounts = new AccountStore(storage, keyWorld(config));
   const { id } = await accounts.createAccount("Torture", "enterprise", quota, Date.now());
-  const { key } = await accounts.issueKey(id, "torture", ["read", "write"], Date.now());
+  const issued = await Promise.all(
+    Array.from({ length: count }, () => accounts.issueKey(id, "torture", ["read", "write"], Date.now())),
+  );
   await storage.close();
-  return key;
+  return issued.map(({ key }) => key);
 }

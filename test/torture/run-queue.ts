@@ -5,8 +5,17 @@ import { readFileSync } from "node:fs";
  * the system does not tell. On a busy machine it can be most of the time that something takes.
  */
 export function waitedForProcessor(pid: number): number {
+  return scheduled(pid, 1);
+}
+
+/** For how long a process has had a processor so far, in milliseconds; 0 where the system does not tell. */
+export function hadProcessor(pid: number): number {
+  return scheduled(pid, 0);
+}
+
+function scheduled(pid: number, field: number): number {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1_000_000;
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[field]) / 1_000_000;
   } catch {
     return 0;
   }

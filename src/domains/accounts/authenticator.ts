@@ -1,15 +1,17 @@
 import type { Clock } from "../../clock.ts";
-import type { Scope } from "../../contract/operation.ts";
 import type { Authenticator, Caller } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { RecentMap } from "../../recent-map.ts";
-import type { AccountStore, KeyOwner } from "./accounts.store.ts";
+import type { AccountStore } from "./accounts.store.ts";
+import type { KeyOwner } from "./accounts.ts";
 import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
 /** A key's last use is noted at most once in this time, in milliseconds. */
 const USE_RESOLUTION = 60_000;
+/** Uses written in one transaction: a bound on the time that it takes from requests. */
+const USES_AT_ONCE = 500;
 
 /** A valid key, in memory. */
 interface CachedKey extends Caller {
@@ -27,7 +29,8 @@ export class KeyAuthenticator implements Authenticator {
   readonly #world: KeyWorld;
   readonly #clock: Clock;
   #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
-  #used = new Set<CachedKey>();
+  /** When keys were used that is not yet written down, by id. */
+  readonly #used = new Map<string, number>();
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
   #generation = 0;
 
@@ -39,15 +42,17 @@ export class KeyAuthenticator implements Authenticator {
 
   authenticate(key: string): MaybePromise<Caller | undefined> {
     const digest = keyDigest(key);
+    const now = this.#clock.now();
     const cached = this.#cache.get(digest);
-    if (cached) return this.#admitIfValid(cached);
+    // One that has expired meanwhile goes the way of a key that never was, so that none is told from the other.
+    if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
     if (!isWellFormedKey(key, this.#world)) return undefined; // mistyped: the store need not be asked
     const generation = this.#generation;
-    return whenReady(this.#accounts.findByDigest(digest), (owner) => {
-      if (!owner || owner.key.revokedAt !== null) return undefined;
+    return whenReady(this.#accounts.findValid(digest, now), (owner) => {
+      if (!owner) return undefined;
       const found = toCachedKey(owner);
       if (generation === this.#generation) this.#cache.set(digest, found);
-      return this.#admitIfValid(found);
+      return this.#noteUse(found, now);
     });
   }
 
@@ -57,34 +62,37 @@ export class KeyAuthenticator implements Authenticator {
     this.#cache = new RecentMap(CACHE_SIZE);
   }
 
-  /** Writes down when keys were used since the last call. */
+  /** Writes down when keys were used: of very many the first ones, the others in later calls. */
   async noteUses(): Promise<void> {
     if (this.#used.size === 0) return;
-    const uses = [...this.#used].map((key) => [key.keyId, key.lastUsedAt] as const);
-    this.#used = new Set();
+    const uses: [string, number][] = [];
+    for (const use of this.#used) {
+      uses.push(use);
+      this.#used.delete(use[0]);
+      if (uses.length === USES_AT_ONCE) break;
+    }
     await this.#accounts.noteUses(uses);
   }
 
-  #admitIfValid(key: CachedKey): Caller | undefined {
-    const now = this.#clock.now();
-    if (now >= key.expiresAt) return undefined;
+  #noteUse(key: CachedKey, now: number): Caller {
     // Also when the clock went back: the time noted last is then in the future.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
       key.lastUsedAt = now;
-      this.#used.add(key);
+      // Beyond the bound the use goes unnoted: the key's next one is.
+      if (this.#used.size < CACHE_SIZE) this.#used.set(key.keyId, now);
     }
     return key;
   }
 }
 
-function toCachedKey({ key, quota }: KeyOwner): CachedKey {
+function toCachedKey({ id, accountId, scopes, quota, expiresAt, lastUsedAt }: KeyOwner): CachedKey {
   return {
-    keyId: key.id,
-    accountId: key.accountId,
-    scopes: new Set<Scope>(key.scopes),
+    keyId: id,
+    accountId,
+    scopes,
     perMinute: quota.perMinute,
     perDay: quota.perDay,
-    expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
-    lastUsedAt: key.lastUsedAt ?? Number.NEGATIVE_INFINITY,
+    expiresAt: expiresAt ?? Number.POSITIVE_INFINITY,
+    lastUsedAt: lastUsedAt ?? Number.NEGATIVE_INFINITY,
   };
 }

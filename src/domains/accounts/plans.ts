@@ -1,8 +1,4 @@
-/** Requests that an account may send. Both figures are whole numbers of at least 1. */
-export interface Quota {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
+import type { Quota } from "../../quota.ts";
 
 /** The plans (interface section 8). `custom`: the figures are agreed with each account. */
 export const plans = {
@@ -14,6 +10,3 @@ export const plans = {
 
 export type Plan = keyof typeof plans;
 export const planNames = Object.keys(plans) as Plan[];
-
-/** Without a valid key, each address has the quota of the smallest plan. */
-export const addressQuota: Quota = plans.free;

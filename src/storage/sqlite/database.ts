@@ -8,7 +8,7 @@ import { makeFolder } from "./disk.ts";
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
 /** Pages of the file kept in memory, in KiB. Without room for those in use, most reads cost a system call. */
-const CACHE_SIZE = 16_384;
+const CACHE_SIZE = 8_192;
 /** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
 

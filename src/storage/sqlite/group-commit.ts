@@ -1,6 +1,7 @@
 import type { Statement, StorageObserver, Transaction } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteCode } from "./database.ts";
+import type { WalFile } from "./wal-file.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;
@@ -28,23 +29,29 @@ type Verdict = () => void;
 /** What the queue needs of its store. */
 export interface GroupCommitOptions {
   readonly connection: Connection;
-  /** Begins the transaction of a group. */
-  readonly begin: () => void;
-  /** Called after each commit: its length in seconds and how many transactions shared it. */
+  readonly log: WalFile;
+  /** Begins the transaction of a group. Returns true if nobody has read since the last group. */
+  readonly begin: () => boolean;
+  /** Called after each commit that is on disk: its length in seconds and how many transactions shared it. */
   readonly committed: StorageObserver["committed"];
   /** The error to tell for one that was thrown. */
   readonly report: (error: unknown) => unknown;
+  /** The error to tell when the log could not be synced. */
+  readonly reportUnsynced: (error: Error) => unknown;
 }
 
 /**
- * The queue of writes. All transactions that arrive in one turn of the event loop share one commit,
- * and so one sync of the disk, which costs a hundred times more than a row. Each still succeeds or
- * fails for itself, unless the commit fails.
+ * The queue of writes. All transactions that arrive in one turn of the event loop, or while the disk
+ * syncs the commit before, share one commit and one sync, which costs a hundred times more than a
+ * row. Each still succeeds or fails for itself, unless the commit or the sync fails; nobody is told
+ * of success before the sync has ended.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #waiting: Waiting[] = [];
   #scheduled = false;
+  /** The group that is committed, but perhaps not yet on disk. */
+  #syncing: readonly Waiting[] = [];
   #idle: (() => void)[] = [];
 
   constructor(options: GroupCommitOptions) {
@@ -61,11 +68,15 @@ export class GroupCommit {
 
   /** Resolves when nothing waits any more. */
   async drained(): Promise<void> {
-    if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (!this.#isIdle) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#syncing.length === 0;
   }
 
   #schedule(delay = 0): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#syncing.length > 0) return;
     this.#scheduled = true;
     const commitNow = () => {
       this.#scheduled = false;
@@ -77,22 +88,35 @@ export class GroupCommit {
   }
 
   #commitGroup(): void {
-    const { connection, begin, committed, report } = this.#options;
-    const group = this.#waiting.slice(0, GROUP_SIZE);
+    const { connection, log, begin, committed, report, reportUnsynced } = this.#options;
+    const members = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
     let verdicts: Verdict[];
+    let isQuiet: boolean;
     try {
-      begin();
-      verdicts = this.#runTogether(group) ?? this.#runApart(group);
+      isQuiet = begin();
+      verdicts = this.#runTogether(members) ?? this.#runApart(members);
       connection.run(commit);
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
       if (sqliteCode(error).startsWith("SQLITE_BUSY")) return this.#waitForLock(error, started);
-      const unavailable = report(error);
-      return this.#settle(group.map((waiting) => () => waiting.reject(unavailable)));
+      refuse(members, report(error));
+      return this.#leave(members);
     }
-    committed((performance.now() - started) / 1000, group.length);
-    this.#settle(verdicts);
+    this.#syncing = members;
+    this.#leave(members);
+    const synced = (error: unknown): void => {
+      this.#syncing = [];
+      if (error) refuse(members, reportUnsynced(error as Error));
+      else {
+        committed((performance.now() - started) / 1000, members.length);
+        for (const tell of verdicts) tell();
+      }
+      this.#next();
+    };
+    // Handing the sync over lets others go on. Where there are none, it would only take time.
+    if (isQuiet && members.length === 1) synced(attempt(() => log.syncHere()));
+    else log.sync(synced);
   }
 
   /** Runs all members. If one throws, nothing is kept, and undefined says that they have to run apart. */
@@ -136,10 +160,9 @@ export class GroupCommit {
     return () => resolve(value);
   }
 
-  /** Tells the members of the group how it ended, and goes on with those that came after it. */
-  #settle(verdicts: readonly Verdict[]): void {
-    this.#waiting = this.#waiting.slice(verdicts.length);
-    for (const tell of verdicts) tell();
+  /** Takes a group out of the queue, and goes on with those that came after it. */
+  #leave(members: readonly Waiting[]): void {
+    this.#waiting = this.#waiting.slice(members.length);
     this.#next();
   }
 
@@ -147,15 +170,28 @@ export class GroupCommit {
   #waitForLock(error: unknown, now: number): void {
     const late = this.#waiting.filter(({ since }) => now - since > LOCK_DEADLINE);
     if (late.length > 0) {
-      const unavailable = this.#options.report(error);
       this.#waiting = this.#waiting.filter(({ since }) => now - since <= LOCK_DEADLINE);
-      for (const { reject } of late) reject(unavailable);
+      refuse(late, this.#options.report(error));
     }
     this.#next(LOCK_RETRY);
   }
 
   #next(delay = 0): void {
     if (this.#waiting.length > 0) return this.#schedule(delay);
-    for (const resolve of this.#idle.splice(0)) resolve();
+    if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+function refuse(members: readonly Waiting[], error: unknown): void {
+  for (const { reject } of members) reject(error);
+}
+
+/** What the action threw; null if it did not. */
+function attempt(action: () => void): unknown {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    return error;
   }
 }

@@ -15,6 +15,7 @@ import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, newerSchema, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { StoreFiles, StoreMoved } from "./store-files.ts";
+import { WalFile } from "./wal-file.ts";
 
 /** How long a statement may block the thread to wait for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;
@@ -24,6 +25,8 @@ const FOREIGN_WRITE_POLL = 250;
 /** After these, what is on disk is not known: going on would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
+/** What is acknowledged is on disk all the same: `GroupCommit` syncs the log, on another thread. */
+const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
 const begin: Statement = { sql: "BEGIN" };
 const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
 const end: Statement = { sql: "COMMIT" };
@@ -41,6 +44,7 @@ const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}
 export class SqliteStorage implements Storage {
   readonly #file: string;
   readonly #connection: Connection;
+  readonly #log: WalFile;
   readonly #observer: StorageObserver;
   readonly #files: StoreFiles;
   readonly #writes: GroupCommit;
@@ -54,12 +58,15 @@ export class SqliteStorage implements Storage {
   #dataVersion: unknown;
   /** True from the first read in a turn of the event loop to its end, or to the next commit. */
   #reading = false;
+  #hasRead = false; // since the last group of writes
 
   /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it locked. */
   constructor(file: string, observer: StorageObserver = silentObserver) {
     this.#file = file;
     this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT));
+    this.#log = new WalFile(file);
     this.#files = new StoreFiles(file);
+    this.#connection.run(leaveSyncsToUs);
     this.#observer = observer;
     this.#checkpoints = new Checkpoints({
       connection: this.#connection,
@@ -68,12 +75,14 @@ export class SqliteStorage implements Storage {
     });
     this.#writes = new GroupCommit({
       connection: this.#connection,
+      log: this.#log,
       begin: () => this.#beginWrite(),
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
         this.#checkpoints.committed();
       },
       report: (error) => this.#report(error),
+      reportUnsynced: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
     this.#poll = setInterval(() => this.#look(), FOREIGN_WRITE_POLL);
@@ -127,16 +136,8 @@ export class SqliteStorage implements Storage {
     this.#checkpoints.stop();
     this.#endRead();
     this.#ended = true;
+    this.#log.close();
     this.#connection.close();
-  }
-
-  #beginWrite(): void {
-    this.#endRead();
-    if (this.#failure) throw this.#failure;
-    if (!this.#files.areInPlace())
-      throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
-    this.#connection.run(beginImmediate);
-    this.#noticeForeignWrites(); // from here on there are none
   }
 
   /**
@@ -148,6 +149,7 @@ export class SqliteStorage implements Storage {
     if (this.#failure) throw this.#failure;
     this.#connection.run(begin);
     this.#reading = true;
+    this.#hasRead = true;
     setImmediate(this.#endRead);
     try {
       this.#noticeForeignWrites();
@@ -167,6 +169,19 @@ export class SqliteStorage implements Storage {
       this.#report(error);
     }
   };
+
+  /** Returns true if nobody has read since the last group of writes. */
+  #beginWrite(): boolean {
+    this.#endRead();
+    if (this.#failure) throw this.#failure;
+    if (!this.#files.areInPlace())
+      throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
+    this.#connection.run(beginImmediate);
+    this.#noticeForeignWrites(); // from here on there are none
+    const isQuiet = !this.#hasRead;
+    this.#hasRead = false;
+    return isQuiet;
+  }
 
   /** Looks for writes of other processes although nobody reads. */
   #look(): void {
@@ -206,6 +221,7 @@ export class SqliteStorage implements Storage {
       this.#observer.postponed("move the store's log into its file", reported as Error);
   }
 
+  /** Ends all work: after a failed sync nobody knows what is on disk, and no later sync tells. */
   #fail(error: Error): StorageUnavailable {
     if (!this.#failure) {
       this.#failure = new StorageUnavailable(error.message, { cause: error });

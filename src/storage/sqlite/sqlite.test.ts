@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { storageConformance } from "../conformance.ts";
 import { all, type Row, StorageUnavailable, statement } from "../storage.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
+import { WalFile } from "./wal-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,6 +21,15 @@ interface FigureRow extends Row {
 
 const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
 const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+
+/** Lets some turns of the event loop pass. */
+async function turns(number: number): Promise<void> {
+  for (let turn = 0; turn < number; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turns(1);
+}
 
 describe("SqliteStorage", () => {
   let file: string;
@@ -59,10 +69,56 @@ describe("SqliteStorage", () => {
     return other;
   }
 
-  test("syncs the write-ahead log at each commit, and enforces foreign keys", () => {
+  test("keeps a write-ahead log, and enforces foreign keys", () => {
     expect(pragma("journal_mode")).toBe("wal");
-    expect(pragma("synchronous")).toBe(2n); // FULL
+    expect(pragma("synchronous")).toBe(1n); // NORMAL: SQLite still makes the syncs that keep the file whole
     expect(pragma("foreign_keys")).toBe(1n);
+  });
+
+  test("resolves writes when the log is synced, not before, and reads meanwhile", async () => {
+    const syncs: (() => void)[] = [];
+    const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
+    const resolved: string[] = [];
+    const writes = ["Rex", "Tom"].map((name) => add(name).then(() => resolved.push(name)));
+    await until(() => syncs.length === 1);
+    const late = add("Late").then(() => resolved.push("Late"));
+    expect(count()).toBe(2); // committed, but not yet acknowledged
+    await turns(3);
+    expect(resolved).toEqual([]);
+    syncs[0]?.();
+    await Promise.all(writes);
+    await until(() => syncs.length === 2);
+    expect(resolved).toEqual(["Rex", "Tom"]);
+    sync.mockRestore();
+    syncs[1]?.();
+    await late;
+  });
+
+  test("does the same for a lone write, whose sync it makes at once", async () => {
+    const sync = spyOn(WalFile.prototype, "syncHere").mockImplementation(() => {
+      throw new Error("EIO: i/o error, fdatasync");
+    });
+    const [outcome] = await Promise.allSettled([add("Rex")]);
+    sync.mockRestore();
+    expect(outcome.status).toBe("rejected");
+    expect(fatalErrors).toEqual([expect.any(StorageUnavailable)]);
+  });
+
+  test("leaves the schema's version alone when it proves that it can write", async () => {
+    const newer = new Database(file);
+    newer.run("PRAGMA user_version = 1000"); // the program is replaced, and this process still runs
+    await storage.probe().catch(() => {});
+    expect(newer.query("PRAGMA user_version").get()).toEqual({ user_version: 1000 });
+    newer.close();
+  });
+
+  test("refuses all writes of a failed sync, and reports it as fatal", async () => {
+    const broken = new Error("EIO: i/o error, fdatasync");
+    const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void setImmediate(done, broken));
+    const outcomes = await Promise.allSettled([add("Rex"), add("Tom")]);
+    sync.mockRestore();
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(fatalErrors).toEqual([expect.any(StorageUnavailable)]);
   });
 
   test("has STRICT tables only", () => {

@@ -1,27 +1,31 @@
 // The service on a store that does not keep its promise. The checks have to find it out.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { App, openStorage } from "../../../src/app.ts";
+import { App } from "../../../src/app.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
+import { WalFile } from "../../../src/storage/sqlite/wal-file.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
+import { openStorage } from "../../../src/store.ts";
 import { EarlyStorage } from "./early-storage.ts";
 
-/** The real store, synced less than it should be: what it asks of SQLite is weakened on its way there. */
-function synchronous(mode: string) {
+/** The real store whose log nobody syncs; `mode` is what SQLite itself is told instead of NORMAL. */
+function unsynced(mode: "NORMAL" | "OFF") {
   return (config: Config): Promise<Storage> => {
+    WalFile.prototype.sync = (done) => void setImmediate(done, null);
+    WalFile.prototype.syncHere = () => {};
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
-    const run = Database.prototype.run;
-    Database.prototype.run = function (this: Database, sql, ...bindings) {
-      return run.call(this, sql.replace("synchronous = FULL", `synchronous = ${mode}`), ...bindings);
-    };
+    const prepare = Database.prototype.prepare;
+    Database.prototype.prepare = function (this: Database, sql: string, ...rest: never[]) {
+      return prepare.call(this, sql.replace("synchronous = NORMAL", `synchronous = ${mode}`), ...rest);
+    } as typeof prepare;
     return openStorage(config);
   };
 }
 
 const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
   early: async ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
-  off: synchronous("OFF"),
-  normal: synchronous("NORMAL"),
+  off: unsynced("OFF"),
+  normal: unsynced("NORMAL"),
 };
 
 const openStore = stores[process.argv[2] ?? ""];

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { ConfigError, readConfig } from "./config.ts";
+
+test.each([
+  ["https://shop.test/v1", "https://shop.test/v1"],
+  ["https://shop.test/api/v1", "https://shop.test/api/v1"],
+  ["HTTP://Shop.Test:8443/v1", "http://shop.test:8443/v1"],
+  ["https://shop.test:443/v1", "https://shop.test/v1"],
+  ["https://[2001:db8::1]/v1", "https://[2001:db8::1]/v1"],
+  ["https://shop.test/v1?", "https://shop.test/v1"],
+  ["https://shop.test/v1#", "https://shop.test/v1"],
+  ["https://shop.test/v1?#", "https://shop.test/v1"],
+])("the base address %s is read as %s", (text, address) => {
+  expect(readConfig({ PETSTORE_BASE_URL: text }).baseUrl).toBe(address);
+});
+
+test.each([
+  "shop.test/v1",
+  "ftp://shop.test/v1",
+  "https://shop.test",
+  "https://shop.test/v1/",
+  "https://shop.test/v2",
+  "https://shop.test/a//v1",
+  "https://shop.test/v1?key=1",
+  "https://shop.test/v1#top",
+  "https://me@shop.test/v1",
+])("%s is no base address", (text) => {
+  expect(() => readConfig({ PETSTORE_BASE_URL: text })).toThrow(ConfigError);
+});
+
+test.each([
+  [undefined, `${process.cwd()}/data`],
+  ["", `${process.cwd()}/data`],
+  ["store", "/somewhere/store"],
+  ["../store", "/store"],
+  ["/store", "/store"],
+])("the data folder %p, typed in /somewhere, is %s", (text, folder) => {
+  expect(readConfig({ PETSTORE_DATA_DIR: text }, "/somewhere").dataDir).toBe(folder);
+});
+
+test("all faults are told at once", () => {
+  const environment = { PETSTORE_PORT: "http", PETSTORE_DATA_DIR: "a\0b", PETSTORE_HSOT: "::" };
+  expect(() => readConfig(environment)).toThrow(
+    [
+      "PETSTORE_HSOT is not a setting. Did you mean PETSTORE_HOST?",
+      'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.',
+      'PETSTORE_DATA_DIR is "a\\u0000b", but has to be the path of a folder.',
+    ].join("\n"),
+  );
+});

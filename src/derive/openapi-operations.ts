@@ -1,0 +1,144 @@
+import type { TObject, TSchema } from "typebox";
+import { ErrorBody, type ErrorDefinition, invalidRequest } from "../contract/errors.ts";
+import { errorsOf, type Operation } from "../contract/operation.ts";
+import { headerReferences, headersOfAll } from "./openapi-headers.ts";
+import type { Schemas } from "./openapi-schemas.ts";
+
+type Json = Record<string, unknown>;
+
+/** The object of an operation in the document. Schemas with a title become components. */
+export function operationObject(operation: Operation, operations: readonly Operation[], schemas: Schemas): Json {
+  const { name, summary, tag, body, deprecation, stability, testPanel, scope } = operation;
+  return {
+    operationId: name,
+    summary,
+    description: [
+      operation.description,
+      ...(deprecation ? [deprecationNotice(operation, operations)] : []),
+      `Needs a key with the scope \`${scope}\`.`,
+    ].join("\n\n"),
+    tags: [tag.name],
+    ...(deprecation ? { deprecated: true, "x-deprecated-sunset": deprecation.removal } : {}),
+    ...(stability === "stable" ? {} : { "x-stability": stability }),
+    ...(testPanel ? {} : { "x-hideTryItPanel": true }),
+    ...stabilityBadges(operation),
+    security: [{ bearerAuth: [] }],
+    parameters: parametersOf(operation, schemas),
+    ...(body
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": { schema: schemas.refer(body.schema), examples: examples(body.examples) },
+            },
+          },
+        }
+      : {}),
+    responses: responsesOf(operation, schemas),
+  };
+}
+
+function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {
+  const successor = operations.find(({ name }) => name === deprecation?.replacement);
+  return (
+    `**Deprecated since ${deprecation?.since}, removed on ${deprecation?.removal}.** ${deprecation?.advice} ` +
+    `The replacement is \`${successor?.name}\` (\`${successor?.method} ${successor?.path}\`).`
+  );
+}
+
+/** What the reference page reads to show how stable an operation is. */
+function stabilityBadges({ stability, deprecation }: Operation): Json {
+  if (deprecation) {
+    return {
+      "x-scalar-stability": "deprecated",
+      "x-badges": [{ name: `removed on ${deprecation.removal}`, color: "#b45309" }],
+    };
+  }
+  if (stability === "beta") return { "x-badges": [{ name: "beta", color: "#2563eb" }] };
+  return { "x-scalar-stability": stability };
+}
+
+function parametersOf({ params, query }: Operation, schemas: Schemas): Json[] {
+  const list = (schema: TObject | undefined, place: "path" | "query") =>
+    Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
+      const { description, examples: _, ...rest } = property as Json & { title?: string };
+      const isRequired = (schema?.required as string[] | undefined)?.includes(name) ?? false;
+      return {
+        name,
+        in: place,
+        required: place === "path" || (isRequired && rest["default"] === undefined),
+        description,
+        schema: rest.title === undefined ? schemas.refer(rest) : schemas.refer(property),
+      };
+    });
+  return [...list(params?.schema, "path"), ...list(query, "query")];
+}
+
+function responsesOf(operation: Operation, schemas: Schemas): Json {
+  const { answer, method, paged, deprecation } = operation;
+  const ofDeprecation = deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : [];
+  const isCacheable = method === "GET" && answer.status === 200;
+  const onSuccess = [
+    ...headersOfAll,
+    ...ofDeprecation,
+    ...(isCacheable ? ["ETag"] : []),
+    ...(paged ? ["NextLink"] : []),
+  ];
+  const responses: Json = {
+    [answer.status]: {
+      description: answer.description,
+      headers: headerReferences([...onSuccess, ...(answer.location ? ["Location"] : [])]),
+      ...(answer.status === 204
+        ? {}
+        : {
+            content: {
+              "application/json": { schema: schemas.refer(answer.schema), examples: examples(answer.examples) },
+            },
+          }),
+    },
+  };
+  if (isCacheable) {
+    responses["304"] = {
+      description: "Nothing has changed since the answer whose entity tag was sent as `If-None-Match`.",
+      headers: headerReferences(onSuccess),
+    };
+  }
+  for (const [status, errors] of Map.groupBy(errorsOf(operation), (error) => error.status)) {
+    responses[status] = errorResponse(status, errors, [...headersOfAll, ...ofDeprecation], schemas);
+  }
+  return responses;
+}
+
+function errorResponse(status: number, errors: ErrorDefinition[], headers: string[], schemas: Schemas): Json {
+  const needsCredential = status === 401 || status === 403;
+  return {
+    description: errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join("\n\n"),
+    headers: headerReferences([
+      ...headers,
+      ...(status === 429 || status === 503 ? ["Retry-After"] : []),
+      ...(needsCredential ? ["WWW-Authenticate"] : []),
+    ]),
+    content: {
+      "application/json": {
+        schema: schemas.refer(ErrorBody),
+        examples: Object.fromEntries(errors.map((error) => [error.code, { value: errorExample(error) }])),
+      },
+    },
+  };
+}
+
+function errorExample(error: ErrorDefinition): ErrorBody {
+  const { code, status, meaning } = error;
+  const details =
+    error === invalidRequest ? { details: [{ path: "/query/limit", message: "must be at most 100" }] } : {};
+  return { code, message: meaning, status, ...details };
+}
+
+function examples(named: Readonly<Record<string, unknown>>): Json {
+  return Object.fromEntries(
+    Object.entries(named).map(([summary, value]) => [
+      summary.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
+      { summary, value },
+    ]),
+  );
+}

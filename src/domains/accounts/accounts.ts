@@ -1,0 +1,43 @@
+import type { Scope } from "../../contract/operation.ts";
+import type { Quota } from "../../quota.ts";
+import type { Plan } from "./plans.ts";
+
+/** A customer. Quotas count for all of its keys together. */
+export interface Account extends Quota {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  /** Unix milliseconds, as all times of this file. */
+  readonly createdAt: number;
+}
+
+/** An API key, as far as it is known after it was shown: not the key itself. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** Start and end of the key, to tell it from others. */
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+/** A key together with its account's quota: all that a request needs to know, and nothing else. */
+export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "lastUsedAt"> {
+  readonly scopes: ReadonlySet<Scope>;
+  readonly quota: Quota;
+}
+
+/** A new key: the only moment at which its text is known. */
+export interface IssuedKey {
+  readonly key: string;
+  readonly record: ApiKey;
+}
+
+/** A wish that cannot be fulfilled, in words for the person who had it. */
+export class AccountsError extends Error {
+  override readonly name = "AccountsError";
+}

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DistantStorage } from "../../../test/harness/distant-storage.ts";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
+import { AccountStore } from "./accounts.store.ts";
+import type { IssuedKey } from "./accounts.ts";
+import { generateApiKey } from "./api-key.ts";
+import { KeyAuthenticator } from "./authenticator.ts";
+
+let folder: string;
+let storage: DistantStorage;
+let accounts: AccountStore;
+let authenticator: KeyAuthenticator;
+let issued: IssuedKey;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "petstore-authenticator-"));
+  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
+  accounts = new AccountStore(storage, "test");
+  authenticator = new KeyAuthenticator(accounts, "test", new ManualClock());
+  const { id } = await accounts.createAccount("Corner shop", "free", undefined, 0);
+  issued = await accounts.issueKey(id, "till", ["read"], 0);
+  storage.reads = 0;
+});
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a key is looked up once, and known from then on", async () => {
+  for (let time = 0; time < 3; time++) {
+    expect(await authenticator.authenticate(issued.key)).toMatchObject({ keyId: issued.record.id, perMinute: 60 });
+  }
+  expect(storage.reads).toBe(1);
+});
+
+test("a key that nobody has is looked up, and refused", async () => {
+  expect(await authenticator.authenticate(generateApiKey("test"))).toBeUndefined();
+  expect(storage.reads).toBe(1);
+});
+
+test("a key with one wrong character is refused without a look-up", async () => {
+  for (let position = 0; position < issued.key.length; position++) {
+    const wrong = issued.key[position] === "x" ? "y" : "x";
+    const mistyped = issued.key.slice(0, position) + wrong + issued.key.slice(position + 1);
+    expect(await authenticator.authenticate(mistyped)).toBeUndefined();
+  }
+  expect(storage.reads).toBe(0);
+});
+
+test("a key of the other world is refused without a look-up, though the store has it", async () => {
+  const ofProduction = new KeyAuthenticator(accounts, "live", new ManualClock());
+  expect(await ofProduction.authenticate(issued.key)).toBeUndefined();
+  expect(storage.reads).toBe(0);
+});
+
+test("an answer of the store from before a change is not remembered", async () => {
+  const asked = authenticator.authenticate(issued.key);
+  authenticator.forget(); // the key is being revoked while the store's answer is on its way
+  expect(await asked).toMatchObject({ keyId: issued.record.id });
+  await accounts.revokeKey(issued.record.id, 0);
+  expect(await authenticator.authenticate(issued.key)).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrations } from "../../storage/migrations.ts";
+import { openDatabase } from "../../storage/sqlite/database.ts";
+import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
+import { AccountStore } from "./accounts.store.ts";
+import { AccountsError } from "./accounts.ts";
+import { keyWorldOf, settleKeyWorld } from "./key-world.store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-world-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let stores = 0;
+let file: string;
+beforeEach(() => {
+  file = join(folder, `${++stores}.db`);
+});
+
+async function withStorage<T>(work: (storage: SqliteStorage) => Promise<T>): Promise<T> {
+  const storage = new SqliteStorage(file);
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+test("a new store belongs to nobody, and then to the first who says so", () =>
+  withStorage(async (storage) => {
+    expect(await keyWorldOf(storage)).toBeUndefined();
+    const settled = await Promise.all([
+      storage.write(() => settleKeyWorld("test")),
+      storage.write(() => settleKeyWorld("live")),
+    ]);
+    expect(settled).toEqual(["test", "test"]);
+    expect(await keyWorldOf(storage)).toBe("test");
+  }));
+
+test("the first key settles it, and no key of the other world is made after it", () =>
+  withStorage(async (storage) => {
+    const accounts = new AccountStore(storage, "live");
+    const { id } = await accounts.createAccount("Corner shop", "free", undefined, 0);
+    await accounts.issueKey(id, "till", ["read"], 0);
+    expect(await keyWorldOf(storage)).toBe("live");
+    const late = await new AccountStore(storage, "test")
+      .issueKey(id, "till", ["read"], 0)
+      .catch((error: unknown) => error);
+    expect(late).toBeInstanceOf(AccountsError);
+    expect(await accounts.keys()).toHaveLength(1);
+  }));
+
+test.each([
+  ["psk_live_ab…wxyz", "live"],
+  ["psk_test_ab…wxyz", undefined], // production's too, if its key was made in the wrong environment
+] as const)("a store of before this was kept, with the key %s, belongs to %s", async (hint, world) => {
+  const older = openDatabase(file, 1, migrations.slice(0, 3));
+  older.run("INSERT INTO accounts (id, name, plan, created_at) VALUES ('acc_1', 'Corner shop', 'free', 0)");
+  older.run(
+    `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
+     VALUES ('key_1', 'acc_1', 'till', 'digest', '${hint}', 'read', 0)`,
+  );
+  older.close();
+  expect(await withStorage(keyWorldOf)).toBe(world as never);
+});

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DistantStorage } from "../test/harness/distant-storage.ts";
+import { AccountStore } from "./domains/accounts/accounts.store.ts";
+import { keyDigest } from "./domains/accounts/api-key.ts";
+import { PetStore } from "./domains/pets/pets.store.ts";
+import { firstStart } from "./first-start.ts";
+import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
+
+let folder: string;
+let storage: DistantStorage;
+let accounts: AccountStore;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "petstore-first-start-"));
+  storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
+  accounts = new AccountStore(storage, "test");
+});
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = () => firstStart(storage, accounts);
+
+test("makes an account, its key and six animals, once", async () => {
+  const key = await start();
+  const owner = await accounts.findValid(keyDigest(key ?? ""), Date.now());
+  expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
+  const { body } = await new PetStore(storage).page(undefined, 100, undefined);
+  expect(body.map(({ id, name }) => `${id} ${name}`)).toEqual([
+    "1 Rex",
+    "2 Bella",
+    "3 Tom",
+    "4 Luna",
+    "5 Kiwi",
+    "6 Nemo",
+  ]);
+  expect(await start()).toBeUndefined();
+  expect(await accounts.keys()).toHaveLength(1);
+});
+
+test.each([0, 1, 5, 6])("that broke off after %d writes gives its key the next time", async (writes) => {
+  storage.writesLeft = writes;
+  expect(await start().catch(() => "broken off")).toBe("broken off");
+  storage.writesLeft = Number.POSITIVE_INFINITY;
+  const key = await start();
+  expect(await accounts.findValid(keyDigest(key ?? ""), Date.now())).toBeDefined();
+  expect([await accounts.accounts(), await accounts.keys()]).toMatchObject([{ length: 1 }, { length: 1 }]);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { Deadlines, REQUEST_DEADLINE } from "./deadlines.ts";
+
+/** Answers that never come, entered now. */
+function enter(deadlines: Deadlines<string>, count = 1): string[] {
+  const got: string[] = [];
+  for (let index = 0; index < count; index++) {
+    void deadlines.enter(() => "late").answer.then((answer) => got.push(answer));
+  }
+  return got;
+}
+
+/** Resolves when this turn of the event loop has ended. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test("an answer that is late has its substitute at the deadline, not before", async () => {
+  const clock = new ManualClock();
+  const deadlines = new Deadlines<string>(clock);
+  const got = enter(deadlines);
+  clock.advance(REQUEST_DEADLINE - 1);
+  const later = enter(deadlines);
+  deadlines.look();
+  await turn();
+  expect(got).toEqual([]);
+  clock.advance(1);
+  deadlines.look();
+  await turn();
+  expect([got, later]).toEqual([["late"], []]);
+});
+
+test("an answer that comes in time is the answer, and one that comes later is not", async () => {
+  const clock = new ManualClock();
+  const deadlines = new Deadlines<string>(clock);
+  const [punctual, late] = [deadlines.enter(() => "late"), deadlines.enter(() => "late")];
+  deadlines.give(punctual, "in time");
+  clock.advance(REQUEST_DEADLINE);
+  expect([deadlines.size, deadlines.isOpen(late)]).toEqual([1, true]);
+  deadlines.look();
+  expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
+  deadlines.give(late, "in time");
+  expect(await Promise.all([punctual.answer, late.answer])).toEqual(["in time", "late"]);
+});
+
+test("many that are late together are answered in several turns of the event loop", async () => {
+  const clock = new ManualClock();
+  const deadlines = new Deadlines<string>(clock);
+  const got = enter(deadlines, 1_000);
+  clock.advance(REQUEST_DEADLINE);
+  deadlines.look();
+  let turns = 0;
+  while (got.length < 1_000) {
+    const before = got.length;
+    await turn();
+    expect(got.length - before).toBeLessThanOrEqual(200); // the loop may have gone round twice
+    turns++;
+  }
+  expect(turns).toBeGreaterThanOrEqual(5);
+});

@@ -1,0 +1,65 @@
+import type { Clock } from "../clock.ts";
+
+/** Milliseconds within which every request is answered. */
+export const REQUEST_DEADLINE = 10_000;
+/** Answers given in one turn of the event loop: thousands that are late together must not stop the others. */
+const MOST_AT_ONCE = 100;
+
+/** An answer that is waited for. */
+export interface Pending<T> {
+  readonly answer: Promise<T>;
+  readonly resolve: (answer: T | Promise<T>) => void;
+  /** Gives the substitute. */
+  readonly expire: () => T | Promise<T>;
+  /** When it was entered, by the monotonic clock. */
+  readonly since: number;
+}
+
+/**
+ * Gives answers that do not come in time a substitute. Only what has to wait is entered here, and one
+ * timer looks after all of them: a request that is answered at once costs nothing.
+ */
+export class Deadlines<T> {
+  readonly #clock: Clock;
+  /** In the order in which they were entered, which is that of their deadlines. */
+  readonly #pending = new Set<Pending<T>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Requests that wait for their answer. */
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Enters an answer that is to be waited for, and is what `expire` gives when it is late. */
+  enter(expire: () => T | Promise<T>): Pending<T> {
+    const { promise, resolve } = Promise.withResolvers<T>();
+    const pending: Pending<T> = { answer: promise, resolve, expire, since: this.#clock.monotonic() };
+    this.#pending.add(pending);
+    return pending;
+  }
+
+  /** True until it was late: then the answer has been given, and what comes now is to be dropped. */
+  isOpen(pending: Pending<T>): boolean {
+    return this.#pending.has(pending);
+  }
+
+  /** Gives the answer, unless its substitute has been given. */
+  give(pending: Pending<T>, answer: T | Promise<T>): void {
+    if (this.#pending.delete(pending)) pending.resolve(answer);
+  }
+
+  /** Gives substitutes for the answers that are late. Has to be called every now and then. */
+  look(): void {
+    const late = this.#clock.monotonic() - REQUEST_DEADLINE;
+    let left = MOST_AT_ONCE;
+    for (const pending of this.#pending) {
+      if (pending.since > late) return;
+      if (left-- === 0) return void setImmediate(() => this.look());
+      this.#pending.delete(pending);
+      pending.resolve(Promise.try(pending.expire)); // what it throws must not end the process
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { healthPages } from "./health.ts";
+import { servePage } from "./pages.ts";
+
+let clock: ManualClock;
+let isStopping: boolean;
+/** The probes of the store so far, each to be ended by the test. */
+let probes: PromiseWithResolvers<void>[];
+let readyz: () => Promise<[number, string]>;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  isStopping = false;
+  probes = [];
+  const probe = () => {
+    const started = Promise.withResolvers<void>();
+    probes.push(started);
+    return started.promise;
+  };
+  const pages = new Map(healthPages({ probe, isStopping: () => isStopping, metrics: new Metrics(), clock }));
+  const page = pages.get("/readyz");
+  if (!page) throw new Error("There is no page /readyz.");
+  readyz = async () => {
+    const response = await servePage(page, new Request("http://petstore/readyz"));
+    return [response.status, ((await response.json()) as { status: string }).status];
+  };
+});
+afterEach(() => jest.useRealTimers());
+
+test("a crowd costs one probe of the store, and another after a second", async () => {
+  const crowd = Promise.all(Array.from({ length: 100 }, readyz));
+  probes[0]?.resolve();
+  expect(new Set((await crowd).map(String))).toEqual(new Set(["200,ready"]));
+  clock.advance(999);
+  expect(await readyz()).toEqual([200, "ready"]);
+  expect(probes).toHaveLength(1);
+  clock.advance(1);
+  const later = readyz();
+  expect(probes).toHaveLength(2);
+  probes[1]?.reject(new Error("full"));
+  expect(await later).toEqual([503, "storage unavailable"]);
+  clock.advance(1_000);
+  const restored = readyz();
+  probes[2]?.resolve();
+  expect(await restored).toEqual([200, "ready"]);
+});
+
+test("a store that does not answer is slow, and is not asked again meanwhile", async () => {
+  jest.useFakeTimers();
+  for (let time = 0; time < 3; time++) {
+    const answer = readyz();
+    jest.advanceTimersByTime(2_000);
+    clock.advance(2_000);
+    expect(await answer).toEqual([503, "storage slow"]);
+  }
+  expect(probes).toHaveLength(1);
+  probes[0]?.resolve();
+  expect(await readyz()).toEqual([200, "ready"]);
+});
+
+test("a service that stops says so at once", async () => {
+  isStopping = true;
+  expect(await readyz()).toEqual([503, "stopping"]);
+  expect(probes).toEqual([]);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { Load, type LoadLimits, loadLimits } from "./load.ts";
+
+const { crowd, patience, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
+
+/** A load, and what happens to it turn by turn. */
+class Scene {
+  readonly clock = new ManualClock();
+  readonly changes: boolean[] = [];
+  readonly load: Load;
+
+  constructor(limits: LoadLimits = loadLimits) {
+    this.load = new Load(this.clock, limits, (isTooMuch) => this.changes.push(isTooMuch));
+  }
+
+  /** So many requests in one turn of the event loop. Returns how many were refused. */
+  async turn(requests: number): Promise<number> {
+    let refused = 0;
+    for (let count = 0; count < requests; count++) if (this.load.begin(0)) refused++;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    return refused;
+  }
+
+  look(milliseconds: number): void {
+    this.clock.advance(milliseconds);
+    this.load.look();
+  }
+
+  /** A crowd for as long as it takes to be too much. */
+  async overload(): Promise<void> {
+    await this.turn(crowd + 1);
+    this.look(100);
+    await this.turn(crowd + 1);
+    this.look(patience);
+  }
+}
+
+describe("the load", () => {
+  test("is too much once there has been more than a crowd in every turn for long enough", async () => {
+    const scene = new Scene();
+    await scene.turn(crowd + 1);
+    scene.look(100);
+    await scene.turn(crowd + 1);
+    scene.look(patience - 1);
+    expect(await scene.turn(10_000)).toBe(0);
+    scene.look(1);
+    expect(scene.changes).toEqual([true]);
+    expect(await scene.turn(crowd + 10 * refuseOneIn)).toBe(10);
+  });
+
+  test("is not too much where one turn in between was no crowd", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < 20; count++) {
+      await scene.turn(10_000);
+      await scene.turn(crowd);
+      scene.look(patience);
+    }
+    expect(scene.changes).toEqual([]);
+  });
+
+  test("is not too much where nothing came for a while between two crowds", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < 20; count++) {
+      await scene.turn(10_000);
+      scene.look(patience);
+      scene.look(100);
+    }
+    expect(scene.changes).toEqual([]);
+  });
+
+  test("counts those that wait for the store, and not those that no longer do", async () => {
+    const scene = new Scene();
+    await scene.turn(1);
+    for (let count = 0; count < crowd; count++) scene.load.wait();
+    await scene.turn(1);
+    scene.look(100); // the turn before them was no crowd
+    await scene.turn(1);
+    scene.look(100);
+    scene.look(patience); // no turn at all: they wait all the same
+    expect(scene.changes).toEqual([]);
+    scene.load.wait();
+    scene.look(0);
+    scene.look(patience);
+    expect([scene.changes, scene.load.waiting]).toEqual([[true], crowd + 1]);
+    for (let count = 0; count <= crowd; count++) scene.load.endWait();
+    scene.look(0);
+    expect([scene.changes, scene.load.waiting]).toEqual([[true, false], 0]);
+  });
+
+  test("is normal again at the first look after the crowd has gone", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    await scene.turn(1);
+    scene.look(0);
+    expect(scene.changes).toEqual([true, false]);
+    expect(await scene.turn(10_000)).toBe(0);
+  });
+
+  test("refuses nobody of a turn that is no crowd", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    expect(await scene.turn(crowd)).toBe(0);
+  });
+
+  test("refuses all once as many wait as may", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < mostWaiting; count++) scene.load.wait();
+    expect(await scene.turn(100)).toBe(100);
+    scene.load.endWait();
+    expect(await scene.turn(100)).toBe(0);
+  });
+
+  test("sends the refused away for different times, a few seconds at the most", () => {
+    const { load } = new Scene();
+    const times = Array.from({ length: 100 }, () => load.retryAfter());
+    expect(new Set(times)).toEqual(new Set([1, 2, 3, 4]));
+  });
+});
+
+test("a turn that has lasted long enough leaves further requests to the next one", async () => {
+  const { load } = new Scene();
+  load.begin(1_000);
+  expect(load.turnFor(1_000 + longestTurn)).toBeUndefined();
+  let hasCome = false;
+  const next = load.turnFor(1_001 + longestTurn)?.then(() => (hasCome = true));
+  await Promise.resolve();
+  expect(hasCome).toBe(false);
+  await next;
+  load.begin(2_000);
+  expect(load.turnFor(2_000)).toBeUndefined();
+});

@@ -1,0 +1,138 @@
+import type { Clock } from "../clock.ts";
+
+/** What the service takes on. */
+export interface LoadLimits {
+  /** Requests in hand at once up to which nobody is refused. */
+  readonly crowd: number;
+  /** Milliseconds for which there may always be more, before requests are refused. */
+  readonly patience: number;
+  /** Of so many requests that then come, one is refused. */
+  readonly refuseOneIn: number;
+  /** Requests that may wait for the store; all that come beyond are refused. */
+  readonly mostWaiting: number;
+  /** Milliseconds for which requests are begun in one turn of the event loop. */
+  readonly longestTurn: number;
+}
+
+/**
+ * One in sixteen: a refusal costs up to what an answer costs, because most of both is HTTP. So refusing
+ * takes a sixteenth of the time at the most, however many come; refusing all that is too much would
+ * leave no time for the rest. A client that heeds `Retry-After` frees its place for a second or more,
+ * which empties the queue. One that does not is held by TCP, a request for each connection.
+ */
+export const loadLimits: LoadLimits = {
+  crowd: 256,
+  patience: 500,
+  refuseOneIn: 16,
+  mostWaiting: 16_384,
+  longestTurn: 20,
+};
+
+/** Refused clients come back after 1 to so many seconds, not all at once. */
+const RETRY_SPREAD = 4;
+
+/**
+ * How much is in hand: the requests that began in this turn of the event loop, which have all waited
+ * in their sockets until it came to them, and those from earlier turns that wait for the store.
+ *
+ * It is too much if it has been more than a crowd in every turn for some time. What is counted is
+ * requests, not milliseconds: a machine that is busy with something else must not look like a crowd.
+ */
+export class Load {
+  readonly #limits: LoadLimits;
+  readonly #clock: Clock;
+  readonly #onChange: (isTooMuch: boolean) => void;
+  #begun = 0;
+  #turnStart = 0;
+  #nextTurn: PromiseWithResolvers<void> | undefined;
+  #waiting = 0;
+  /** How many waited when this turn began. */
+  #carried = 0;
+  /** The least that was in hand in a turn since the last look; infinite if there was no turn. */
+  #least = Number.POSITIVE_INFINITY;
+  /** When the crowd was first seen that has not gone since. */
+  #crowdedSince: number | undefined;
+  #isTooMuch = false;
+  #candidates = 0;
+  #refused = 0;
+
+  constructor(clock: Clock, limits: LoadLimits = loadLimits, onChange: (isTooMuch: boolean) => void = () => {}) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#onChange = onChange;
+  }
+
+  /** Requests that wait for the store. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** True while requests are refused. */
+  get isTooMuch(): boolean {
+    return this.#isTooMuch;
+  }
+
+  /** Counts a request that begins at `now` (of `performance.now`), and says whether to refuse it. */
+  begin(now: number): boolean {
+    if (this.#begun++ === 0) this.#beginTurn(now);
+    if (this.#waiting >= this.#limits.mostWaiting) return true;
+    return (
+      this.#isTooMuch &&
+      this.#carried + this.#begun > this.#limits.crowd &&
+      this.#candidates++ % this.#limits.refuseOneIn === 0
+    );
+  }
+
+  /**
+   * For a request that begins at `now`: the next turn of the event loop, if this one has lasted long
+   * enough. The loop goes on reading for as long as very many connections have something to read; what
+   * waits for its end (commits, timers) would wait for a second and more.
+   */
+  turnFor(now: number): Promise<void> | undefined {
+    if (now - this.#turnStart <= this.#limits.longestTurn) return undefined;
+    this.#nextTurn ??= Promise.withResolvers();
+    return this.#nextTurn.promise;
+  }
+
+  /** Whole seconds after which the next client that is refused may come back. */
+  retryAfter(): number {
+    return 1 + (this.#refused++ % RETRY_SPREAD);
+  }
+
+  /** A request has to wait for the store. */
+  wait(): void {
+    this.#waiting++;
+  }
+
+  /** It waits no longer. */
+  endWait(): void {
+    this.#waiting--;
+  }
+
+  /** Decides whether it is too much. Has to be called every now and then. */
+  look(): void {
+    const least = Number.isFinite(this.#least) ? this.#least : this.#waiting;
+    this.#least = Number.POSITIVE_INFINITY;
+    const now = this.#clock.monotonic();
+    if (least <= this.#limits.crowd) this.#crowdedSince = undefined;
+    else this.#crowdedSince ??= now;
+    const isTooMuch = this.#crowdedSince !== undefined && now - this.#crowdedSince >= this.#limits.patience;
+    if (isTooMuch === this.#isTooMuch) return;
+    this.#isTooMuch = isTooMuch;
+    this.#onChange(isTooMuch);
+  }
+
+  #beginTurn(now: number): void {
+    this.#turnStart = now;
+    this.#carried = this.#waiting;
+    setImmediate(this.#endTurn);
+  }
+
+  readonly #endTurn = (): void => {
+    this.#least = Math.min(this.#least, this.#carried + this.#begun);
+    this.#begun = 0;
+    const next = this.#nextTurn;
+    this.#nextTurn = undefined;
+    next?.resolve();
+  };
+}

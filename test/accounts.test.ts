@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually, newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+
+describe("accounts and keys", () => {
+  const dataDir = newDataDir();
+  const settings = { PETSTORE_ENV: "production" };
+  let program: Program;
+
+  beforeAll(async () => {
+    program = await Program.start(dataDir, settings);
+  });
+  afterAll(() => program.end());
+
+  const get = (key: string, path = "/pets") =>
+    fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
+  /** A key of an account of its own, so that no test uses up another's limit. */
+  const newKey = async (...more: string[]) => {
+    const figures = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
+    const account = await runJson(dataDir, ["accounts", "create", "--name", "Corner shop", ...figures], settings);
+    return runJson(dataDir, ["keys", "create", "--account", account.id, ...more], settings);
+  };
+
+  test("a new key works at once in a running service, a revoked one soon does not", async () => {
+    const { key, id } = await newKey("--name", "till");
+    expect(key).toMatch(/^psk_live_[0-9A-Za-z]{38}$/);
+    expect((await get(key)).status).toBe(200);
+    await runJson(dataDir, ["keys", "revoke", id], settings);
+    const before = performance.now();
+    await eventually(
+      () => get(key),
+      ({ status }) => status === 401,
+    );
+    expect(performance.now() - before).toBeLessThan(1_000); // the promise of the design, not a speed
+  });
+
+  test("a rotated key lives on for its overlap", async () => {
+    const old = await newKey("--name", "old", "--scopes", "read");
+    const rotated = await runJson(dataDir, ["keys", "rotate", old.id], settings);
+    expect(rotated).toMatchObject({ name: "old", scopes: ["read"], replaced: { id: old.id } });
+    expect(Date.parse(rotated.replaced.expiresAt) - Date.parse(rotated.createdAt)).toBe(24 * 3_600_000);
+    expect([(await get(rotated.key)).status, (await get(old.key)).status]).toEqual([200, 200]);
+
+    const again = await runJson(dataDir, ["keys", "rotate", rotated.id, "--overlap", "0"], settings);
+    await eventually(
+      () => get(rotated.key),
+      ({ status }) => status === 401,
+    );
+    expect((await get(again.key)).status).toBe(200);
+    expect((await runCommand(dataDir, ["keys", "rotate", rotated.id], settings)).stderr).toContain(
+      "not valid any more",
+    );
+  });
+
+  test("a key has the scopes that it was given", async () => {
+    const { key } = await newKey("--scopes", "write");
+    expect((await get(key)).status).toBe(403);
+    const { status, stderr } = await runCommand(
+      dataDir,
+      ["keys", "create", "--account", "acc_any", "--scopes", "all"],
+      settings,
+    );
+    expect([status, stderr]).toEqual([
+      2,
+      "--scopes has to be some of read, write, admin, separated by commas. See --help.\n",
+    ]);
+  });
+
+  test("the list shows when a key was used last, and never the key", async () => {
+    const { key, id, accountId } = await newKey("--name", "watched");
+    const find = async () =>
+      (await runJson(dataDir, ["keys", "list", "--account", accountId], settings)).find(
+        (one: { id: string }) => one.id === id,
+      );
+    expect((await find()).lastUsedAt).toBeNull();
+    await get(key);
+    const used = await eventually(find, ({ lastUsedAt }) => lastUsedAt !== null);
+    expect(Math.abs(Date.parse(used.lastUsedAt) - Date.now())).toBeLessThan(60_000);
+    expect(JSON.stringify(used)).not.toContain(key);
+    expect((await runCommand(dataDir, ["keys", "list"], settings)).stdout).not.toContain(key);
+  });
+
+  test("no key stands in the store or in the log", async () => {
+    const { key } = await newKey();
+    await get(key);
+    await get(`${key}x`);
+    await get("x", `/pets?key=${key}`);
+    const files = ["petstore.db", "petstore.db-wal"].map((name) => readFileSync(join(dataDir, name), "latin1"));
+    expect(files.join("")).toContain("Corner shop"); // the control: what is in the store is found
+    for (const text of [...files, program.output, program.errors]) expect(text).not.toContain(key.slice(15));
+  });
+
+  test("a changed plan reaches a running service", async () => {
+    const { key, accountId } = await newKey();
+    expect((await get(key)).headers.get("x-ratelimit-limit")).toBe("1000000");
+    await runJson(
+      dataDir,
+      ["accounts", "set-plan", accountId, "--plan", "enterprise", "--per-minute", "7777", "--per-day", "9999999"],
+      settings,
+    );
+    await eventually(
+      () => get(key),
+      ({ headers }) => headers.get("x-ratelimit-limit") === "7777",
+    );
+  });
+
+  test.each([
+    [
+      ["accounts", "create", "--name", "x", "--plan", "gold"],
+      2,
+      "--plan has to be one of free, pro, business, enterprise.",
+    ],
+    [["accounts", "create", "--plan", "free"], 2, "accounts create needs --name."],
+    [["accounts", "create", "--name", "x", "--plan", "enterprise"], 1, "The plan enterprise needs figures"],
+    [
+      ["accounts", "create", "--name", "x", "--plan", "free", "--per-minute", "1", "--per-day", "1"],
+      1,
+      "has fixed figures",
+    ],
+    [
+      ["accounts", "create", "--name", "x", "--plan", "enterprise", "--per-minute", "0", "--per-day", "1"],
+      2,
+      "at least 1",
+    ],
+    [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
+    [["keys", "revoke", "key_none"], 1, "There is no key key_none."],
+    [["keys", "revoke"], 2, "keys revoke takes KEY_ID."],
+    [["keys", "rotate", "key_none", "--overlap", "soon"], 2, "--overlap has to be a time"],
+    [["keys", "crate"], 2, "Did you mean keys create?"],
+    [["serv"], 2, "serv is not a command. Did you mean serve?"],
+    [["serve", "--prot", "1"], 2, "--prot"],
+  ])("%j is refused with a clear line", async (words, expected, message) => {
+    const { status, stdout, stderr } = await runCommand(dataDir, words, settings);
+    expect([status, stdout]).toEqual([expected, ""]);
+    expect(stderr).toContain(message);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test.each([
+    [["--help"]],
+    [[]],
+    [["keys", "--help"]],
+    [["keys", "create", "--help"]],
+    [["serve", "--help"]],
+    [["backup", "-h"]],
+  ])("%j is helped", async (words) => {
+    const { status, stdout, stderr } = await runCommand(dataDir, words, settings);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("Usage: npm run --silent petstore -- ");
+  });
+});
+
+const noStore = (dataDir: string) =>
+  `There is no store at ${join(dataDir, "petstore.db")}. PETSTORE_DATA_DIR says where it is.\n`;
+
+describe("where there is no store", () => {
+  test.each([
+    [["accounts", "list"]],
+    [["accounts", "set-plan", "acc_x", "--plan", "pro"]],
+    [["keys", "list"]],
+    [["keys", "create", "--account", "acc_x"]],
+    [["keys", "revoke", "key_x"]],
+    [["keys", "rotate", "key_x"]],
+  ])("%j makes none, and says so", async (words) => {
+    const dataDir = join(newDataDir(), "mistyped");
+    expect(await runCommand(dataDir, words)).toEqual({ status: 1, stdout: "", stderr: noStore(dataDir) });
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test("accounts create makes one, and tells where", async () => {
+    const dataDir = join(newDataDir(), "new");
+    const create = (plan: string) => runCommand(dataDir, ["accounts", "create", "--name", "x", "--plan", plan]);
+    expect((await create("gold")).status).toBe(2);
+    expect(existsSync(dataDir)).toBe(false);
+    expect((await create("free")).stdout).toEndWith(`It is in a new store, in ${dataDir}.\n`);
+    expect((await create("free")).stdout).not.toContain("new store");
+  });
+});
+
+describe("a store and its environment", () => {
+  const create = ["accounts", "create", "--name", "Corner shop", "--plan", "pro"];
+  const newKey = async (dataDir: string, settings?: Record<string, string>) => {
+    const account = await runJson(dataDir, create, settings);
+    return runJson(dataDir, ["keys", "create", "--account", account.id], settings);
+  };
+
+  test("the command line makes keys for the service whose store it is, without being told", async () => {
+    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "production" });
+    const { key, id } = await newKey(program.dataDir);
+    const rotated = await runJson(program.dataDir, ["keys", "rotate", id]);
+    for (const made of [key, rotated.key]) {
+      expect(made).toStartWith("psk_live_");
+      const { status } = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${made}` } });
+      expect(status).toBe(200);
+    }
+    await program.end();
+  });
+
+  test("a command or a service for another environment is refused with a clear line", async () => {
+    const dataDir = newDataDir();
+    await newKey(dataDir, { PETSTORE_ENV: "production" });
+    const store = join(dataDir, "petstore.db");
+    for (const [words, settings, stated] of [
+      [create, { PETSTORE_ENV: "development" }, "development"],
+      [["keys", "list"], { PETSTORE_ENV: "staging" }, "staging"],
+      [["serve"], { PETSTORE_ENV: "staging" }, "staging"],
+      [["serve"], {}, "development"],
+    ] as const) {
+      expect(await runCommand(dataDir, words, settings)).toEqual({
+        status: 1,
+        stdout: "",
+        stderr:
+          `The store at ${store} belongs to production, but PETSTORE_ENV is ${stated}. ` +
+          "Set PETSTORE_ENV as its keys have it, or another PETSTORE_DATA_DIR.\n",
+      });
+    }
+    const other = newDataDir();
+    await newKey(other);
+    const { stderr } = await runCommand(other, ["serve"], { PETSTORE_ENV: "production" });
+    expect(stderr).toContain("belongs to development or staging, but PETSTORE_ENV is production.");
+  });
+
+  test("an account alone does not decide it", async () => {
+    const dataDir = newDataDir();
+    const account = await runJson(dataDir, create);
+    const program = await Program.start(dataDir, { PETSTORE_ENV: "production" });
+    expect((await runJson(dataDir, ["keys", "create", "--account", account.id])).key).toStartWith("psk_live_");
+    await program.end();
+  });
+});

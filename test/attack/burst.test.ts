@@ -1,0 +1,92 @@
+// Bursts over 50 connections: exactly the limit is admitted, never one more.
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import type { Quota } from "../../src/quota.ts";
+import { rounds } from "../harness/form.ts";
+import { newDataDir, Program } from "../harness/program.ts";
+import { TestService } from "../harness/service.ts";
+import { environment, newKeys } from "../torture/keys.ts";
+import { type BriefAnswer, sendAll } from "./keep-alive.ts";
+
+const CONNECTIONS = 50;
+const LIMIT = 100;
+/** The other window, which must not be what ends the burst. */
+const PLENTY = 1_000_000;
+const minute: Quota = { perMinute: LIMIT, perDay: PLENTY };
+const day: Quota = { perMinute: PLENTY, perDay: LIMIT };
+
+/** So many requests over 50 connections at once, with the keys in turn; a stranger has none. */
+async function burst(port: number, size: number, keys: readonly (string | undefined)[]): Promise<BriefAnswer[]> {
+  const requests = Array.from({ length: size }, (_, index) => keys[index % keys.length]);
+  return sendAll(port, CONNECTIONS, requests, (connection, key) =>
+    connection.send("GET", "/v1/pets?limit=1", key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+  );
+}
+
+function count(answers: readonly BriefAnswer[], status: number): number {
+  return answers.filter((answer) => answer.status === status).length;
+}
+
+/** Each admitted request has counted one: every figure below the limit was shown once. */
+function expectExactly(limit: number, answers: readonly BriefAnswer[], status = 200): void {
+  const admitted = answers.filter((answer) => answer.status === status);
+  const remaining = admitted.map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
+  expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: limit }, (_, index) => index));
+  expect(count(answers, 429)).toBe(answers.length - limit);
+}
+
+describe("of a burst over 50 connections is admitted exactly", () => {
+  let program: Program;
+  const start = async (dataDir: string) => {
+    program = await Program.start(dataDir, environment);
+  };
+  const port = () => Number(new URL(program.base).port);
+  beforeAll(() => start(newDataDir()));
+  afterAll(() => program.end());
+
+  test.each<[string, Quota, number]>([
+    ["the minute's limit", minute, 1],
+    ["the minute's limit of one account with several keys", minute, 7],
+    ["the day's limit", day, 1],
+    ["the day's limit of one account with several keys", day, 7],
+    ["one, where one is allowed, with a key for each connection", { perMinute: 1, perDay: 1 }, CONNECTIONS],
+  ])("%s", async (_which, quota, keyCount) => {
+    for (let round = 0; round < rounds(1, 30); round++) {
+      const keys = await newKeys(program.dataDir, quota, keyCount);
+      expectExactly(Math.min(quota.perMinute, quota.perDay), await burst(port(), 3 * LIMIT, keys));
+    }
+  });
+
+  test("each account's own limit, of several at once", async () => {
+    const accounts = await Promise.all([minute, day, minute].map((quota) => newKeys(program.dataDir, quota, 2)));
+    const bursts = await Promise.all(accounts.map((keys) => burst(port(), 3 * LIMIT, keys)));
+    for (const answers of bursts) expectExactly(LIMIT, answers);
+  });
+
+  test("the limit of an address, of requests without a key", async () => {
+    expectExactly(60, await burst(port(), 3 * LIMIT, [undefined]), 401);
+  });
+
+  test("what a burst before a restart has left", async () => {
+    const keys = await newKeys(program.dataDir, day, 3);
+    expect(count(await burst(port(), LIMIT / 2, keys), 200)).toBe(LIMIT / 2);
+    await program.end();
+    await start(program.dataDir);
+    expectExactly(LIMIT / 2, await burst(port(), 3 * LIMIT, keys));
+  });
+});
+
+test("without the protection these tests fail: deciding and counting in two steps", async () => {
+  const service = await TestService.start();
+  const used = new Map<string, number>();
+  using _ = spyOn(MemoryLimiter.prototype, "admit").mockImplementation(async ({ accountId, perMinute }) => {
+    const before = used.get(accountId) ?? 0;
+    await new Promise(setImmediate);
+    used.set(accountId, before + 1);
+    const verdict = before < perMinute ? "admitted" : "limited";
+    return { verdict, limit: perMinute, remaining: Math.max(0, perMinute - before - 1), reset: 1, retryAfter: 1 };
+  });
+  const answers = await burst(service.app.port, 3 * LIMIT, [await service.newKey("enterprise", minute)]);
+  expect(count(answers, 200)).toBeGreaterThan(LIMIT);
+  await service.stop();
+});

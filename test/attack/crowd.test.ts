@@ -1,0 +1,98 @@
+// Crowds: as many addresses and accounts as the memory is bounded for, and three times as many addresses.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { seedStore } from "../../bench/seed.ts";
+import { rounds } from "../harness/form.ts";
+import { newDataDir, Program } from "../harness/program.ts";
+import { type BriefAnswer, sendAll } from "./keep-alive.ts";
+
+const MIB = 1024 * 1024;
+/** So many addresses and accounts are kept in memory at the most. */
+const MOST = 100_000;
+const CROWD = rounds(2_000, MOST);
+const CONNECTIONS = 20;
+/** What is promised of the process with a crowd of either kind in its memory. */
+const PROMISED = 512 * MIB;
+/** How much more memory a third crowd of addresses may take than the first: none, but for what is not collected yet. */
+const SPREAD = 96 * MIB;
+
+let program: Program;
+let port: number;
+let keys: readonly string[];
+
+beforeAll(async () => {
+  const dataDir = newDataDir();
+  ({ keys } = seedStore(
+    dataDir,
+    "petstore",
+    1,
+    Array.from({ length: CROWD }, () => ({ perMinute: 1_000, perDay: 100_000 })),
+  ));
+  program = await Program.start(dataDir, { PETSTORE_ENV: "production", PETSTORE_TRUSTED_PROXIES: "127.0.0.1" });
+  port = Number(new URL(program.base).port);
+});
+afterAll(() => program.end());
+
+function residentMemory(): number {
+  const status = readFileSync(`/proc/${program.child.pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** What the service says that it holds in memory. */
+async function held(kind: "addresses" | "accounts"): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(new RegExp(`^petstore_limiter_${kind} (\\d+)$`, "m").exec(metrics)?.[1]);
+}
+
+let addresses = 0;
+function newAddress(): string {
+  const number = addresses++;
+  return `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
+}
+
+/** One request of each of a crowd of addresses that were never seen before. */
+function strangers(): Promise<BriefAnswer[]> {
+  return sendAll(port, CONNECTIONS, Array.from({ length: CROWD }, newAddress), (connection, address) =>
+    connection.send("GET", "/v1/pets", { "X-Forwarded-For": address }),
+  );
+}
+
+/** One request of each account. */
+function callers(): Promise<BriefAnswer[]> {
+  return sendAll(port, CONNECTIONS, keys, (connection, key) =>
+    connection.send("GET", "/v1/pets", { Authorization: `Bearer ${key}` }),
+  );
+}
+
+describe(`the memory is bounded: with ${CROWD.toLocaleString("en")}`, () => {
+  const measured: number[] = [];
+
+  test.each([1, 2, 3])(
+    "addresses, and as many others behind them (%d)",
+    async (crowds) => {
+      const answers = await strangers();
+      const remaining = new Set(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")));
+      expect([...remaining]).toEqual(["59"]); // each has a bucket of its own
+      expect(await held("addresses")).toBe(Math.min(crowds * CROWD, MOST));
+      const memory = residentMemory();
+      console.log(`${Math.round(memory / MIB)} MiB after ${crowds * CROWD} addresses`);
+      measured.push(memory);
+      expect(memory).toBeLessThan(PROMISED);
+      expect(memory - (measured[0] ?? 0)).toBeLessThan(SPREAD);
+    },
+    600_000,
+  );
+
+  test.each([1, 2])(
+    "accounts, each with a key of its own (request %d of each)",
+    async (requests) => {
+      const answers = await callers();
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect(await held("accounts")).toBe(CROWD);
+      const memory = residentMemory();
+      console.log(`${Math.round(memory / MIB)} MiB with ${CROWD} accounts, after ${requests} requests of each`);
+      expect(memory).toBeLessThan(PROMISED);
+    },
+    600_000,
+  );
+});

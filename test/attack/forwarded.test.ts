@@ -1,0 +1,109 @@
+// Who a request without a valid key is counted for: what strangers write about themselves is not believed.
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { ClientAddresses } from "../../src/http/client-address.ts";
+import { TestService } from "../harness/service.ts";
+import { KeepAlive } from "./keep-alive.ts";
+
+const PER_MINUTE = 60;
+
+/** Headers by which proxies tell where a request comes from. `X-Forwarded-For` is the one that can be believed. */
+const telling: readonly (readonly [string, (address: string) => string])[] = [
+  ["X-Forwarded-For", (address) => address],
+  ["X-Real-IP", (address) => address],
+  ["Forwarded", (address) => `for=${address};proto=https;by=127.0.0.1`],
+  ["True-Client-IP", (address) => address],
+  ["CF-Connecting-IP", (address) => address],
+  ["Fastly-Client-IP", (address) => address],
+  ["X-Client-IP", (address) => address],
+  ["X-Cluster-Client-IP", (address) => address],
+  ["X-Forwarded", (address) => `for=${address}`],
+  ["X-Original-Forwarded-For", (address) => address],
+  ["X-ProxyUser-Ip", (address) => address],
+  ["Via", (address) => `1.1 ${address}`],
+];
+
+const DAY = 86_400_000;
+
+let service: TestService;
+let proxied: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+  const proxies = "127.0.0.2, 10.0.0.0/8, 2001:db8::/32";
+  proxied = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: proxies } });
+});
+afterEach(() => {
+  for (const { clock } of [service, proxied]) clock.advance(DAY); // all buckets are full again
+});
+afterAll(() => Promise.all([service.stop(), proxied.stop()]));
+
+/** Sends requests without a key and counts those that were no 429. */
+async function countAnswered(
+  { app }: TestService,
+  times: number,
+  headersOf: (time: number) => Record<string, string>,
+  from?: string,
+): Promise<number> {
+  using connection = await KeepAlive.open(app.port, from);
+  let answered = 0;
+  for (let time = 0; time < times; time++) {
+    if ((await connection.send("GET", "/v1/pets", headersOf(time))).status === 401) answered++;
+  }
+  return answered;
+}
+
+/** As many requests as one address may send, and more; each tells of another address. */
+function tellingEachTime(to: TestService, name: string, write: (address: string) => string, from?: string) {
+  return countAnswered(to, PER_MINUTE + 20, (time) => ({ [name]: write(`198.51.100.${time}`) }), from);
+}
+
+function tellingAll(time: number): Record<string, string> {
+  return Object.fromEntries(telling.map(([name, write]) => [name, write(`198.51.100.${time}`)]));
+}
+
+describe("a stranger who tells of another address with each request has one bucket:", () => {
+  test.each(telling)("%s", async (name, write) => {
+    expect(await tellingEachTime(service, name, write)).toBe(PER_MINUTE);
+  });
+
+  test("all of these at once", async () => {
+    expect(await countAnswered(service, PER_MINUTE + 20, tellingAll)).toBe(PER_MINUTE);
+  });
+
+  test("also beside a proxy that is trusted", async () => {
+    expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE);
+    expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => `127.0.0.2, ${address}, 127.0.0.2`)).toBe(0);
+  });
+});
+
+function throughProxy(write: (address: string) => string): Promise<number> {
+  return tellingEachTime(proxied, "X-Forwarded-For", write, "127.0.0.2");
+}
+
+describe("a trusted proxy is believed", () => {
+  test("in what it says itself", async () => {
+    expect(await throughProxy((address) => address)).toBe(PER_MINUTE + 20);
+  });
+
+  test.each(telling.slice(1))("not in %s", async (name, write) => {
+    expect(await tellingEachTime(proxied, name, write, "127.0.0.2")).toBe(PER_MINUTE);
+  });
+
+  test.each<[string, (address: string) => string, number]>([
+    ["in what the proxy behind it says", (address) => `${address}, 10.1.2.3, 2001:db8::7`, PER_MINUTE + 20],
+    ["not in what a stranger told it", (address) => `${address}, 192.0.2.1`, PER_MINUTE],
+    [
+      "not in what a stranger says who claims to be a proxy",
+      (address) => `${address}, 10.9.9.9, 192.0.2.1`,
+      PER_MINUTE,
+    ],
+    ["not in what stands before nonsense", (address) => `${address}, unknown, 10.1.2.3`, PER_MINUTE],
+    ["not in what stands before nothing", (address) => `${address}, `, PER_MINUTE],
+  ])("%s", async (_what, write, answered) => {
+    expect(await throughProxy(write)).toBe(answered);
+  });
+});
+
+test("without the protection these tests fail: everybody is believed", async () => {
+  using _ = spyOn(ClientAddresses.prototype, "of").mockImplementation((peer, forwarded) => forwarded ?? peer);
+  expect(await tellingEachTime(service, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE + 20);
+});

@@ -1,0 +1,144 @@
+// Guessing keys: how many guesses of one address are answered. The bound is that of its bucket.
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { networkInterfaces } from "node:os";
+import { generateApiKey } from "../../src/domains/accounts/api-key.ts";
+import { ClientAddresses } from "../../src/http/client-address.ts";
+import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import { rounds } from "../harness/form.ts";
+import { TestService } from "../harness/service.ts";
+import { KeepAlive } from "./keep-alive.ts";
+
+const PER_MINUTE = 60;
+const PER_DAY = 1_000;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+let service: TestService;
+/** Believes what is told of addresses. */
+let proxied: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+  proxied = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.0/8" } });
+});
+afterEach(() => {
+  for (const { clock } of [service, proxied]) clock.advance(DAY); // all buckets are full again
+});
+afterAll(() => Promise.all([service.stop(), proxied.stop()]));
+
+/** Ways to guess: what is sent as the key. */
+const guesses: readonly (readonly [string, () => Promise<string>])[] = [
+  ["keys that nobody has", async () => generateApiKey("test")],
+  ["keys of the other world", async () => generateApiKey("live")],
+  ["mistyped keys", async () => mistyped(await service.newKey())],
+  ["revoked keys", revokedKey],
+  ["texts that are no keys", async () => crypto.randomUUID()],
+];
+
+function mistyped(key: string): string {
+  const position = 9 + Math.floor(Math.random() * (key.length - 9));
+  return key.slice(0, position) + (key[position] === "x" ? "y" : "x") + key.slice(position + 1);
+}
+
+async function revokedKey(): Promise<string> {
+  const { key, record } = await service.newAccountWithKey("free");
+  await service.app.accounts.revokeKey(record.id, service.clock.now());
+  return key;
+}
+
+/** Sends so many guesses, each with the headers that it is given, and counts the answers that were no 429. */
+async function countAnswered(
+  target: TestService,
+  times: number,
+  guess: () => Promise<string>,
+  headersOf: (time: number) => Record<string, string> = () => ({}),
+): Promise<number> {
+  let answered = 0;
+  for (let time = 0; time < times; time++) {
+    const { status, json } = await target.call("GET", "/pets", { key: await guess(), headers: headersOf(time) });
+    if (status === 429) expect(json.code).toBe("rate_limit_exceeded");
+    else expect([status, json.code]).toEqual([401, "invalid_api_key"]);
+    if (status !== 429) answered++;
+  }
+  return answered;
+}
+
+describe("of one address, 60 guesses a minute are answered, if they are", () => {
+  test.each(guesses)("%s", async (_kind, guess) => {
+    for (let minute = 0; minute < rounds(2, 10); minute++) {
+      expect(await countAnswered(service, PER_MINUTE + 20, guess)).toBe(PER_MINUTE);
+      service.clock.advance(MINUTE);
+    }
+  });
+
+  test("of all these kinds in turn, and requests without a key", async () => {
+    let turn = 0;
+    const guess = async () => (await guesses[turn++ % guesses.length]?.[1]()) ?? "";
+    expect(await countAnswered(service, PER_MINUTE / 2, guess)).toBe(PER_MINUTE / 2);
+    for (let time = 0; time < PER_MINUTE / 2; time++) {
+      expect((await service.call("GET", "/pets")).status).toBe(401);
+    }
+    expect(await countAnswered(service, 10, guess)).toBe(0);
+  });
+});
+
+test("of one address, 1,000 guesses a day are answered", async () => {
+  let answered = 0;
+  for (let minute = 0; minute < 20; minute++) {
+    answered += await countAnswered(service, PER_MINUTE + 1, async () => generateApiKey("test"));
+    service.clock.advance(MINUTE);
+  }
+  expect(answered).toBe(PER_DAY);
+});
+
+test("two IPv4 addresses have a bucket each, and many connections of one share it", async () => {
+  for (const from of ["127.0.0.1", "127.0.0.2"]) {
+    let answered = 0;
+    for (let connection = 0; connection < 10; connection++) {
+      using opened = await KeepAlive.open(service.app.port, from);
+      for (let time = 0; time < 10; time++) {
+        const headers = { Authorization: `Bearer ${generateApiKey("test")}` };
+        if ((await opened.send("GET", "/v1/pets", headers)).status === 401) answered++;
+      }
+    }
+    expect(answered).toBe(PER_MINUTE);
+  }
+});
+
+/** An address of a /64, another one each time. */
+function addressIn(network: string): Record<string, string> {
+  const host = Array.from(crypto.getRandomValues(new Uint16Array(4)), (group) => group.toString(16));
+  return { "X-Forwarded-For": `${network}:${host.join(":")}` };
+}
+
+const guessFrom = (network: string) =>
+  countAnswered(
+    proxied,
+    PER_MINUTE + 20,
+    async () => generateApiKey("test"),
+    () => addressIn(network),
+  );
+
+test("all IPv6 addresses of a /64 share one bucket, which another /64 does not", async () => {
+  expect(await guessFrom("2001:db8:1:2")).toBe(PER_MINUTE);
+  expect(await guessFrom("2001:db8:1:3")).toBe(PER_MINUTE);
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+test.skipIf(!hasIpv6)("an IPv6 address that connects itself has the bucket of its /64", async () => {
+  const there = await TestService.start({ settings: { PETSTORE_HOST: "::1" } });
+  expect(await countAnswered(there, PER_MINUTE + 5, async () => generateApiKey("test"))).toBe(PER_MINUTE);
+  await there.stop();
+});
+
+describe("without the protection, these tests fail:", () => {
+  test("no bucket", async () => {
+    const limitless = { verdict: "admitted", limit: 60, remaining: 1, reset: 1, retryAfter: 0 } as const;
+    using _ = spyOn(MemoryLimiter.prototype, "admitAddress").mockReturnValue(limitless);
+    expect(await countAnswered(service, PER_MINUTE + 20, async () => generateApiKey("test"))).toBe(PER_MINUTE + 20);
+  });
+
+  test("a bucket for each IPv6 address", async () => {
+    using _ = spyOn(ClientAddresses.prototype, "of").mockImplementation((_peer, forwarded) => forwarded ?? "");
+    expect(await guessFrom("2001:db8:1:2")).toBe(PER_MINUTE + 20);
+  });
+});

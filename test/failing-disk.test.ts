@@ -1,0 +1,47 @@
+// The service as a process of its own, on a disk that fails.
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { newDataDir, Program, runJson, serveCommand } from "./harness/program.ts";
+
+/** Lets every sync of a disk fail. */
+const failingSyncs = [
+  "strace",
+  "-f",
+  "--seccomp-bpf",
+  "-o",
+  "/dev/null",
+  "-e",
+  "trace=fsync,fdatasync",
+  "-e",
+  "inject=fsync,fdatasync:error=EIO",
+];
+/** False where strace is missing, or forbidden as it can be in a container. */
+const hasStrace = Bun.which("strace") !== null && Bun.spawnSync(["strace", "-o", "/dev/null", "true"]).success;
+
+describe.skipIf(!hasStrace)("a sync that fails", () => {
+  test("ends the service at once, without an orderly stop and without acknowledging the write", async () => {
+    const settings = { PETSTORE_ENV: "staging" };
+    const dataDir = newDataDir();
+    const account = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], settings);
+    const { key } = await runJson(dataDir, ["keys", "create", "--account", account.id], settings);
+    const program = await Program.start(dataDir, settings, [...failingSyncs, ...serveCommand]);
+    const status = await fetch(`${program.base}/pets`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      body: '{"name":"Rex","categoryId":1}',
+    }).then(
+      (response) => response.status,
+      () => "closed",
+    );
+    expect(["closed", 503]).toContain(status);
+    expect(await program.child.exited).toBe(1);
+    expect(program.output).not.toContain('"event":"stopping"');
+    await program.until(() => program.output.includes('"event":"the store cannot be used any more"'));
+    await program.until(() => program.errors.includes("\n"));
+    expect(program.errors).toBe(
+      `The store at ${join(dataDir, "petstore.db")} failed: disk I/O error. The service ended at once, because it is ` +
+        "not known what is on disk. Look at the disk, and start it again.\n",
+    );
+    expect(await runJson(dataDir, ["keys", "list"], settings)).toHaveLength(1);
+  });
+});

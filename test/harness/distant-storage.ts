@@ -1,0 +1,49 @@
+import {
+  type Row,
+  type SqlParameter,
+  type Statement,
+  type Storage,
+  StorageUnavailable,
+  type Transaction,
+} from "../../src/storage/storage.ts";
+
+/** A store that answers reads later, as one across a network does, and that can fail. */
+export class DistantStorage implements Storage {
+  readonly #storage: Storage;
+  readsFail = false;
+  /** Writes still to be accepted before all fail. */
+  writesLeft = Number.POSITIVE_INFINITY;
+  reads = 0;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
+    this.#read();
+    return this.#storage.all(statement, ...parameters);
+  }
+
+  async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
+    this.#read();
+    return this.#storage.first(statement, ...parameters);
+  }
+
+  write<T>(body: () => Transaction<T>): Promise<T> {
+    return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
+  }
+
+  onForeignWrite(): void {}
+  catchUp(): void {}
+  probe(): Promise<void> {
+    return this.#storage.probe();
+  }
+  close(): Promise<void> {
+    return this.#storage.close();
+  }
+
+  #read(): void {
+    this.reads++;
+    if (this.readsFail) throw new StorageUnavailable("away");
+  }
+}

@@ -1,0 +1,56 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** What one run of the tests made and saw, in files of a folder that is searched when the run has ended. */
+export class Evidence {
+  readonly #folder: string;
+  readonly #descriptors = new Map<string, number>();
+  readonly #keys = new Set<string>();
+  #processes = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** An API key that was made or sent. */
+  key(key: string): void {
+    if (this.#keys.has(key)) return;
+    this.#keys.add(key);
+    this.#append("keys", key);
+  }
+
+  /** What a service answered: its status, headers and body, or bytes as they came. */
+  answer(text: string): void {
+    this.#append("answers", text);
+  }
+
+  /** Lines of the log of a service that ran inside the tests. */
+  log(lines: string): void {
+    this.#append("log", lines);
+  }
+
+  /** Takes what a process writes, as it comes. The first line of its file tells the command. */
+  process(command: readonly string[]): (text: string) => void {
+    const file = join(this.#folder, `process-${++this.#processes}`);
+    let descriptor = openSync(file, "a");
+    writeSync(descriptor, `${JSON.stringify(command)}\n`);
+    closeSync(descriptor); // there are thousands of them in a long run
+    return (text) => {
+      descriptor = openSync(file, "a");
+      writeSync(descriptor, text);
+      closeSync(descriptor);
+    };
+  }
+
+  #append(name: string, text: string): void {
+    let descriptor = this.#descriptors.get(name);
+    if (descriptor === undefined) {
+      descriptor = openSync(join(this.#folder, name), "a");
+      this.#descriptors.set(name, descriptor);
+    }
+    writeSync(descriptor, `${text}\n`);
+  }
+}
+
+/** The evidence of this run, where `npm test` has asked for it. */
+export const evidence = process.env["TEST_EVIDENCE"] ? new Evidence(process.env["TEST_EVIDENCE"]) : undefined;

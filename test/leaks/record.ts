@@ -1,0 +1,115 @@
+// Loaded before all tests: keeps every key that they make and everything that the services under test
+// say, whichever way a test asks. When the run has ended, it is searched for what must not be in it.
+import { App } from "../../src/app.ts";
+import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { type Evidence, evidence } from "./evidence.ts";
+
+/** A longer body is a file of another project: the bundle of the reference page. */
+const LONGEST_BODY = 1_000_000;
+/** How long the metrics of a service may take that is stopped because it hangs, in milliseconds. */
+const MOST_PATIENCE = 1_000;
+
+if (evidence) {
+  recordKeys(evidence);
+  recordAnswers(evidence);
+  recordBytes(evidence);
+  recordProcesses(evidence);
+  recordMetrics();
+}
+
+/** The keys that any method of the store of accounts issues. */
+function recordKeys(to: Evidence): void {
+  const methods = AccountStore.prototype as unknown as Record<string, (...given: unknown[]) => unknown>;
+  for (const name of Object.getOwnPropertyNames(methods).filter((one) => one !== "constructor")) {
+    const method = methods[name] as (...given: unknown[]) => unknown;
+    methods[name] = function (...given) {
+      const result = method.apply(this, given);
+      if (result instanceof Promise) result.then(({ key }) => typeof key === "string" && to.key(key)).catch(() => {});
+      return result;
+    };
+  }
+}
+
+/** The keys that are sent by `fetch`, also wrong ones, and what comes back. */
+function recordAnswers(to: Evidence): void {
+  const original = globalThis.fetch;
+  const recording = async (...given: Parameters<typeof fetch>): Promise<Response> => {
+    const [, key] =
+      /^Bearer (psk_[a-z]+_\w{38,})$/.exec(new Headers(given[1]?.headers).get("authorization") ?? "") ?? [];
+    if (key) to.key(key);
+    const response = await original(...given);
+    const { status, headers } = response;
+    to.answer(`${status}\n${[...headers].map((header) => header.join(": ")).join("\n")}`);
+    if (Number(headers.get("content-length") ?? LONGEST_BODY) < LONGEST_BODY) {
+      // What is cut off by the end of a service is no answer.
+      response
+        .clone()
+        .text()
+        .then((text) => to.answer(text))
+        .catch(() => {});
+    }
+    return response;
+  };
+  globalThis.fetch = Object.assign(recording, original);
+}
+
+/** What comes over connections that tests open themselves. */
+function recordBytes(to: Evidence): void {
+  const original = Bun.connect;
+  Bun.connect = ((options: Bun.TCPSocketConnectOptions) => {
+    const { socket: handlers } = options;
+    let received = "";
+    return original({
+      ...options,
+      socket: {
+        ...handlers,
+        data: (socket, bytes) => {
+          received += bytes.toString("latin1");
+          return handlers.data?.(socket, bytes);
+        },
+        close: (socket, error) => {
+          to.answer(received);
+          return handlers.close?.(socket, error);
+        },
+      },
+    });
+  }) as typeof Bun.connect;
+}
+
+/** What processes write whose output a test reads. */
+function recordProcesses(to: Evidence): void {
+  const original = Bun.spawn;
+  Bun.spawn = ((command: string[], options: Parameters<typeof Bun.spawn>[1]) => {
+    const child = original(command, options);
+    for (const name of ["stdout", "stderr"] as const) {
+      const stream = child[name];
+      if (stream instanceof ReadableStream)
+        Object.defineProperty(child, name, { value: tap(stream, to.process(command)) });
+    }
+    return child;
+  }) as typeof Bun.spawn;
+}
+
+/** The same stream, read no earlier than before; what passes through it is told. */
+function tap(stream: ReadableStream<Uint8Array>, tell: (text: string) => void): ReadableStream<Uint8Array> {
+  const decoder = new TextDecoder();
+  return stream.pipeThrough(
+    new TransformStream({
+      transform: (bytes: Uint8Array, controller) => {
+        tell(decoder.decode(bytes, { stream: true }));
+        controller.enqueue(bytes);
+      },
+    }),
+  );
+}
+
+/** The metrics of each service that runs inside the tests, at its end: asking for them records them. */
+function recordMetrics(): void {
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
+  const original = App.prototype.stop;
+  App.prototype.stop = async function (this: App) {
+    const signal = AbortSignal.timeout(MOST_PATIENCE);
+    await fetch(`http://127.0.0.1:${this.port}/metrics`, { signal }).catch(() => {});
+    await original.call(this);
+  };
+}

@@ -1,0 +1,149 @@
+// Requests that do not get on: their body does not come, or the store does not answer. The service's
+// clock is moved, so that nobody waits for the deadline.
+import { afterEach, describe, expect, test } from "bun:test";
+import { domains } from "../../src/app.ts";
+import type { Handler } from "../../src/contract/operation.ts";
+import { bind } from "../../src/contract/operation.ts";
+import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
+import { petOperations } from "../../src/domains/pets/pets.operations.ts";
+import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import { REQUEST_DEADLINE } from "../../src/http/deadlines.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { DocumentCheck } from "../harness/document-check.ts";
+import { eventually } from "../harness/program.ts";
+import { exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { type Reply, TestService } from "../harness/service.ts";
+import { metric } from "./metrics.ts";
+
+let service: TestService;
+afterEach(() => service.stop());
+
+/** The head of a request that adds an animal; it does not ask to close the connection. */
+function createHead(framing: string, authorization: string): string {
+  const lines = ["POST /v1/pets HTTP/1.1", "Host: petstore", authorization, "Content-Type: application/json", framing];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+const bearer = (key: string) => `Authorization: Bearer ${key}`;
+
+/** Moves the clock to the deadline of a request once the service waits with it. */
+async function passDeadline(): Promise<void> {
+  await eventually(
+    () => metric(service.app.base, "petstore_requests_pending"),
+    (pending) => pending === 1,
+  );
+  service.clock.advance(REQUEST_DEADLINE);
+}
+
+async function checkDocument({ status, headers, text }: RawAnswer): Promise<void> {
+  const document = await (await fetch(new URL("/openapi.json", service.app.base))).json();
+  new DocumentCheck(document).check({ method: "POST", path: "/pets", status, headers, text });
+}
+
+/** The log's lines of requests, as status by request id. */
+function loggedRequests(): [string, number][] {
+  return service.logLines
+    .map((line) => JSON.parse(line) as { event: string; requestId: string; status: number })
+    .filter(({ event }) => event === "request")
+    .map(({ requestId, status }) => [requestId, status]);
+}
+
+/** A service whose getPet waits for the promise. */
+function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
+  const open = (storage: Storage) =>
+    bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet: () => outcome });
+  return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
+}
+
+/** A chunked body that never ends, behind the head of its request. */
+function* endless(head: string) {
+  yield head;
+  for (;;) yield `3e80\r\n${" ".repeat(16_000)}\r\n`;
+}
+
+describe("a body that does not come in time", () => {
+  test.each([
+    ["with a length", "Content-Length: 100", '{"name":"Rex"'],
+    ["with a length, of which nothing comes", "Content-Length: 100", ""],
+    ["in chunks", "Transfer-Encoding: chunked", '7\r\n{"name"\r\n'],
+    ["in chunks, of which nothing comes", "Transfer-Encoding: chunked", ""],
+  ])("%s, is answered with 408, and its connection is closed", async (_how, framing, begun) => {
+    service = await TestService.start();
+    const key = await service.newKey("free");
+    const answers = exchange(service.app.port, createHead(framing, bearer(key)) + begun);
+    await passDeadline();
+    const [answer, ...others] = await answers; // the end of the connection
+    expect(others).toEqual([]);
+    const { status, headers, text } = answer as RawAnswer;
+    expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([408, "request_timeout"]);
+    expect([headers.get("connection"), headers.get("x-ratelimit-remaining")]).toEqual(["close", "59"]);
+    await checkDocument(answer as RawAnswer);
+    expect((await service.call("GET", "/pets", { key })).json).toEqual([]);
+    expect(await metric(service.app.base, 'petstore_requests_timed_out_total{awaiting="body"}')).toBe(1);
+    expect(await metric(service.app.base, "petstore_requests_waiting")).toBe(0);
+    await service.app.log.close();
+    expect(loggedRequests()).toEqual([
+      [headers.get("x-request-id") as string, 408],
+      [expect.any(String) as unknown as string, 200],
+    ]);
+  });
+});
+
+describe("a store that does not answer in time", () => {
+  const late = { body: { id: 1n, name: "Rex", categoryId: 1n } };
+
+  test.each([
+    ["succeeds", (resolve: (value: typeof late) => void) => resolve(late), []],
+    ["fails", (_resolve: unknown, reject: (error: Error) => void) => reject(new Error("late")), ["request failed"]],
+  ] as const)("is a 503, whatever comes later: if it %s", async (_what, settle, errors) => {
+    const { promise, resolve, reject } = Promise.withResolvers<typeof late>();
+    service = await serviceWith(promise);
+    const key = await service.newKey();
+    const call: Promise<Reply> = service.call("GET", "/pets/1", { key });
+    await passDeadline();
+    const { status, json, headers } = await call;
+    expect([status, json.code, headers.get("retry-after")]).toEqual([503, "storage_unavailable", "5"]);
+    expect(headers.get("connection")).not.toBe("close");
+    expect(await metric(service.app.base, "petstore_requests_waiting")).toBe(1); // the store is still at it
+    settle(resolve, reject);
+    expect(await metric(service.app.base, "petstore_requests_waiting")).toBe(0);
+    expect(await metric(service.app.base, 'petstore_requests_timed_out_total{awaiting="store"}')).toBe(1);
+    await service.app.log.close();
+    expect(loggedRequests()).toEqual([[headers.get("x-request-id") as string, 503]]);
+    const logged = service.logLines.map((line) => JSON.parse(line) as { level: string; event: string });
+    expect(logged.filter(({ level }) => level === "error").map(({ event }) => event)).toEqual([...errors]);
+  });
+});
+
+describe("a body that nobody will read", () => {
+  test.each([
+    ["is too large", 413, "Transfer-Encoding: chunked", (key: string) => bearer(key)],
+    ["is too large by its length", 413, "Content-Length: 100000000", (key: string) => bearer(key)],
+    ["comes from a stranger", 401, "Transfer-Encoding: chunked", () => "X-Nobody: yes"],
+    ["comes from a stranger, by its length", 401, "Content-Length: 100000000", () => "X-Nobody: yes"],
+    ["has another type", 415, "Transfer-Encoding: chunked", (key: string) => `${bearer(key)}\r\nContent-Type: text/x`],
+  ])("ends with its connection where it %s (%d)", async (_why, status, framing, authorization) => {
+    service = await TestService.start();
+    const answers = await exchange(
+      service.app.port,
+      endless(createHead(framing, authorization(await service.newKey()))),
+    );
+    expect(answers.map((answer) => [answer.status, answer.headers.get("connection")])).toEqual([[status, "close"]]);
+    await checkDocument(answers[0] as RawAnswer);
+  });
+
+  test("is not taken to be there where it was read to its end", async () => {
+    service = await TestService.start();
+    const headers = { Authorization: `Bearer ${await service.newKey()}`, "Content-Type": "application/json" };
+    const outcomes = [];
+    for (const body of ["{}", "x".repeat(100_000)]) {
+      const init = { method: "POST", headers, body: new Blob([body]).stream() }; // sent in chunks
+      const response = await fetch(`${service.app.base}/pets`, init);
+      outcomes.push([response.status, response.headers.get("connection") === "close"]);
+    }
+    expect(outcomes).toEqual([
+      [400, false],
+      [413, true],
+    ]);
+  });
+});

@@ -1,0 +1,70 @@
+// Clients that are slow in every way, and many of them: others do not notice, and each is ended in time.
+
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { longForm, rounds } from "../harness/form.ts";
+import { eventually } from "../harness/program.ts";
+import { waitedForProcessor } from "../torture/run-queue.ts";
+import { LoadedService } from "./loaded-service.ts";
+import { SlowClients, slowKinds } from "./slow-clients.ts";
+
+/** Clients of the kind that costs nothing to be, and of each other one. */
+const IDLE = rounds(200, 10_000);
+const EACH = rounds(20, 300);
+/** Connections of those who are not slow. */
+const OTHERS = 16;
+/** Seconds by which timers and the way to this test may be late. */
+const GRACE = 2;
+
+const animal = (name: string) => JSON.stringify({ name, categoryId: 1 });
+
+/** For how many seconds the service and this test have waited so far for a processor that others had. */
+const waited = ({ program }: LoadedService) =>
+  (waitedForProcessor(program.child.pid) + waitedForProcessor(process.pid)) / 1_000;
+
+/** Files and connections that the service has open. */
+const openFiles = ({ program }: LoadedService) => readdirSync(`/proc/${program.child.pid}/fd`).length;
+
+test("others get right answers as before, and each slow client is ended in time", async () => {
+  await using service = await LoadedService.start();
+  await service.load({ request: service.request("POST", "/pets", animal("Rex")), connections: 8, seconds: 0.2 });
+  const others = { request: service.request("GET", "/pets?limit=20"), connections: OTHERS, seconds: rounds(1, 5) };
+  const before = await service.load(others);
+  const filesBefore = openFiles(service);
+  const waitedBefore = waited(service);
+
+  const crowd = slowKinds(service).map((kind) => new SlowClients(kind, service.port, kind.sends === "" ? IDLE : EACH));
+  await Promise.all(crowd.map((clients) => clients.opened()));
+  const load = service.load(others);
+  expect([...(await service.watchDuring(load))]).toEqual([200]);
+  const during = await load;
+  expect([Object.keys(during.statuses), during.lost]).toEqual([["200"], 0]);
+  for (let count = 0; count < 20; count++) {
+    const added = await service.call("/pets", animal(`Tom ${count}`));
+    expect([added.status, await added.json()]).toMatchObject([201, { name: `Tom ${count}` }]);
+    const found = await service.call(new URL(added.headers.get("location") ?? "").pathname.slice("/v1".length));
+    expect([found.status, await found.json()]).toMatchObject([200, { name: `Tom ${count}` }]);
+  }
+
+  // In the short form only those are waited for that are ended at once.
+  const awaited = crowd.filter(({ kind }) => !kind.isDeaf && (longForm || kind.endsWithin <= 1));
+  for (const clients of awaited) {
+    await clients.ended();
+    const { name, answer } = clients.kind;
+    if (answer !== undefined) expect([name, ...clients.answers]).toEqual([name, answer]);
+    if (longForm) console.log(`${name}: ended after ${clients.slowestEnd.toFixed(1)} s`);
+  }
+  const grace = GRACE + waited(service) - waitedBefore; // what the machine took is not held against the service
+  const late = awaited.filter(({ kind, slowestEnd }) => slowestEnd > kind.endsWithin + grace);
+  expect(late.map(({ kind }) => kind.name)).toEqual([]);
+  if (longForm) {
+    await eventually(
+      () => service.call("/pets"),
+      () => openFiles(service) <= filesBefore + OTHERS,
+    );
+    const p99 = (report: typeof before) => `${report.p99.toFixed(1)} ms`;
+    console.log(`p99 of others: ${p99(before)} before, ${p99(during)} among ${IDLE + EACH * 10} slow clients`);
+    expect(during.p99).toBeLessThan(3 * before.p99 + 10);
+  }
+  for (const clients of crowd) clients.stop();
+});

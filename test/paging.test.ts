@@ -1,0 +1,99 @@
+// What every list that is read page by page owes, shown with a list that has more filters than the
+// service's own, and a path with a parameter.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Type } from "typebox";
+import type { Domain } from "../src/app.ts";
+import { defineError } from "../src/contract/errors.ts";
+import { bind, defineOperation, type Handlers } from "../src/contract/operation.ts";
+import { pageParameters } from "../src/contract/paging.ts";
+import { Int64, Text } from "../src/contract/schemas.ts";
+import { type Reply, TestService } from "./harness/service.ts";
+
+const noShelf = defineError({ code: "shelf_not_found", status: 404, meaning: "There is no such shelf." });
+
+const operations = [
+  defineOperation({
+    name: "listToys",
+    method: "GET",
+    path: "/shelves/{shelf}/toys",
+    tag: { name: "toys", description: "What animals play with." },
+    summary: "List toys",
+    description: "Lists toys.",
+    stability: "stable",
+    testPanel: true,
+    scope: "read",
+    params: {
+      schema: Type.Object({ shelf: Text({ description: "A shelf.", minLength: 1, maxLength: 9 }) }),
+      otherwise: noShelf,
+    },
+    query: Type.Object({
+      ...pageParameters({ maximum: 10, default: 2, what: "toys" }),
+      colour: Type.Optional(Type.String({ description: "Their colour." })),
+      size: Type.Optional(Type.String({ description: "Their size." })),
+    }),
+    paged: { position: Int64({ description: "A toy." }) },
+    answer: {
+      status: 200,
+      description: "Toys.",
+      schema: Type.Array(Int64({ description: "A toy." })),
+      examples: { one: [1n] },
+    },
+    errors: [],
+  }),
+] as const;
+
+/** How many toys there are. Each is a number from 1 on. */
+let toys = 4n;
+const handlers: Handlers<typeof operations> = {
+  listToys: ({ query: { limit }, after = 0n }) => {
+    const last = after + BigInt(limit);
+    const body = Array.from({ length: limit }, (_, index) => after + BigInt(index) + 1n).filter((toy) => toy <= toys);
+    return last < toys ? { body, next: last } : { body };
+  },
+};
+const domain: Domain = { operations, open: () => bind(operations, handlers) };
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await TestService.start({ domains: [domain] });
+  key = await service.newKey();
+});
+afterAll(() => service.stop());
+
+const list = (query: string, headers: Record<string, string> = {}, shelf = "a b") =>
+  service.call("GET", `/shelves/${encodeURIComponent(shelf)}/toys${query}`, { key, headers });
+
+/** The cursor of the next page; undefined on the last. */
+function cursorOf({ headers }: Reply): string | undefined {
+  const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  return next && (new URL(next).searchParams.get("cursor") ?? "");
+}
+
+test("a cursor belongs to its filters, in whatever order they are written", async () => {
+  const cursor = cursorOf(await list("?colour=red&size=small"));
+  const { status, json } = await list(`?cursor=${cursor}&size=small&colour=red`);
+  expect([status, json]).toEqual([200, [3, 4]]);
+  for (const others of ["colour=red", "colour=small&size=red", "colour=red&size=large"]) {
+    expect((await list(`?cursor=${cursor}&${others}`)).status).toBe(400);
+  }
+});
+
+test("a page links to the next one of the same path, and a cursor belongs to its path", async () => {
+  const first = await list("?limit=2");
+  const next = /<([^>]*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+  expect(next).toStartWith(`${service.app.base}/shelves/a%20b/toys?`);
+  const followed = await service.call("GET", next.slice(service.app.base.length), { key });
+  expect([followed.status, followed.json]).toEqual([200, [3, 4]]);
+  expect((await list(`?limit=2&cursor=${cursorOf(first)}`, {}, "c")).status).toBe(400);
+});
+
+test("whoever has a full last page learns that another page follows it now", async () => {
+  const last = await list("?limit=4");
+  const sent = { "If-None-Match": last.headers.get("etag") ?? "" };
+  expect([last.json, cursorOf(last), (await list("?limit=4", sent)).status]).toEqual([[1, 2, 3, 4], undefined, 304]);
+  toys++;
+  const again = await list("?limit=4", sent);
+  expect([again.status, again.json]).toEqual([200, [1, 2, 3, 4]]);
+  expect((await list(`?limit=4&cursor=${cursorOf(again)}`)).json).toEqual([5]);
+});
