@@ -28,7 +28,7 @@ import { addressQuota } from "./limits/address-quota.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter } from "./limits/memory-limiter.ts";
 import { PeriodicWork } from "./periodic-work.ts";
-import { type Storage, StorageUnavailable } from "./storage/storage.ts";
+import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
 import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
@@ -70,6 +70,8 @@ export interface AppOptions {
   readonly openStore?: typeof openStorage;
   /** What is taken on at once; where it is absent, what suits the service. */
   readonly loadLimits?: LoadLimits;
+  /** Aborted when the process is asked to stop. */
+  readonly stop?: AbortSignal;
   /** Called when the process has to end, because going on would risk data. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -94,13 +96,16 @@ export class App {
     const log = options.log ?? new Log(config.logLevel);
     checkContract(served.flatMap(({ operations }) => operations));
     const metrics = new Metrics();
-    const storage = openStore(config, {
+    const observer: StorageObserver = {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
+      failed: (cause) => metrics.storeFailed(cause),
+      postponed: (work, error) => log.error(`failed to ${work}`, error),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
         onFatal(failedStore(config, error));
       },
-    });
+    };
+    const storage = await openStore(config, observer, options.stop);
     try {
       await settleWorld(storage, config);
       const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);

@@ -4,16 +4,19 @@ import type { Config } from "./config.ts";
 import type { KeyWorld } from "./domains/accounts/api-key.ts";
 import { keyWorldOf, settleKeyWorld } from "./domains/accounts/key-world.store.ts";
 import { backupSqlite } from "./storage/sqlite/backup.ts";
-import { SqliteStorage } from "./storage/sqlite/sqlite-storage.ts";
+import { openWhenFree } from "./storage/sqlite/opening.ts";
 import { type Storage, type StorageObserver, StorageUnusable } from "./storage/storage.ts";
 
-/** Opens the store that the settings choose, and makes it where there is none. Throws `StorageUnusable`. */
-export function openStorage(config: Config, observer?: StorageObserver): Storage {
-  return new SqliteStorage(databaseFile(config), observer);
+/**
+ * Opens the store that the settings choose, and makes it where there is none. `stop` ends the wait for
+ * one that is locked. Rejects with `StorageUnusable`.
+ */
+export function openStorage(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
+  return openWhenFree(databaseFile(config), observer, stop);
 }
 
-/** Opens the store that the settings choose. Throws `StorageUnusable`, also where there is none. */
-export function openExistingStorage(config: Config): Storage {
+/** Opens the store that the settings choose. Rejects with `StorageUnusable`, also where there is none. */
+export async function openExistingStorage(config: Config): Promise<Storage> {
   requireStore(config);
   return openStorage(config);
 }
@@ -59,6 +62,7 @@ export async function worldOf(storage: Storage, config: Config): Promise<KeyWorl
 
 /** The end of a store on which the service must not go on, in words for the operator. */
 export function failedStore(config: Config, error: Error): StorageUnusable {
+  if (error instanceof StorageUnusable) return error;
   return new StorageUnusable(
     `The store at ${databaseFile(config)} failed: ${error.message}. The service ended at once, because it is not ` +
       "known what is on disk. Look at the disk, and start it again.",

@@ -1,63 +1,25 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
 import { eventually, newDataDir, Program, runJson } from "./harness/program.ts";
+import { Client } from "./torture/client.ts";
+import { environment, newKey } from "./torture/keys.ts";
+
+/** Another program that has the store for itself alone, from before the service is started. */
+async function lockedStore() {
+  const dataDir = newDataDir();
+  const file = join(dataDir, "petstore.db");
+  await new SqliteStorage(file).close(); // a store that is new
+  const other = new Database(file);
+  other.run("PRAGMA locking_mode = EXCLUSIVE");
+  other.run("BEGIN EXCLUSIVE");
+  return { dataDir, other };
+}
+const isWaiting = ({ output }: Program) => output.includes("failed to open the store");
 
 describe("stopping", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s under load loses no request", async (signal) => {
-    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "staging" });
-    const account = await runJson(
-      program.dataDir,
-      [
-        "accounts",
-        "create",
-        "--name",
-        "x",
-        "--plan",
-        "enterprise",
-        "--per-minute",
-        "10000000",
-        "--per-day",
-        "10000000",
-      ],
-      { PETSTORE_ENV: "staging" },
-    );
-    const { key } = await runJson(program.dataDir, ["keys", "create", "--account", account.id], {
-      PETSTORE_ENV: "staging",
-    });
-    let refused = false;
-    let signalled = false;
-    let answered = 0;
-    const broken: string[] = [];
-    const client = async () => {
-      while (!refused) {
-        try {
-          const response = await fetch(`${program.base}/pets`, {
-            method: "POST",
-            headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-            body: '{"name":"Rex","categoryId":1}',
-          });
-          await response.text();
-          if (response.status === 201) answered++;
-          else broken.push(String(response.status));
-        } catch (error) {
-          if ((error as { code?: string }).code === "ECONNREFUSED") refused = true;
-          else broken.push(String((error as { code?: string }).code));
-        }
-        if (answered >= 500 && !signalled) {
-          signalled = true;
-          program.child.kill(signal);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, client));
-    expect(await program.child.exited).toBe(0);
-    expect(broken).toEqual([]);
-    const { Database } = await import("bun:sqlite");
-    const database = new Database(join(program.dataDir, "petstore.db"), { readonly: true });
-    expect(database.query("SELECT count(*) AS count FROM pets").get()).toEqual({ count: answered });
-    database.close();
-  });
-
   test("a second signal ends the service at once", async () => {
     const program = await Program.start(newDataDir());
     program.child.kill("SIGTERM");
@@ -79,7 +41,6 @@ describe("stopping", () => {
         'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"',
     );
     unfinished.flush();
-    const { Database } = await import("bun:sqlite");
     const database = new Database(join(program.dataDir, "petstore.db"));
     database.run("PRAGMA busy_timeout = 5000");
     database.run("BEGIN IMMEDIATE");
@@ -103,7 +64,6 @@ describe("stopping", () => {
       fetch(`${first.base}/pets`, { method: "POST", headers, body: JSON.stringify({ name, categoryId: 1 }) });
     const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => create(`Animal ${index}`)));
     expect(answers.every(({ status }) => status === 201)).toBe(true);
-    const { Database } = await import("bun:sqlite");
     const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
     await eventually(
       async () => database.query<{ day_used: number }, []>("SELECT day_used FROM limit_windows").get()?.day_used,
@@ -120,4 +80,98 @@ describe("stopping", () => {
     expect(Number(response.headers.get("x-ratelimit-remaining"))).toBe(left);
     await second.end();
   });
+});
+
+describe("a service that is told to stop during its start", () => {
+  test("SIGTERM ends the wait for a store that another process has locked", async () => {
+    const { dataDir, other } = await lockedStore();
+    const program = new Program(dataDir);
+    await program.until(() => isWaiting(program));
+    expect([await program.end(), program.errors]).toEqual([0, ""]);
+    other.close();
+  });
+
+  test("a store that another process has locked is waited for", async () => {
+    const { dataDir, other } = await lockedStore();
+    const program = new Program(dataDir);
+    await program.until(() => isWaiting(program));
+    other.close();
+    await program.until(() => program.output.includes('"event":"listening"'));
+    expect(program.output).toContain("psk_test_");
+    expect(await program.end()).toBe(0);
+  });
+
+  test.each([
+    ["at once", () => true, [0, 143]], // before the program has begun, the system ends it
+    ["when the store is being made", ({ dataDir }: Program) => existsSync(join(dataDir, "petstore.db")), [0]],
+    ["when it first says something", ({ output }: Program) => output !== "", [0]],
+  ] as const)("SIGTERM %s is obeyed, and the next start is a whole one", async (_when, isMoment, statuses) => {
+    const program = new Program(newDataDir());
+    await eventually(
+      () => new Promise<boolean>((resolve) => setImmediate(() => resolve(isMoment(program)))),
+      (isNow) => isNow,
+    );
+    expect(statuses as readonly number[]).toContain(await program.end());
+    expect(program.errors).toBe("");
+    const next = await Program.start(program.dataDir);
+    const shown = [program, next].flatMap(({ output }) => output.match(/psk_test_\w+/g) ?? []);
+    const [key] = shown;
+    const answer = await fetch(`${next.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(await answer.json()).toHaveLength(6);
+    expect(new Set(shown).size).toBe(1);
+    expect(await next.end()).toBe(0);
+  });
+});
+
+describe("a service that is told to stop under full load", () => {
+  /** The promise: gone so long after the signal, in milliseconds. */
+  const GONE_WITHIN = 15_000;
+  const CONNECTIONS = 256;
+  const ANSWERS_BEFORE = 1_500;
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: answers every request, and asks each client to leave",
+    async (signal) => {
+      const dataDir = newDataDir();
+      const program = await Program.start(dataDir, environment);
+      const client = new Client(program.base, await newKey(dataDir, { perMinute: 10_000_000, perDay: 10_000_000 }));
+      const acknowledged: string[] = [];
+      const broken: string[] = [];
+      let answers = 0;
+      let signalled = Number.POSITIVE_INFINITY;
+
+      /** Sends one request after the other until the port is closed. Returns what the last answer said of the connection. */
+      const send = async (connection: number): Promise<string | null> => {
+        for (let last: string | null = null, count = 0; ; count++) {
+          const name = `Animal ${connection}-${count}`;
+          const isCreate = (connection + count) % 2 === 0;
+          try {
+            const { status, headers, text } = await (isCreate
+              ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
+              : client.call("GET", "/pets?limit=3"));
+            if (status !== (isCreate ? 201 : 200) || text === undefined) broken.push(`${status}: ${text}`);
+            if (isCreate) acknowledged.push(name);
+            last = headers.get("connection");
+          } catch (error) {
+            const { code } = error as { code?: string };
+            if (code !== "ECONNREFUSED") broken.push(String(code));
+            return last;
+          }
+          if (++answers === ANSWERS_BEFORE) {
+            program.child.kill(signal);
+            signalled = performance.now();
+          }
+        }
+      };
+      const last = await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => send(connection)));
+      expect(await program.child.exited).toBe(0);
+      expect(performance.now() - signalled).toBeLessThan(GONE_WITHIN);
+      expect([broken, program.errors]).toEqual([[], ""]);
+      expect(new Set(last)).toEqual(new Set(["close"]));
+      const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
+      const found = database.query<{ name: string }, []>("SELECT name FROM pets").all();
+      database.close();
+      expect(found.map(({ name }) => name).toSorted()).toEqual(acknowledged.toSorted());
+    },
+  );
 });

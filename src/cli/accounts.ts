@@ -18,7 +18,7 @@ export async function withAccounts<T>(
   work: (accounts: AccountStore) => T | Promise<T>,
   open = openExistingStorage,
 ): Promise<T> {
-  const storage = open(config);
+  const storage = await open(config);
   try {
     return await work(new AccountStore(storage, await worldOf(storage, config)));
   } finally {

@@ -1,5 +1,7 @@
 import { App } from "../app.ts";
-import { type Command, type Terminal } from "./command.ts";
+import { type Command, type Report, type Terminal } from "./command.ts";
+
+const report: Report = { json: { stopped: true }, text: "" };
 
 export const serve: Command = {
   name: "serve",
@@ -7,14 +9,26 @@ export const serve: Command = {
   run: async ({ json }, { config, print, stop }: Terminal) => {
     let fatal: Error | undefined;
     const stopped = Promise.withResolvers<void>();
-    const app = await App.start(config, {
-      onFatal: (error) => {
-        fatal ??= error;
-        stopped.resolve();
-      },
-    });
+    const onFatal = (error: Error) => {
+      fatal ??= error;
+      stopped.resolve();
+    };
+    let app: App;
+    try {
+      app = await App.start(config, { onFatal, stop });
+    } catch (error) {
+      if (stop.aborted) return report; // who told it to stop need not know why it could not start
+      throw error;
+    }
+    /** What is on disk is not known: no request may be served any more, and not even an orderly end may write. */
+    const endIfFatal = () => {
+      if (!fatal) return;
+      app.log.closeAtOnce();
+      throw fatal;
+    };
     app.log.debug("settings", { ...config, trustedProxies: config.trustedProxies.join(", ") });
-    const key = config.environment === "development" ? await app.firstStart() : undefined;
+    const isNew = config.environment === "development" && !stop.aborted;
+    const key = isNew ? await app.firstStart() : undefined;
     if (key) {
       const welcome = { key, address: app.base, docs: app.docs };
       print(json ? JSON.stringify(welcome) : welcomeText(welcome));
@@ -30,14 +44,11 @@ export const serve: Command = {
     if (stop.aborted) stopped.resolve();
     stop.addEventListener("abort", () => stopped.resolve());
     await stopped.promise;
-    if (fatal) {
-      // What is on disk is not known: no request may be served any more, and not even an orderly end may write.
-      app.log.closeAtOnce();
-      throw fatal;
-    }
+    endIfFatal();
     app.log.info("stopping");
     await app.stop();
-    return { json: { stopped: true }, text: "" };
+    endIfFatal();
+    return report;
   },
 };
 

@@ -13,8 +13,12 @@ const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
 const IDLE_TIMEOUT = 30;
 /** How long a stopping server goes on answering, so that clients learn to close, in milliseconds. */
 const DRAIN = 200;
-/** How long it then holds requests back before it closes the port, in milliseconds. */
-const HOLD = 50;
+/** It then holds requests back until no more of them have come for so long, in milliseconds. */
+const QUIET = 100;
+/** Turns of the event loop in which what has arrived is accepted and read for certain. */
+const TURNS = 5;
+/** But for no longer than this. */
+const LONGEST_HOLD = 2_000;
 
 /** What is served, once the address is known. */
 export interface Served {
@@ -39,6 +43,7 @@ export class Server {
   readonly #server: Bun.Server<undefined>;
   #isDraining = false;
   #held: Promise<void> | undefined;
+  #heldRequests = 0;
 
   /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
   constructor(host: string, port: number, served: (address: { host: string; port: number }) => Served) {
@@ -83,7 +88,7 @@ export class Server {
     await Bun.sleep(DRAIN);
     const hold = Promise.withResolvers<void>();
     this.#held = hold.promise;
-    await Bun.sleep(HOLD);
+    await this.#quiet();
     const finished = this.#server.stop();
     hold.resolve();
     let timer: Timer | undefined;
@@ -95,9 +100,22 @@ export class Server {
     await this.#server.stop(true);
   }
 
+  /** Resolves when all clients wait for an answer: each sends its next request only after that. */
+  async #quiet(): Promise<void> {
+    const deadline = performance.now() + LONGEST_HOLD;
+    let before: number;
+    do {
+      before = this.#heldRequests;
+      await Bun.sleep(QUIET);
+      // On a busy machine connections may have come that nobody had the time to accept and to read.
+      for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
+    } while (this.#heldRequests > before && performance.now() < deadline);
+  }
+
   #routes({ api, basePath, routes, pages }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
       if (!this.#isDraining) return api.serve(route, request, server);
+      if (this.#held) this.#heldRequests++;
       const response = whenReady(this.#held, () => api.serve(route, request, server));
       return whenReady(response, closing);
     };

@@ -88,6 +88,18 @@ export class StorageUnusable extends Error {
 export interface StorageObserver {
   /** After each commit: its length in seconds and how many transactions shared it. */
   committed(seconds: number, transactions: number): void;
+  /** Work has failed, by the engine's name of the cause. Whoever waits for it is told as well. */
+  failed(cause: string): void;
+  /** What the engine does by itself (`open the store`) has failed. It will try again. */
+  postponed(work: string, error: Error): void;
   /** The engine must not go on (a failed sync, a damaged file): the process has to end. */
   fatal(error: Error): void;
 }
+
+/** Takes no notice. */
+export const silentObserver: StorageObserver = {
+  committed: () => {},
+  failed: () => {},
+  postponed: () => {},
+  fatal: () => {},
+};

@@ -42,6 +42,7 @@ export class Metrics {
   #shed = 0;
   readonly #commits = new Histogram();
   #transactions = 0;
+  readonly #storeFailures = new Map<string, number>();
   readonly #gauges: { name: string; help: string; read: () => number }[] = [];
 
   /** Counts a served request. `operation` is a name of the contract, or undefined for none. */
@@ -75,6 +76,11 @@ export class Metrics {
   committed(seconds: number, transactions: number): void {
     this.#commits.observe(seconds);
     this.#transactions += transactions;
+  }
+
+  /** Counts work of the store that failed, by the engine's name of the cause. */
+  storeFailed(cause: string): void {
+    this.#storeFailures.set(cause, (this.#storeFailures.get(cause) ?? 0) + 1);
   }
 
   /** Adds a figure that is read when the metrics are. */
@@ -112,6 +118,12 @@ export class Metrics {
       this.#commits.expose("petstore_commit_duration_seconds", ""),
       head("petstore_transactions_total", "counter", "Transactions that shared those commits."),
       `petstore_transactions_total ${this.#transactions}\n`,
+      head(
+        "petstore_store_failures_total",
+        "counter",
+        "Work of the store that failed, by the engine's name of the cause.",
+      ),
+      ...[...this.#storeFailures].map(([cause, count]) => `petstore_store_failures_total{cause="${cause}"} ${count}\n`),
       ...this.#gauges.map(({ name, help, read }) => `${head(name, "gauge", help)}${name} ${read()}\n`),
       head("process_resident_memory_bytes", "gauge", "Memory of the process."),
       `process_resident_memory_bytes ${process.memoryUsage.rss()}\n`,

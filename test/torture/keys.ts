@@ -14,7 +14,7 @@ export async function newKey(dataDir: string, quota: Quota): Promise<string> {
 /** Several keys of one new account. */
 export async function newKeys(dataDir: string, quota: Quota, count: number): Promise<string[]> {
   const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir });
-  const storage = openStorage(config);
+  const storage = await openStorage(config);
   const accounts = new AccountStore(storage, keyWorld(config));
   const { id } = await accounts.createAccount("Torture", "enterprise", quota, Date.now());
   const issued = await Promise.all(

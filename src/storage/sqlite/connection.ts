@@ -1,4 +1,4 @@
-import type { Database, Statement as SqliteStatement } from "bun:sqlite";
+import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
 import type { Row, SqlParameter, Statement } from "../storage.ts";
 
 /** One connection to the store, with its statements prepared. Throws the errors of SQLite. */
@@ -24,6 +24,11 @@ export class Connection {
 
   run(statement: Statement): void {
     this.#prepare(statement).run();
+  }
+
+  /** Lets the write-ahead log stay when the connection is closed, and so also when the process ends. */
+  keepLog(): void {
+    this.#database.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
   }
 
   close(): void {

@@ -7,9 +7,6 @@ import { makeFolder } from "./disk.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
-/** How long opening waits for another process that opens or migrates the store, in milliseconds. */
-const OPENING_TIMEOUT = 10_000;
-const OPENING_RETRY = 5;
 /** Pages of the file kept in memory, in KiB. Without room for those in use, most reads cost a system call. */
 const CACHE_SIZE = 8_192;
 /** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
@@ -17,8 +14,9 @@ export const APPLICATION_ID = 0x50455453;
 
 /**
  * Opens the store for work: creates the file and its folder where they are missing, and brings the
- * schema up to date. `busyTimeout` is in milliseconds and blocks the thread: keep it short in a
- * server. Throws `StorageUnusable` with a reason for the operator.
+ * schema up to date. `busyTimeout` is how long each statement waits for a lock of another process, in
+ * milliseconds; it blocks the thread: keep it short in a server. Throws `StorageUnusable` with a
+ * reason for the operator.
  */
 export function openDatabase(
   file: string,
@@ -26,8 +24,9 @@ export function openDatabase(
   migrations: readonly Migration[] = allMigrations,
 ): Database {
   return open(file, busyTimeout, true, (database) => {
-    switchToWal(database);
+    database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
+    database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts does it
     database.run("PRAGMA foreign_keys = ON");
     database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
     migrate(database, file, migrations);
@@ -46,11 +45,10 @@ function open(file: string, busyTimeout: number, create: boolean, prepare: (data
   try {
     if (create) makeFolder(dirname(file));
     database = new Database(file, { create, readwrite: true, strict: true, safeIntegers: true });
-    database.run(`PRAGMA busy_timeout = ${OPENING_TIMEOUT}`); // first: any other statement can meet a lock
+    database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first: any other statement can meet a lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
     prepare(database);
-    database.run(`PRAGMA busy_timeout = ${busyTimeout}`);
     return database;
   } catch (error) {
     database?.close();
@@ -91,20 +89,6 @@ function requireOwnFile(database: Database, file: string): void {
   }
 }
 
-/** SQLite does not wait here if another process opens the new store too, so we do. */
-function switchToWal(database: Database): void {
-  const deadline = performance.now() + OPENING_TIMEOUT;
-  for (;;) {
-    try {
-      database.run("PRAGMA journal_mode = WAL");
-      return;
-    } catch (error) {
-      if (!sqliteCode(error).startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
-      Bun.sleepSync(OPENING_RETRY);
-    }
-  }
-}
-
 function migrate(database: Database, file: string, migrations: readonly Migration[]): void {
   if (schemaVersion(database, file, migrations) === migrations.length) return;
   // IMMEDIATE: of several processes that start at once, one migrates and the others wait.
@@ -129,10 +113,13 @@ function requireWritable(database: Database, version: number): void {
 function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
   const version = readNumber(database, "PRAGMA user_version");
   if (version > migrations.length) {
-    throw new StorageUnusable(
-      `The store at ${file} was written by a newer release: ` +
-        `its schema is ${version}, this release knows ${migrations.length}.`,
-    );
+    throw newerSchema(file, version, migrations.length);
   }
   return version;
+}
+
+export function newerSchema(file: string, version: number, known: number): StorageUnusable {
+  return new StorageUnusable(
+    `The store at ${file} was written by a newer release: its schema is ${version}, this release knows ${known}.`,
+  );
 }

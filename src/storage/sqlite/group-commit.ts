@@ -1,6 +1,6 @@
 import type { Statement, StorageObserver, Transaction } from "../storage.ts";
 import type { Connection } from "./connection.ts";
-import { asStorageError, sqliteCode } from "./database.ts";
+import { sqliteCode } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
@@ -9,7 +9,6 @@ const LOCK_RETRY = 5;
 /** Transactions in one commit: a bound on how long one of them can block the others. */
 const GROUP_SIZE = 512;
 
-const begin: Statement = { sql: "BEGIN IMMEDIATE" };
 const commit: Statement = { sql: "COMMIT" };
 const rollback: Statement = { sql: "ROLLBACK" };
 const savepoint: Statement = { sql: "SAVEPOINT member" };
@@ -31,13 +30,11 @@ type Verdict = () => void;
 export interface GroupCommitOptions {
   readonly connection: Connection;
   readonly log: WalFile;
-  readonly observer: StorageObserver;
-  /**
-   * Called before each group: the connection has to be in no transaction. Returns true if nobody has
-   * read since the last group.
-   */
-  readonly prepare: () => boolean;
-  /** The error to tell for one that SQLite threw. */
+  /** Begins the transaction of a group. Returns true if nobody has read since the last group. */
+  readonly begin: () => boolean;
+  /** Called after each commit that is on disk: its length in seconds and how many transactions shared it. */
+  readonly committed: StorageObserver["committed"];
+  /** The error to tell for one that was thrown. */
   readonly report: (error: unknown) => unknown;
   /** The error to tell when the log could not be synced. */
   readonly reportUnsynced: (error: Error) => unknown;
@@ -91,14 +88,13 @@ export class GroupCommit {
   }
 
   #commitGroup(): void {
-    const { connection, log, observer, prepare, report, reportUnsynced } = this.#options;
+    const { connection, log, begin, committed, report, reportUnsynced } = this.#options;
     const members = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
     let verdicts: Verdict[];
     let isQuiet: boolean;
     try {
-      isQuiet = prepare();
-      connection.run(begin);
+      isQuiet = begin();
       verdicts = this.#runTogether(members) ?? this.#runApart(members);
       connection.run(commit);
     } catch (error) {
@@ -113,7 +109,7 @@ export class GroupCommit {
       this.#syncing = [];
       if (error) refuse(members, reportUnsynced(error as Error));
       else {
-        observer.committed((performance.now() - started) / 1000, members.length);
+        committed((performance.now() - started) / 1000, members.length);
         for (const tell of verdicts) tell();
       }
       this.#next();
@@ -125,12 +121,12 @@ export class GroupCommit {
 
   /** Runs all members. If one throws, nothing is kept, and undefined says that they have to run apart. */
   #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
-    const { connection } = this.#options;
+    const { connection, begin } = this.#options;
     try {
       return group.map((waiting) => this.#runMember(waiting));
     } catch {
       if (connection.inTransaction) connection.run(rollback);
-      connection.run(begin);
+      begin();
       return undefined;
     }
   }
@@ -172,12 +168,11 @@ export class GroupCommit {
 
   /** Another process holds the write lock: those who waited too long are told, the others retry. */
   #waitForLock(error: unknown, now: number): void {
-    const unavailable = asStorageError(error);
-    this.#waiting = this.#waiting.filter(({ since, reject }) => {
-      const late = now - since > LOCK_DEADLINE;
-      if (late) reject(unavailable);
-      return !late;
-    });
+    const late = this.#waiting.filter(({ since }) => now - since > LOCK_DEADLINE);
+    if (late.length > 0) {
+      this.#waiting = this.#waiting.filter(({ since }) => now - since <= LOCK_DEADLINE);
+      refuse(late, this.#options.report(error));
+    }
     this.#next(LOCK_RETRY);
   }
 

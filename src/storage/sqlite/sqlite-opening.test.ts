@@ -1,11 +1,12 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Migration, migrations } from "../migrations.ts";
-import { all, type Row, StorageUnusable, statement } from "../storage.ts";
+import { all, type Row, StorageUnusable, silentObserver, statement } from "../storage.ts";
 import { openDatabase } from "./database.ts";
+import { openWhenFree } from "./opening.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-opening-"));
@@ -55,6 +56,15 @@ const log = () => {
   return entries.map(({ entry }) => entry);
 };
 
+/** Another program that has opened the store for itself alone. */
+const lockStore = () => {
+  openOnce();
+  const other = new Database(file);
+  other.run("PRAGMA locking_mode = EXCLUSIVE");
+  other.run("BEGIN EXCLUSIVE");
+  return other;
+};
+
 describe("migrations", () => {
   test("run in order, each once", () => {
     openOnce([make, note("second")]);
@@ -88,11 +98,11 @@ describe("migrations", () => {
 
 describe("opening at the same moment", () => {
   const script = `
-    const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
+    const { openWhenFree } = await import(process.env.SOURCE + "/opening.ts");
     const { all, statement } = await import(process.env.SOURCE + "/../storage.ts");
     console.log("ready");
     for await (const line of console) break;
-    const storage = new SqliteStorage(process.env.STORE);
+    const storage = await openWhenFree(process.env.STORE);
     await storage.write(() => all(statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)"), "Rex"));
     await storage.close();
   `;
@@ -116,6 +126,38 @@ describe("opening at the same moment", () => {
     const storage = new SqliteStorage(file);
     expect(storage.first(statement("SELECT count(*) AS figure FROM pets"))).toEqual({ figure: 6n });
     await storage.close();
+  });
+});
+
+describe("opening a store that another process has locked", () => {
+  test("waits for the lock, lets other work go on meanwhile, and says once that it waits", async () => {
+    const other = lockStore();
+    const postponed: string[] = [];
+    const opening = openWhenFree(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    other.close();
+    await (await opening).close();
+    expect(postponed).toEqual(["open the store"]);
+  });
+
+  test("ends the wait when it is told to stop", async () => {
+    const other = lockStore();
+    const stop = new AbortController();
+    const opening = openWhenFree(file, silentObserver, stop.signal).catch((error: StorageUnusable) => error.message);
+    stop.abort();
+    expect(await opening).toBe(`The store at ${file} cannot be opened: database is locked.`);
+    other.close();
+  });
+
+  test("is given up in the end", async () => {
+    const other = lockStore();
+    const now = performance.now();
+    const clock = spyOn(performance, "now").mockImplementation(() => now);
+    const opening = openWhenFree(file).catch((error: unknown) => error);
+    clock.mockImplementation(() => now + 10_001);
+    expect(await opening).toBeInstanceOf(StorageUnusable);
+    clock.mockRestore();
+    other.close();
   });
 });
 

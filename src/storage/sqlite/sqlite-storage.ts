@@ -1,3 +1,4 @@
+import { migrations } from "../migrations.ts";
 import {
   all,
   type Row,
@@ -6,13 +7,18 @@ import {
   type Storage,
   type StorageObserver,
   StorageUnavailable,
+  silentObserver,
   type Transaction,
 } from "../storage.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { Connection } from "./connection.ts";
-import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
+import { APPLICATION_ID, asStorageError, newerSchema, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { StoreFiles, StoreMoved } from "./store-files.ts";
 import { WalFile } from "./wal-file.ts";
 
+/** How long a statement may block the thread to wait for a lock, in milliseconds. */
+const BUSY_TIMEOUT = 1;
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
 
@@ -22,12 +28,12 @@ const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 /** What is acknowledged is on disk all the same: `GroupCommit` syncs the log, on another thread. */
 const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
 const begin: Statement = { sql: "BEGIN" };
+const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
 const end: Statement = { sql: "COMMIT" };
 const dataVersion: Statement = { sql: "PRAGMA data_version" };
+const schemaVersion: Statement = { sql: "PRAGMA user_version" };
 /** A write that changes nothing, but needs a disk with room. It writes the same in every release. */
 const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
-
-const silentObserver: StorageObserver = { committed: () => {}, fatal: () => {} };
 
 /**
  * The embedded engine: one connection, reads at once on the calling thread, writes in group commits.
@@ -36,32 +42,47 @@ const silentObserver: StorageObserver = { committed: () => {}, fatal: () => {} }
  * more than finding a row.
  */
 export class SqliteStorage implements Storage {
+  readonly #file: string;
   readonly #connection: Connection;
   readonly #log: WalFile;
   readonly #observer: StorageObserver;
+  readonly #files: StoreFiles;
   readonly #writes: GroupCommit;
+  readonly #checkpoints: Checkpoints;
   readonly #listeners: (() => void)[] = [];
   readonly #poll: Timer;
   #closed = false; // no more writes
   #ended = false; // no more reads
+  /** Why nothing may be done any more. */
+  #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
   /** True from the first read in a turn of the event loop to its end, or to the next commit. */
   #reading = false;
   #hasRead = false; // since the last group of writes
 
-  /** Opens the store in `file`. Throws `StorageUnusable`. */
-  constructor(file: string, observer: StorageObserver = silentObserver, busyTimeout = 1) {
-    this.#connection = new Connection(openDatabase(file, busyTimeout));
+  /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it locked. */
+  constructor(file: string, observer: StorageObserver = silentObserver) {
+    this.#file = file;
+    this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT));
     this.#log = new WalFile(file);
+    this.#files = new StoreFiles(file);
     this.#connection.run(leaveSyncsToUs);
     this.#observer = observer;
+    this.#checkpoints = new Checkpoints({
+      connection: this.#connection,
+      prepare: this.#endRead,
+      failed: (error) => this.#postpone(error),
+    });
     this.#writes = new GroupCommit({
       connection: this.#connection,
       log: this.#log,
-      observer,
-      prepare: () => this.#beforeWrites(),
+      begin: () => this.#beginWrite(),
+      committed: (seconds, transactions) => {
+        observer.committed(seconds, transactions);
+        this.#checkpoints.committed();
+      },
       report: (error) => this.#report(error),
-      reportUnsynced: (error) => this.#reportUnsynced(error),
+      reportUnsynced: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
     this.#poll = setInterval(() => this.#look(), FOREIGN_WRITE_POLL);
@@ -112,6 +133,7 @@ export class SqliteStorage implements Storage {
     this.#closed = true;
     clearInterval(this.#poll);
     await this.#writes.drained();
+    this.#checkpoints.stop();
     this.#endRead();
     this.#ended = true;
     this.#log.close();
@@ -124,6 +146,7 @@ export class SqliteStorage implements Storage {
    */
   #beginRead(): void {
     if (this.#reading || this.#ended) return;
+    if (this.#failure) throw this.#failure;
     this.#connection.run(begin);
     this.#reading = true;
     this.#hasRead = true;
@@ -148,8 +171,13 @@ export class SqliteStorage implements Storage {
   };
 
   /** Returns true if nobody has read since the last group of writes. */
-  #beforeWrites(): boolean {
+  #beginWrite(): boolean {
     this.#endRead();
+    if (this.#failure) throw this.#failure;
+    if (!this.#files.areInPlace())
+      throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
+    this.#connection.run(beginImmediate);
+    this.#noticeForeignWrites(); // from here on there are none
     const isQuiet = !this.#hasRead;
     this.#hasRead = false;
     return isQuiet;
@@ -167,6 +195,8 @@ export class SqliteStorage implements Storage {
   #noticeForeignWrites(): void {
     const version = this.#readDataVersion();
     if (version === this.#dataVersion) return;
+    const schema = Number(this.#connection.first(schemaVersion, [])?.["user_version"]);
+    if (schema > migrations.length) throw this.#fail(newerSchema(this.#file, schema, migrations.length));
     this.#dataVersion = version;
     for (const listener of this.#listeners) listener();
   }
@@ -176,17 +206,29 @@ export class SqliteStorage implements Storage {
     return this.#connection.first(dataVersion, [])?.["data_version"];
   }
 
-  /** After a failed sync nobody knows what is on disk, and no later sync tells. */
-  #reportUnsynced(error: Error): unknown {
-    const reported = new StorageUnavailable(error.message, { cause: error });
-    this.#observer.fatal(reported);
-    return reported;
-  }
-
+  /** The error to tell for one that was thrown. Ends all work where going on would risk data. */
   #report(error: unknown): unknown {
     if (this.#ended) return new StorageUnavailable("The store is closed.", { cause: error });
+    const code = error instanceof StoreMoved ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);
+    if (code !== "") this.#observer.failed(code);
     const reported = asStorageError(error);
-    if (fatalCodes.test(sqliteCode(error))) this.#observer.fatal(reported as Error);
-    return reported;
+    return fatalCodes.test(code) ? this.#fail(reported as Error) : reported;
+  }
+
+  #postpone(error: unknown): void {
+    const reported = this.#report(error);
+    if (!this.#ended && !this.#failure)
+      this.#observer.postponed("move the store's log into its file", reported as Error);
+  }
+
+  /** Ends all work: after a failed sync nobody knows what is on disk, and no later sync tells. */
+  #fail(error: Error): StorageUnavailable {
+    if (!this.#failure) {
+      this.#failure = new StorageUnavailable(error.message, { cause: error });
+      // Closing syncs again, which can succeed without what the failed sync has lost. The log still has it all.
+      this.#connection.keepLog();
+      this.#observer.fatal(error);
+    }
+    return this.#failure;
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "node:fs";
 
 /**
  * The write-ahead log of an open database, to sync it on another thread: the thread that serves goes
@@ -12,7 +12,7 @@ export class WalFile {
 
   /** `file` is the database, which has to be open in WAL mode. Closing it drops no lock of SQLite's. */
   constructor(file: string) {
-    this.#descriptor = openSync(`${file}-wal`, "r+");
+    this.#descriptor = openSync(`${realpathSync(file)}-wal`, "r+");
   }
 
   /** Calls back when all that was committed before the call is on disk, or with the reason why it may not be. */

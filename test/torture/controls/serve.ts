@@ -10,7 +10,7 @@ import { EarlyStorage } from "./early-storage.ts";
 
 /** The real store whose log nobody syncs; `mode` is what SQLite itself is told instead of NORMAL. */
 function unsynced(mode: "NORMAL" | "OFF") {
-  return (config: Config): Storage => {
+  return (config: Config): Promise<Storage> => {
     WalFile.prototype.sync = (done) => void setImmediate(done, null);
     WalFile.prototype.syncHere = () => {};
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
@@ -22,8 +22,8 @@ function unsynced(mode: "NORMAL" | "OFF") {
   };
 }
 
-const stores: Readonly<Record<string, (config: Config) => Storage>> = {
-  early: ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
+const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
+  early: async ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
   off: unsynced("OFF"),
   normal: unsynced("NORMAL"),
 };

@@ -1,0 +1,32 @@
+import { type StorageObserver, silentObserver } from "../storage.ts";
+import { sqliteCode } from "./database.ts";
+import { SqliteStorage } from "./sqlite-storage.ts";
+
+/** How long opening waits for another process that opens, migrates or locks the store, in milliseconds. */
+const DEADLINE = 10_000;
+const RETRY = 5;
+
+/**
+ * Opens the store in `file` as soon as no other process has it locked. Nothing is blocked meanwhile,
+ * so that a process can be told to stop: `stop` ends the wait. Rejects with `StorageUnusable`.
+ */
+export async function openWhenFree(
+  file: string,
+  observer: StorageObserver = silentObserver,
+  stop?: AbortSignal,
+): Promise<SqliteStorage> {
+  const deadline = performance.now() + DEADLINE;
+  for (let isWaiting = false; ; isWaiting = true) {
+    try {
+      return new SqliteStorage(file, observer);
+    } catch (error) {
+      if (!isLocked(error) || stop?.aborted || performance.now() > deadline) throw error;
+      if (!isWaiting) observer.postponed("open the store", error as Error);
+    }
+    await Bun.sleep(RETRY);
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY");
+}
