@@ -1,4 +1,4 @@
-// Runs the tests of faults and of hostile requests in their long form: npm run torture -- [--rounds N] [--seed N]
+// Runs the tests of faults, of hostile requests and of random walks in their long form: npm run torture -- [--rounds N] [--seed N]
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -10,7 +10,15 @@ for (const [name, value] of Object.entries(values)) {
 const tests = fileURLToPath(new URL("test.mjs", import.meta.url));
 const { status } = spawnSync(
   process.execPath,
-  [tests, "test/torture", "test/hostile", "test/attack", "test/overload"],
+  [
+    tests,
+    "test/torture",
+    "test/hostile",
+    "test/attack",
+    "test/overload",
+    "test/supply-chain.test.ts",
+    "src/domains/orders/shop-model.test.ts",
+  ],
   {
     stdio: "inherit",
     env: {

@@ -2,19 +2,16 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
-import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
+import type { BoundOperation, Operation, Write } from "./contract/operation.ts";
 import { isDoneWithin } from "./deadline.ts";
 import { operationAnchor } from "./derive/reference-page.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
-import { categoryHandlers } from "./domains/categories/categories.handlers.ts";
-import { categoryOperations } from "./domains/categories/categories.operations.ts";
-import { CategoryStore, categoryHasRecord } from "./domains/categories/categories.store.ts";
-import { petHandlers } from "./domains/pets/pets.handlers.ts";
-import { petOperations } from "./domains/pets/pets.operations.ts";
-import { PetStore } from "./domains/pets/pets.store.ts";
+import { UsageStore } from "./domains/accounts/usage.store.ts";
+import { UsageCounter } from "./domains/accounts/usage-counter.ts";
+import { type Domain, type DomainParts, domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { Api } from "./http/api.ts";
 import { ClientAddresses } from "./http/client-address.ts";
@@ -23,33 +20,16 @@ import { Deadlines } from "./http/deadlines.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
 import { Load, type LoadLimits } from "./http/load.ts";
+import { SafeRetries } from "./http/safe-retries.ts";
 import { Server } from "./http/server.ts";
-import { addressQuota } from "./limits/address-quota.ts";
-import { LimitStore } from "./limits/limits.store.ts";
-import { MemoryLimiter } from "./limits/memory-limiter.ts";
-import { PeriodicWork } from "./periodic-work.ts";
+import { type LimiterEngine, openLimiter } from "./limiter.ts";
+import { type PeriodicTask, PeriodicWork } from "./periodic-work.ts";
+import { RetryStore } from "./retries/retries.store.ts";
 import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
 import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
-
-/** One folder of `domains/`, or more that work on each other: operations, and how they come to life on a store. */
-export interface Domain {
-  readonly operations: readonly Operation[];
-  readonly open: (storage: Storage, config: Config) => BoundOperation[];
-}
-
-/** Every domain whose operations are served. */
-export const domains: readonly Domain[] = [
-  { operations: [...petOperations, ...categoryOperations], open: openPetsAndCategories },
-];
-
-/** Together, because the animals of a category that is deleted move, and an animal may have to name one that exists. */
-function openPetsAndCategories(storage: Storage, { strictCategories }: Config): BoundOperation[] {
-  const pets = new PetStore(storage, strictCategories ? categoryHasRecord : undefined);
-  const categories = new CategoryStore(storage, pets);
-  return [...bind(petOperations, petHandlers(pets)), ...bind(categoryOperations, categoryHandlers(categories))];
-}
+import { Tracer } from "./telemetry/tracer.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const REQUEST_DEADLINE = 10_000;
@@ -66,6 +46,9 @@ export interface AppOptions {
   readonly clock?: Clock;
   readonly domains?: readonly Domain[];
   readonly log?: Log;
+  readonly metrics?: Metrics;
+  /** Set where other processes share the port: gives the metrics of all. */
+  readonly shared?: { readonly metricsOfAll: () => Promise<string> } | undefined;
   /** Opens the store; where it is absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
   /** What is taken on at once; where it is absent, what suits the service. */
@@ -85,21 +68,29 @@ export class App {
   readonly accounts: AccountStore;
   readonly log: Log;
   readonly #storage: Storage;
+  readonly #limits: LimiterEngine;
   readonly #periodic: PeriodicWork;
+  readonly #usage: UsageCounter;
   readonly #server: Server;
+  readonly #tracer: Tracer | undefined;
   readonly #looks: Timer;
   #stopping = false;
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
   static async start(config: Config, options: AppOptions = {}): Promise<App> {
-    const { clock = systemClock, domains: served = domains, openStore = openStorage, onFatal = () => {} } = options;
+    const {
+      clock = systemClock,
+      domains: served = domains,
+      openStore = openStorage,
+      onFatal = () => {},
+      metrics = new Metrics(),
+    } = options;
     const log = options.log ?? new Log(config.logLevel);
     checkContract(served.flatMap(({ operations }) => operations));
-    const metrics = new Metrics();
     const observer: StorageObserver = {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       failed: (cause) => metrics.storeFailed(cause),
-      postponed: (work, error) => log.error(`failed to ${work}`, error),
+      postponed: (work, error) => log.failing(`failed to ${work}`, error),
       fatal: (error) => {
         log.error("the store cannot be used any more", error);
         onFatal(failedStore(config, error));
@@ -108,12 +99,12 @@ export class App {
     const storage = await openStore(config, observer, options.stop);
     try {
       await settleWorld(storage, config);
-      const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota);
+      const limits = await openLimiter(config, { storage, clock, log, metrics });
       const load = new Load(clock, options.loadLimits, (isTooMuch) => {
         if (isTooMuch) log.warn("overloaded: requests are refused");
         else log.info("no longer overloaded");
       });
-      return new App(config, served, { storage, limiter, load, clock, log, metrics });
+      return new App(config, served, { storage, limits, load, clock, log, metrics, shared: options.shared });
     } catch (error) {
       await storage.close();
       throw error;
@@ -123,45 +114,99 @@ export class App {
   private constructor(
     config: Config,
     served: readonly Domain[],
-    parts: { storage: Storage; limiter: MemoryLimiter; load: Load; clock: Clock; log: Log; metrics: Metrics },
+    parts: Pick<AppOptions, "shared"> & {
+      storage: Storage;
+      limits: LimiterEngine;
+      load: Load;
+      clock: Clock;
+      log: Log;
+      metrics: Metrics;
+    },
   ) {
-    const { storage, limiter, load, clock, log, metrics } = parts;
+    const { storage, limits, load, clock, log, metrics, shared } = parts;
+    const { limiter } = limits;
     this.log = log;
     this.#storage = storage;
+    this.#limits = limits;
     const world = keyWorld(config);
     this.accounts = new AccountStore(storage, world, () => authenticator.forget());
     const authenticator = new KeyAuthenticator(this.accounts, world, clock);
     storage.onForeignWrite(() => authenticator.forget());
-    for (const [kind, meaning] of Object.entries(limiterGauges) as [keyof typeof limiterGauges, string][]) {
-      metrics.gauge(`petstore_limiter_${kind}`, meaning, () => limiter.size[kind]);
-    }
+    const usageStore = new UsageStore(storage);
+    const usage = new UsageCounter(usageStore, clock);
+    this.#usage = usage;
+    metrics.gauge("petstore_usage_counts", "Counts of the usage that are not written yet.", () => usage.size.counts);
+    metrics.gauge(
+      "petstore_usage_uncounted",
+      "Requests that are missing in the usage, because too many counts waited for the store.",
+      () => usage.size.uncounted,
+    );
+    this.#tracer = config.traces && new Tracer(config.traces, { clock, log, metrics });
+    const tracer = this.#tracer;
     const deadlines = new Deadlines<Response>(clock);
     metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
 
-    const bound = served.flatMap((domain) => domain.open(storage, config));
+    // The handlers of our domains make their changes of steps for this store.
+    const write = storage.write.bind(storage) as Write;
+    const answers = new RetryStore(storage);
+    const retries = new SafeRetries(answers, write, clock);
+    metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => retries.running);
+
+    const tasks: PeriodicTask[] = [
+      { name: "save the limits", by: "each", run: () => limits.save() },
+      { name: "note the last use of keys", by: "each", run: () => authenticator.noteUses() },
+      { name: "save the usage", by: "each", run: () => usage.save() },
+      { name: "forget old usage", by: "leader", run: () => usageStore.sweep(clock.now()) },
+      { name: "forget answers kept for retries", by: "leader", run: () => answers.forgetExpired(clock.now()) },
+    ];
+    const domainParts: DomainParts = {
+      clock,
+      repeat: (task) => tasks.push(task),
+      accounts: this.accounts,
+      keyUses: authenticator,
+      limiter,
+      usage,
+      usageStore,
+    };
+    const bound = served.flatMap((domain) => domain.open(storage, config, domainParts));
     const operations = bound.map(({ operation }) => operation);
+    const exposed = () => shared?.metricsOfAll() ?? metrics.expose();
     let base = "";
     let docs = "";
-    this.#server = new Server(config.host, config.port, ({ host, port }) => {
-      base = baseAddress(config, host, port);
-      const basePath = new URL(base).pathname;
-      const root = basePath.slice(0, -"/v1".length);
-      docs = `${base.slice(0, -"/v1".length)}/docs`;
-      const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
-      const clients = new ClientAddresses(config.trustedProxies);
-      const around = { addresses: clients, clock, log, metrics, load, deadlines, explain: explainError };
-      return {
-        api: new Api({ authenticator, limiter, ...around }, base),
-        basePath,
-        routes: compileRoutes(bound, operations, addresses),
-        pages: new Map([
-          ...documentPages(operations, config, base, root),
-          ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics, clock }),
-        ]),
-      };
-    });
+    this.#server = new Server(
+      { host: config.host, port: config.port, isShared: shared !== undefined },
+      ({ host, port }) => {
+        base = baseAddress(config, host, port);
+        const basePath = new URL(base).pathname;
+        const root = basePath.slice(0, -"/v1".length);
+        docs = `${base.slice(0, -"/v1".length)}/docs`;
+        const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
+        const clients = new ClientAddresses(config.trustedProxies);
+        const around = {
+          write,
+          retries,
+          addresses: clients,
+          clock,
+          log,
+          metrics,
+          tracer,
+          load,
+          deadlines,
+          explain: explainError,
+        };
+        return {
+          api: new Api({ authenticator, limiter, usage, ...around }, base),
+          basePath,
+          routes: compileRoutes(bound, operations, addresses),
+          pages: new Map([
+            ...documentPages(operations, config, base, root),
+            ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics: exposed, clock }),
+          ]),
+        };
+      },
+    );
     this.base = base;
     this.docs = docs;
     this.port = this.#server.port;
@@ -169,10 +214,7 @@ export class App {
       load.look();
       deadlines.look();
     }, LOOK);
-    this.#periodic = new PeriodicWork(log, [
-      { name: "save the limits", run: () => limiter.save() },
-      { name: "note the last use of keys", run: () => authenticator.noteUses() },
-    ]);
+    this.#periodic = new PeriodicWork(log, tasks, () => storage.lead());
   }
 
   /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
@@ -187,19 +229,19 @@ export class App {
     const rest = () => STOP_DEADLINE - (performance.now() - started);
     await isDoneWithin(this.#server.stop(REQUEST_DEADLINE), rest());
     clearInterval(this.#looks);
-    const saved = this.#periodic.stop().then(() => this.#storage.close());
+    const saved = this.#periodic
+      .stop()
+      .then(() => this.#usage.saveAll())
+      .catch((error: unknown) => this.log.error("failed to save the usage", error))
+      .then(() => this.#limits.close())
+      .then(() => this.#storage.close());
     if (!(await isDoneWithin(saved, rest()))) {
       this.log.warn("the store was not free in time", { lost: "what was counted since it was free" });
     }
+    await this.#tracer?.close();
     await this.log.close();
   }
 }
-
-const limiterGauges = {
-  accounts: "Accounts whose windows are in memory.",
-  addresses: "Addresses whose windows are in memory.",
-  keys: "Keys that were limited lately or are banned.",
-};
 
 function explainError(error: unknown): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;

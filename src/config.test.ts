@@ -48,3 +48,12 @@ test("all faults are told at once", () => {
     ].join("\n"),
   );
 });
+
+test.each([
+  ["PETSTORE_DATABASE_URL", "postgres://petstore:hunter2@db.test:99999/petstore"],
+  ["PETSTORE_VALKEY_URL", "redis://petstore:hunter2@cache.test:99999"],
+])("a fault of %s does not tell the password in it", (name, text) => {
+  const read = () => readConfig({ [name]: text });
+  expect(read).toThrow(`${name} has to be an address such as `);
+  expect(read).not.toThrow("hunter2");
+});

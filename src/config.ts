@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import { isNetwork } from "./http/client-address.ts";
+import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
 import { nearest } from "./nearest.ts";
+import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
 import { type LogLevel, logLevels } from "./telemetry/log.ts";
+import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telemetry/otlp.ts";
 
 const environments = ["development", "staging", "production"] as const;
 export type Environment = (typeof environments)[number];
@@ -14,6 +17,8 @@ interface Setting<T> {
   /** What a valid value is, for the person who wrote another. */
   readonly expects: string;
   readonly parse: (text: string) => T | undefined;
+  /** True if its value holds a password, which nobody is shown. */
+  readonly isSecret?: boolean;
 }
 
 function setting<T>(definition: Setting<T>): Setting<T> {
@@ -66,6 +71,15 @@ export const settings = {
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
   }),
+  PETSTORE_DATABASE_URL: setting<PostgresAddress>({
+    meaning:
+      "The PostgreSQL database (15 or later) of a store that many processes share, in place of the embedded one. " +
+      "With several hosts, the primary among them is used.",
+    fallback: "",
+    expects: "an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE, or with HOST:5432,HOST:5432",
+    parse: parsePostgresAddress,
+    isSecret: true,
+  }),
   PETSTORE_BASE_URL: setting<string>({
     meaning:
       "The base address of production, as clients see it; links in answers start with it. " +
@@ -75,6 +89,16 @@ export const settings = {
   PETSTORE_STAGING_BASE_URL: setting<string>({
     meaning: "The base address of staging, as clients see it; used where `PETSTORE_ENV` is `staging`.",
     ...addressForm,
+  }),
+  PETSTORE_VALKEY_URL: setting<ValkeyAddress>({
+    meaning:
+      "A Valkey or Redis server, in which all processes count limits and bans together: " +
+      "`redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS. Several hosts separated by commas, or " +
+      "`?cluster=true` behind one, name a cluster. Unset: each process counts for itself.",
+    fallback: "",
+    expects: "an address such as redis://127.0.0.1:6379",
+    parse: parseValkeyUrl,
+    isSecret: true,
   }),
   PETSTORE_TRUSTED_PROXIES: setting<readonly string[]>({
     meaning: "Addresses or networks of proxies whose `X-Forwarded-For` is believed, separated by commas.",
@@ -92,11 +116,47 @@ export const settings = {
     expects: "true or false",
     parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   }),
+  PETSTORE_RESERVATION_MINUTES: setting<number>({
+    meaning: "How long an order reserves its animal, unless it is confirmed or cancelled before. For new orders.",
+    fallback: "15",
+    expects: "a whole number of minutes from 1 to 43200, which is 30 days",
+    parse: (text) => (/^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 43_200 ? Number(text) : undefined),
+  }),
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
     meaning:
       "The least serious log lines that are written. Each request is a line at `info`; `debug` adds the settings.",
     fallback: "info",
     ...oneOf(logLevels),
+  }),
+  // Those of OpenTelemetry have the names of its specification, which operators set for all their services.
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string>({
+    meaning:
+      "A receiver of traces that takes OTLP over HTTP as JSON, such as `http://127.0.0.1:4318`; they are sent to " +
+      "`/v1/traces` below it. Unset: no traces.",
+    fallback: "",
+    expects: "an absolute http or https address without credentials",
+    parse: parseOtlpEndpoint,
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: setting<Readonly<Record<string, string>>>({
+    meaning: "Headers that the receiver wants, such as a key of it: `name=value,name=value`, percent-encoded.",
+    fallback: "",
+    expects: "name=value, more of them separated by commas",
+    isSecret: true,
+    parse: parseOtlpHeaders,
+  }),
+  OTEL_SERVICE_NAME: setting<string>({
+    meaning: "The name of the service in its traces.",
+    fallback: "petstore",
+    expects: "a name",
+    parse: (text) => text,
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting<number>({
+    meaning:
+      "The part of the requests that is traced, unless the client's `traceparent` says whether it is " +
+      "(the sampler `parentbased_traceidratio`).",
+    fallback: "1",
+    expects: "a number from 0 to 1",
+    parse: (text) => (/^(0|1|[01]?\.[0-9]+|1\.0+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
   }),
 };
 
@@ -108,12 +168,20 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** The database of the store; undefined for the embedded one. It holds a password. */
+  readonly database: PostgresAddress | undefined;
   readonly baseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
+  /** Where limits are counted together; undefined for this process alone. It may hold a password. */
+  readonly valkey: ValkeyAddress | undefined;
   readonly trustedProxies: readonly string[];
   /** True if an animal may name only a category that has a record. */
   readonly strictCategories: boolean;
+  /** How long an order reserves its animal, in minutes. */
+  readonly reservationMinutes: number;
   readonly logLevel: LogLevel;
+  /** Where traces are sent; undefined for nowhere. The headers may hold a secret. */
+  readonly traces: TraceSettings | undefined;
 }
 
 /** Settings that cannot be used: a line for each. */
@@ -133,12 +201,22 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       const meant = nearest(name, known);
       return `${name} is not a setting.${meant ? ` Did you mean ${meant}?` : ""}`;
     });
-  const read = <T>(name: keyof typeof settings, { fallback, expects, parse }: Setting<T>): T | undefined => {
+  const read = <T>(name: keyof typeof settings, { fallback, expects, parse, isSecret }: Setting<T>): T | undefined => {
     const text = environment[name] || fallback;
     if (text === "") return undefined;
     const value = parse(text);
-    if (value === undefined) faults.push(`${name} is ${JSON.stringify(text)}, but has to be ${expects}.`);
+    if (value === undefined) {
+      faults.push(
+        isSecret ? `${name} has to be ${expects}.` : `${name} is ${JSON.stringify(text)}, but has to be ${expects}.`,
+      );
+    }
     return value;
+  };
+  const tracesUrl = read("OTEL_EXPORTER_OTLP_ENDPOINT", settings.OTEL_EXPORTER_OTLP_ENDPOINT);
+  const traces = {
+    headers: read("OTEL_EXPORTER_OTLP_HEADERS", settings.OTEL_EXPORTER_OTLP_HEADERS) ?? {},
+    service: read("OTEL_SERVICE_NAME", settings.OTEL_SERVICE_NAME) as string,
+    ratio: read("OTEL_TRACES_SAMPLER_ARG", settings.OTEL_TRACES_SAMPLER_ARG) as number,
   };
   const config = {
     environment: read("PETSTORE_ENV", settings.PETSTORE_ENV) as Environment,
@@ -146,11 +224,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: read("PETSTORE_HOST", settings.PETSTORE_HOST) as string,
     port: read("PETSTORE_PORT", settings.PETSTORE_PORT) as number,
     dataDir: read("PETSTORE_DATA_DIR", settings.PETSTORE_DATA_DIR) as string,
+    database: read("PETSTORE_DATABASE_URL", settings.PETSTORE_DATABASE_URL),
     baseUrl: read("PETSTORE_BASE_URL", settings.PETSTORE_BASE_URL),
     stagingBaseUrl: read("PETSTORE_STAGING_BASE_URL", settings.PETSTORE_STAGING_BASE_URL),
+    valkey: read("PETSTORE_VALKEY_URL", settings.PETSTORE_VALKEY_URL),
     trustedProxies: read("PETSTORE_TRUSTED_PROXIES", settings.PETSTORE_TRUSTED_PROXIES) ?? [],
     strictCategories: read("PETSTORE_STRICT_CATEGORIES", settings.PETSTORE_STRICT_CATEGORIES) ?? false,
+    reservationMinutes: read("PETSTORE_RESERVATION_MINUTES", settings.PETSTORE_RESERVATION_MINUTES) as number,
     logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
+    traces: tracesUrl === undefined ? undefined : { url: tracesUrl, ...traces },
   };
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   return { ...config, dataDir: resolve(environment["PETSTORE_DATA_DIR"] ? folder : "", config.dataDir) };

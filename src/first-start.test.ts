@@ -30,7 +30,7 @@ test("makes an account, its key and six animals in four categories, once", async
   const key = await start();
   const owner = await accounts.findValid(keyDigest(key ?? ""), Date.now());
   expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
-  const { body } = await new PetStore(storage).page(undefined, 100, undefined);
+  const { body } = await new PetStore(storage).page(undefined, 100);
   expect(body.map(({ id, name }) => `${id} ${name}`)).toEqual([
     "1 Rex",
     "2 Bella",

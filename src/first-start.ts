@@ -27,11 +27,11 @@ const sampleAnimals: readonly NewPet[] = [
 export async function firstStart(storage: Storage, accounts: AccountStore): Promise<string | undefined> {
   if ((await accounts.accounts()).length > 0) return undefined;
   const pets = new PetStore(storage);
-  const { body: animals } = await pets.page(undefined, 1, undefined);
+  const { body: animals } = await pets.page(undefined, 1);
   if (animals.length === 0) {
     const categories = new CategoryStore(storage, pets);
-    for (const category of sampleCategories) await categories.add(category); // one that is there stays
-    for (const animal of sampleAnimals) await pets.add(animal);
+    for (const category of sampleCategories) await storage.write(() => categories.add(category)); // one that is there stays
+    for (const animal of sampleAnimals) await storage.write(() => pets.add(animal));
   }
   const { key } = await accounts.createAccountWithKey("First account", "business", "First key", Date.now());
   return key;

@@ -1,11 +1,16 @@
-import { writeSync } from "node:fs";
-import { join } from "node:path";
+import { write, writeSync } from "node:fs";
+import { basename, join } from "node:path";
+import { addAbortSignal } from "node:stream";
+import { promisify } from "node:util";
 import { run } from "./cli/run.ts";
 
 /** A terminal's Ctrl-C reaches a process twice when npm runs it: directly, and passed on by npm. */
 const SAME_INTERRUPT = 100;
 
 process.umask(0o077); // what the service writes is for its user alone
+
+/** True in the one-file executable, which alone holds files besides its code. */
+const isExecutable = Bun.embeddedFiles.length > 0;
 
 const stop = new AbortController();
 let interruptedAt = Number.NEGATIVE_INFINITY;
@@ -29,12 +34,29 @@ function typedIn(): string {
   return (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
 }
 
+/** Writes on another thread, however long the reader lets it wait. */
+async function output(text: string): Promise<void> {
+  let rest: Uint8Array = Buffer.from(text);
+  while (rest.length > 0) rest = rest.subarray((await promisify(write)(1, rest)).bytesWritten);
+}
+
+/** Replaces what the last line of the terminal shows. */
+function showStatus(line: string): void {
+  writeSync(2, `\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
+}
+
 process.exit(
   await run(process.argv.slice(2), {
     environment: process.env,
     folder: typedIn(),
+    invocation: isExecutable ? basename(process.execPath) : "npm run --silent petstore --",
     print: (text) => writeSync(1, `${text}\n`),
     printError: (text) => writeSync(2, `${text}\n`),
+    input: () => addAbortSignal(stop.signal, process.stdin),
+    output,
+    program: isExecutable ? [process.execPath] : [process.execPath, import.meta.path],
+    onHangup: (listener) => process.on("SIGHUP", listener),
+    showStatus: process.stderr.isTTY ? showStatus : undefined,
     stop: stop.signal,
   }),
 );

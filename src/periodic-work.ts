@@ -1,3 +1,4 @@
+import type { MaybePromise } from "./maybe-promise.ts";
 import type { Log } from "./telemetry/log.ts";
 
 /**
@@ -6,21 +7,26 @@ import type { Log } from "./telemetry/log.ts";
  */
 const PERIOD = 500;
 
-interface Task {
+export interface PeriodicTask {
   readonly name: string;
+  /** Who does it: each process for itself, or one for all that work on the store. */
+  readonly by: "each" | "leader";
   readonly run: () => Promise<void>;
 }
 
 /** Runs tasks one after the other, twice a second, off the way of requests. A failure is logged and tried again. */
 export class PeriodicWork {
   readonly #log: Log;
-  readonly #tasks: readonly Task[];
+  readonly #tasks: readonly PeriodicTask[];
+  readonly #lead: () => MaybePromise<boolean>;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
 
-  constructor(log: Log, tasks: readonly Task[]) {
+  /** `lead` tells in each round whether this process is the leader: see `Storage.lead`. */
+  constructor(log: Log, tasks: readonly PeriodicTask[], lead: () => MaybePromise<boolean>) {
     this.#log = log;
     this.#tasks = tasks;
+    this.#lead = lead;
     this.#timer = setInterval(() => this.#start(), PERIOD);
   }
 
@@ -38,12 +44,23 @@ export class PeriodicWork {
   }
 
   async #run(): Promise<void> {
-    for (const { name, run } of this.#tasks) {
+    const leads = await this.#leads();
+    for (const { name, by, run } of this.#tasks) {
+      if (by === "leader" && !leads) continue;
       try {
         await run();
       } catch (error) {
-        this.#log.error(`failed to ${name}`, error);
+        this.#log.failing(`failed to ${name}`, error);
       }
+    }
+  }
+
+  async #leads(): Promise<boolean> {
+    try {
+      return await this.#lead();
+    } catch (error) {
+      this.#log.failing("failed to find out which process leads", error);
+      return false;
     }
   }
 }

@@ -1,40 +1,140 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "./config.ts";
+import type { Config, settings } from "./config.ts";
 import type { KeyWorld } from "./domains/accounts/api-key.ts";
 import { keyWorldOf, settleKeyWorld } from "./domains/accounts/key-world.store.ts";
+import { type MoveOptions, type MoveProgress, type MoveResult, moveStore } from "./storage/moving/move-store.ts";
+import { type PostgresAddress } from "./storage/postgres/address.ts";
+import { openPostgres } from "./storage/postgres/opening.ts";
+import { WholePostgres } from "./storage/postgres/whole-postgres.ts";
 import { backupSqlite } from "./storage/sqlite/backup.ts";
 import { openWhenFree } from "./storage/sqlite/opening.ts";
+import { WholeSqlite } from "./storage/sqlite/whole-sqlite.ts";
 import { type Storage, type StorageObserver, StorageUnusable } from "./storage/storage.ts";
+
+/** The name of an embedded store in its folder. */
+const FILE = "petstore.db";
+
+/** An engine with the place of its store. */
+interface Engine {
+  /** Where the store is, for people. */
+  readonly place: string;
+  /** The setting that says so. */
+  readonly setting: keyof typeof settings;
+  /** True if more than one serving process is no use. */
+  readonly isForOneProcess: boolean;
+  /** The folder that opening the store would fill for the first time; undefined if that is not known. */
+  newPlace(): string | undefined;
+  /** Opens the store, and makes it if `create` says so. Rejects with `StorageUnusable`. */
+  open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
+  /** Copies the store into a file. Throws `StorageUnusable`. */
+  backup(target: string): void;
+}
+
+/** The engine that the settings choose. */
+function engineOf({ database, dataDir }: Config): Engine {
+  return database ? postgres(database) : sqlite(dataDir);
+}
+
+function sqlite(dataDir: string): Engine {
+  const file = join(dataDir, FILE);
+  const setting = "PETSTORE_DATA_DIR";
+  const requireStore = () => {
+    if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.`);
+  };
+  return {
+    place: file,
+    setting,
+    isForOneProcess: true,
+    newPlace: () => (existsSync(file) ? undefined : dataDir),
+    open: async (create, observer, stop) => {
+      if (!create) requireStore();
+      return openWhenFree(file, observer, stop);
+    },
+    backup: (target) => {
+      requireStore();
+      backupSqlite(file, target);
+    },
+  };
+}
+
+function postgres(address: PostgresAddress): Engine {
+  return {
+    place: address.shown,
+    setting: "PETSTORE_DATABASE_URL",
+    isForOneProcess: false,
+    newPlace: () => undefined,
+    open: (create, observer, stop) => openPostgres(address, { create, observer, stop }),
+    backup: () => {
+      throw new StorageUnusable(
+        `The store is in ${address.shown}, and PostgreSQL has its own tools for copies of a database: pg_dump, or pg_basebackup for its whole server.`,
+      );
+    },
+  };
+}
 
 /**
  * Opens the store that the settings choose, and makes it where there is none. `stop` ends the wait for
- * one that is locked. Rejects with `StorageUnusable`.
+ * one that is locked or away. Rejects with `StorageUnusable`.
  */
 export function openStorage(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
-  return openWhenFree(databaseFile(config), observer, stop);
+  return engineOf(config).open(true, observer, stop);
 }
 
 /** Opens the store that the settings choose. Rejects with `StorageUnusable`, also where there is none. */
-export async function openExistingStorage(config: Config): Promise<Storage> {
-  requireStore(config);
-  return openStorage(config);
+export function openExistingStorage(config: Config, observer?: StorageObserver): Promise<Storage> {
+  return engineOf(config).open(false, observer);
+}
+
+/** Throws `StorageUnusable` where the store that the settings choose is for one serving process. */
+export function requireSharedStore(config: Config): void {
+  const { isForOneProcess, place } = engineOf(config);
+  if (!isForOneProcess) return;
+  throw new StorageUnusable(
+    `The embedded store at ${place} is for one process, which answers from its memory what it alone may write, and is ` +
+      "the faster for it. Leave --workers out, or set PETSTORE_DATABASE_URL to a store that processes share.",
+  );
 }
 
 /** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
 export function backupStorage(config: Config, target: string): void {
-  requireStore(config);
-  backupSqlite(databaseFile(config), target);
+  engineOf(config).backup(target);
 }
 
-/** True if there is a store where the settings say. */
-export function hasStore(config: Config): boolean {
-  return existsSync(databaseFile(config));
+/** A `MoveProgress` with the number of rows that there are. */
+interface Migration extends Omit<MoveOptions, "pristine" | "onProgress"> {
+  readonly onProgress: (progress: MoveProgress & { of: number }) => void;
 }
 
-function requireStore(config: Config): void {
-  if (hasStore(config)) return;
-  throw new StorageUnusable(`There is no store at ${databaseFile(config)}. PETSTORE_DATA_DIR says where it is.`);
+/**
+ * Moves the embedded store in a folder, or in the file of this path, to a database. Nobody else can use
+ * either meanwhile. Rejects with `StorageUnusable` or `StorageUnavailable`; nothing was moved then.
+ */
+export async function migrateStore(
+  from: string,
+  to: PostgresAddress,
+  { stop, onProgress }: Migration,
+): Promise<MoveResult> {
+  const isFolder = existsSync(from) && statSync(from).isDirectory();
+  const source = WholeSqlite.open(isFolder ? join(from, FILE) : from);
+  try {
+    const target = await WholePostgres.open(to);
+    const pristine = WholeSqlite.pristine();
+    try {
+      const of = source.count();
+      return await moveStore(source, target, { pristine, stop, onProgress: (state) => onProgress({ ...state, of }) });
+    } finally {
+      pristine.close();
+      target.close();
+    }
+  } finally {
+    source.close();
+  }
+}
+
+/** The folder that opening the store would fill for the first time; undefined if it would not, or that is not known. */
+export function newStorePlace(config: Config): string | undefined {
+  return engineOf(config).newPlace();
 }
 
 /** Keys of production are told from all others by their prefix. */
@@ -64,7 +164,7 @@ export async function worldOf(storage: Storage, config: Config): Promise<KeyWorl
 export function failedStore(config: Config, error: Error): StorageUnusable {
   if (error instanceof StorageUnusable) return error;
   return new StorageUnusable(
-    `The store at ${databaseFile(config)} failed: ${error.message}. The service ended at once, because it is not ` +
+    `The store at ${engineOf(config).place} failed: ${error.message}. The service ended at once, because it is not ` +
       "known what is on disk. Look at the disk, and start it again.",
     { cause: error },
   );
@@ -72,12 +172,9 @@ export function failedStore(config: Config, error: Error): StorageUnusable {
 
 function wrongEnvironment(kept: KeyWorld, config: Config): StorageUnusable {
   const owner = kept === "live" ? "production" : "development or staging";
+  const { place, setting } = engineOf(config);
   return new StorageUnusable(
-    `The store at ${databaseFile(config)} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ` +
-      "Set PETSTORE_ENV as its keys have it, or another PETSTORE_DATA_DIR.",
+    `The store at ${place} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ` +
+      `Set PETSTORE_ENV as its keys have it, or another ${setting}.`,
   );
-}
-
-function databaseFile({ dataDir }: Config): string {
-  return join(dataDir, "petstore.db");
 }

@@ -39,6 +39,7 @@ describe("accounts and keys", () => {
     const old = await newKey("--name", "old", "--scopes", "read");
     const rotated = await runJson(dataDir, ["keys", "rotate", old.id], settings);
     expect(rotated).toMatchObject({ name: "old", scopes: ["read"], replaced: { id: old.id } });
+    expect([rotated, rotated.replaced].filter((key) => "plannedEnd" in key)).toEqual([]); // the one end that counts is shown
     expect(Date.parse(rotated.replaced.expiresAt) - Date.parse(rotated.createdAt)).toBe(24 * 3_600_000);
     expect([(await get(rotated.key)).status, (await get(old.key)).status]).toEqual([200, 200]);
 

@@ -3,9 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { FreshCopy } from "./harness/fresh-copy.ts";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 
 const root = join(import.meta.dir, "..");
-const documents = ["README.md", "CONTRIBUTING.md", "docs/operating.md", "docs/errors.md", "docs/decisions.md"];
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "deploy/README.md",
+  ...["decisions", "errors", "operating", "performance", "reliability", "status"].map((name) => `docs/${name}.md`),
+];
 
 /** The lines of all shell blocks of a document; a line that ends with a backslash goes on in the next. */
 function commandsOf(file: string): string[] {
@@ -19,18 +26,25 @@ function commandsOf(file: string): string[] {
   );
 }
 
-/** The JSON that a document shows behind a command. */
+/** The JSON that a document shows behind a command, as it is read. */
 function shownAfter(file: string, command: RegExp): unknown {
   const text = readFileSync(join(root, file), "utf8");
   const start = text.search(command);
-  return JSON.parse(/```json\n([^]*?)```/.exec(text.slice(start))?.[1] ?? "");
+  return read(/```json\n([^]*?)```/.exec(text.slice(start))?.[1] ?? "");
+}
+
+/** What a JSON text holds, with every moment taken for the same one. */
+function read(json: string): unknown {
+  return JSON.parse(json.replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"a moment"'));
 }
 
 describe("links and paths", () => {
   test.each(documents)("of %s lead to something", (file) => {
     const text = readFileSync(join(root, file), "utf8");
     const links = [...text.matchAll(/\]\((?!http)([^)#]+)/g)].map(([, target = ""]) => join(dirname(file), target));
-    const paths = [...text.matchAll(/`((?:src|docs|test|bench|scripts)\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+    const paths = [...text.matchAll(/`((?:src|docs|test|bench|scripts|deploy)\/[\w./-]+)`/g)].map(
+      ([, path = ""]) => path,
+    );
     expect([...links, ...paths].filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });
@@ -51,16 +65,30 @@ describe("commands of a newcomer", () => {
       "npm ci && npm",
       'curl -H "Authorization: Bearer',
       'curl -H "Authorization: Bearer',
+      "curl -X PATCH -H",
+      "curl -X DELETE -H",
+      'curl -H "Authorization: Bearer',
+      "curl -X POST -H",
       "npm run --silent petstore",
     ]);
   });
 
   test("the README's first calls answer as it shows", async () => {
     const key = /psk_test_\w+/.exec(copy.output)?.[0] ?? "";
-    const [list = "", create = ""] = commandsOf("README.md").filter((line) => line.startsWith("curl"));
-    const shown = [/curl .*status=available/, /curl .*Content-Type/].map((command) => shownAfter("README.md", command));
-    for (const [index, line] of [list, create].entries()) {
-      expect(JSON.parse((await copy.shell(line, { KEY: key })).stdout)).toEqual(shown[index]);
+    const calls = commandsOf("README.md").filter((line) => line.startsWith("curl"));
+    const commands = [
+      /curl .*status=available/,
+      /curl .*Content-Type/,
+      /curl -X PATCH/,
+      undefined,
+      /curl .*\n.*petId/,
+      /curl .*confirm/,
+    ];
+    expect(calls.length).toBe(commands.length);
+    for (const [index, line] of calls.entries()) {
+      const { stdout } = await copy.shell(line, { KEY: key });
+      const command = commands[index];
+      expect(stdout && read(stdout)).toEqual(command ? shownAfter("README.md", command) : "");
     }
   });
 
@@ -80,7 +108,7 @@ describe("commands of a newcomer", () => {
   test("the scripts that CONTRIBUTING names exist", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
     const named = commandsOf("CONTRIBUTING.md").map((line) => line.replace(/^npm (run )?/, ""));
-    expect(named).toEqual(["ci", "check", "test", "torture", "derive", "bench"]);
+    expect(named).toEqual(["ci", "check", "test", "torture", "build", "derive", "bench"]);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named.slice(1)));
   });
 
@@ -104,7 +132,17 @@ describe("commands of a newcomer", () => {
 
 describe("commands of an operator, in production, word by word", () => {
   const lines = commandsOf("docs/operating.md");
-  const [install = "", start = "", account = "", create = "", backup = ""] = lines;
+  const [
+    install = "",
+    start = "",
+    account = "",
+    create = "",
+    deprecations = "",
+    backup = "",
+    bringIn = "",
+    takeOut = "",
+    migrate = "",
+  ] = lines;
   let copy: FreshCopy;
   let key = "";
   beforeAll(async () => {
@@ -121,7 +159,11 @@ describe("commands of an operator, in production, word by word", () => {
     expect(lines.slice(2).map((line) => line.split(" ").slice(5, 7).join(" "))).toEqual([
       "accounts create",
       "keys create",
+      "deprecations",
       "backup /backups/petstore-today.db",
+      "import animals.csv",
+      "export animals.jsonl",
+      "migrate-store --from",
     ]);
   });
 
@@ -130,6 +172,10 @@ describe("commands of an operator, in production, word by word", () => {
     const { stdout } = await copy.shell(create.replace("acc_…", id));
     key = /psk_live_\w+/.exec(stdout)?.[0] ?? "";
     expect((await list()).status).toBe(200);
+  });
+
+  test("tell who calls what is deprecated", async () => {
+    expect((await copy.shell(deprecations)).stdout).toContain("getPet (GET /pets/{petId}) is removed on 2030-12-05");
   });
 
   test("make a backup that restores the store, as it is told there", async () => {
@@ -142,5 +188,26 @@ describe("commands of an operator, in production, word by word", () => {
     expect(stderr).toBe("");
     await copy.start(start);
     expect((await list()).status).toBe(200);
+  });
+
+  test("move animals into the running service, and out of it", async () => {
+    await Bun.write(join(copy.folder, "animals.csv"), "name,categoryId,status\r\nRex,1,\r\n");
+    expect((await copy.shell(bringIn)).stdout).toStartWith("Added 1 animal of ");
+    expect(await (await list()).json()).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
+    expect((await copy.shell(takeOut)).stdout).toStartWith("Wrote 1 animal to ");
+    const written = await Bun.file(join(copy.folder, "animals.jsonl")).text();
+    expect(written).toBe('{"id":1,"name":"Rex","categoryId":1}\n');
+  });
+
+  test.skipIf(postgresMissing !== undefined)("move the store to PostgreSQL, where the service goes on", async () => {
+    const server = await PostgresServer.start();
+    const move = migrate.replace(/postgres:\S+/, server.url());
+    expect((await copy.shell(move)).stderr).toContain("is in use. Stop its service first");
+    await copy.stop();
+    expect((await copy.shell(move)).stdout).toStartWith("Moved ");
+    await copy.start(`PETSTORE_DATABASE_URL=${server.url()} ${start}`);
+    expect(await (await list()).json()).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
+    await copy.stop();
+    await server.remove();
   });
 });

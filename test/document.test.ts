@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { parse } from "yaml";
-import { domains } from "../src/app.ts";
 import { settings } from "../src/config.ts";
 import { errorCatalogue } from "../src/contract/check.ts";
 import { defineOperation, errorsOf, type Operation } from "../src/contract/operation.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { deriveOpenApi } from "../src/derive/openapi.ts";
+import { transitions } from "../src/domains/pets/transitions.ts";
+import { domains } from "../src/domains.ts";
 import { TestService } from "./harness/service.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
@@ -68,6 +69,18 @@ describe("the document", () => {
     expect(document.components.schemas.Pet.required).toEqual(["id", "name", "categoryId"]);
     expect(document.components.schemas.Pet.properties.id).toMatchObject({ type: "integer", format: "int64" });
     expect(document.components.schemas.Error.required).toEqual(["code", "message", "status"]);
+  });
+
+  test("says of every component what it is, and of every list of values of which type they are", () => {
+    for (const [name, { description }] of Object.entries<any>(document.components.schemas)) {
+      expect([name, description]).toEqual([name, expect.stringMatching(/\.$/)]);
+    }
+    const lists: unknown[] = [];
+    JSON.stringify(document, (_, value) => {
+      if (value?.enum) lists.push([value.enum, value.type]);
+      return value;
+    });
+    expect(lists).toEqual(lists.map((list) => [(list as unknown[])[0], "string"]));
   });
 
   test("declares the limit headers as required on every answer of every operation", () => {
@@ -142,7 +155,7 @@ describe("errors", () => {
 });
 
 describe("derived documentation", () => {
-  test.each(Object.entries(derivedParts(operations, settings)))("%s is up to date", (file, parts) => {
+  test.each(Object.entries(derivedParts(operations, settings, transitions)))("%s is up to date", (file, parts) => {
     const text = readFileSync(join(root, file), "utf8");
     for (const [name, content] of Object.entries(parts)) expect(replacePart(text, name, content)).toBe(text);
   });

@@ -1,9 +1,9 @@
 // What every operation owes, derived from the contract: an operation that is added is tested here
 // without a line of its own.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { domains } from "../src/app.ts";
-import { type Operation, scopes } from "../src/contract/operation.ts";
+import { type Operation, scopes, takesIdempotencyKey } from "../src/contract/operation.ts";
 import { generateApiKey } from "../src/domains/accounts/api-key.ts";
+import { domains } from "../src/domains.ts";
 import { servedStatuses } from "./harness/served.ts";
 import { type Call, TestService } from "./harness/service.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
@@ -86,9 +86,10 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect((await send(operation, { key: revoked.key })).json.code).toBe("invalid_api_key");
   });
 
-  test("refuses a key without its scope", async () => {
+  test("refuses a key without its scope, if it needs one", async () => {
     const others = scopes.filter((scope) => scope !== operation.scope);
-    const weak = await service.newKey("enterprise", undefined, others);
+    const weak = await service.newKey("enterprise", undefined, operation.scope === "any" ? [] : others);
+    if (operation.scope === "any") return expect((await send(operation, { key: weak })).status).not.toBe(403);
     const { status, json, headers } = await send(operation, { key: weak });
     expect([status, json.code]).toEqual([403, "insufficient_scope"]);
     expect(headers.get("www-authenticate")).toBe(
@@ -159,7 +160,8 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       expect(headers.get("x-ratelimit-limit")).toBe("2");
       remaining.push(headers.get("x-ratelimit-remaining"));
     }
-    expect(remaining).toEqual(["1", "0"]);
+    const isFree = operation.quota === "free";
+    expect(remaining).toEqual(isFree ? ["2", "2"] : ["1", "0"]);
     const { status, json, headers } = await send(operation, { key: small });
     expect([status, json.code]).toEqual([429, "rate_limit_exceeded"]);
     expect(headers.get("x-ratelimit-remaining")).toBe("0");
@@ -169,6 +171,32 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     service.clock.advance(wait * 1000);
     expect((await send(operation, { key: small })).status).not.toBe(429);
   });
+
+  if (operation.quota === "free") {
+    test("costs nothing, and answers a key whose windows are used up or that is banned", async () => {
+      const { key: spent } = await service.newAccountWithKey("enterprise", { perMinute: 30, perDay: 1_000 }, [
+        ...scopes,
+      ]);
+      await Promise.all(Array.from({ length: 10 }, () => send(operation, { key: spent })));
+      const other = () => service.call("GET", "/pets", { key: spent });
+      expect((await other()).headers.get("x-ratelimit-remaining")).toBe("29");
+      await Promise.all(Array.from({ length: 30 }, other));
+      const whenUsedUp = await send(operation, { key: spent });
+      expect([whenUsedUp.status, whenUsedUp.headers.get("x-ratelimit-remaining")]).toEqual([
+        operation.answer.status,
+        "0",
+      ]);
+      service.clock.advance(1_000);
+      for (let strike = 0; strike < 20; strike++) await other();
+      expect((await other()).json.code).toBe("key_banned");
+      const whenBanned = await send(operation, { key: spent });
+      expect([whenBanned.status, whenBanned.headers.get("x-ratelimit-remaining")]).toEqual([
+        operation.answer.status,
+        "0",
+      ]);
+      expect(whenBanned.headers.get("x-ratelimit-reset")).toBe(String(Math.ceil(service.clock.now() / 1000) + 60));
+    });
+  }
 
   test("tells OPTIONS its method, without a key and without counting", async () => {
     const answers = await Promise.all(
@@ -255,6 +283,36 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     test("refuses a missing body", async () => {
       const { status, json } = await send(operation, { key, body: "" });
       expect([status, json.details]).toEqual([400, [{ path: "/body", message: "is missing" }]]);
+    });
+  }
+
+  if (takesIdempotencyKey(operation)) {
+    test("refuses an Idempotency-Key that is none", async () => {
+      for (const wrong of ["", "a b", "x".repeat(256)]) {
+        const { status, json } = await send(operation, { key, headers: { "Idempotency-Key": wrong } });
+        expect([status, json.details?.[0].path]).toEqual([400, "/header/Idempotency-Key"]);
+      }
+    });
+
+    test("answers a request that is sent again with its Idempotency-Key as before", async () => {
+      const [first, again] = [
+        await send(operation, { key, headers: { "Idempotency-Key": "again" } }),
+        await send(operation, { key, headers: { "Idempotency-Key": '"again"' } }),
+      ];
+      expect(servedStatuses(operation)).toContain(first.status);
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      for (const name of ["location", "etag", "link", "content-type"]) {
+        expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+      }
+      expect([first, again].map((reply) => reply.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+    });
+  } else {
+    test("takes no notice of an Idempotency-Key", async () => {
+      for (let count = 0; count < 2; count++) {
+        const reply = await send(operation, { key, headers: { "Idempotency-Key": "a b" } });
+        expect(reply.status).not.toBe(400); // which it would be to a key that is none
+        expect(reply.headers.get("idempotent-replayed")).toBeNull();
+      }
     });
   }
 

@@ -1,8 +1,8 @@
 // The reference page as a person sees it, in a real browser.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "typebox";
-import { type Domain, domains } from "../src/app.ts";
 import { bind, defineOperation } from "../src/contract/operation.ts";
+import { type Domain, domains } from "../src/domains.ts";
 import { hasBrowser, TestBrowser } from "./harness/browser.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
@@ -75,6 +75,21 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await panel.getByText('"Bella"').waitFor();
     await panel.getByText("200 OK").waitFor();
     expect(browser.requests).toContainEqual(expect.stringMatching(/\/v1\/pets\?limit=20/));
+    await page.close();
+  });
+
+  test("does not keep a key that is entered", async () => {
+    const { page } = await openAt("animals/listPets");
+    const entered = () => page.getByPlaceholder("Token").first();
+    await page.clock.install();
+    await entered().fill(key);
+    await page.clock.runFor(60_000); // the page writes down what it keeps some time later
+    expect(await entered().inputValue()).toBe(key);
+    const kept = await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage, document.cookie])");
+    expect(kept).not.toContain(key.slice(-30));
+    await page.reload();
+    await entered().waitFor();
+    expect(await entered().inputValue()).toBe("");
     await page.close();
   });
 

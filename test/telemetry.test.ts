@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { Log } from "../src/telemetry/log.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
@@ -51,6 +51,30 @@ describe("the log", () => {
       .map((line) => JSON.parse(line));
     expect(lines.at(-1)).toMatchObject({ level: "warn", event: "log lines dropped", lines: 10 - (lines.length - 1) });
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test("says of a failure that goes on when it began, then how often it happened", async () => {
+    jest.useFakeTimers();
+    const lines: string[] = [];
+    const log = new Log("warn", async (text) => void lines.push(...text.trimEnd().split("\n")));
+    const fail = (times: number) => {
+      for (let left = times; left > 0; left--) log.failing("no store", new Error("disk is full"), { left });
+    };
+    fail(10_000);
+    jest.advanceTimersByTime(10_000);
+    fail(5);
+    jest.advanceTimersByTime(30_000); // a line more, then none: it is over
+    fail(3);
+    jest.useRealTimers();
+    await log.close();
+    const found = lines.map((line) => JSON.parse(line)).map(({ event, left, times }) => [event, left, times]);
+    expect(found).toEqual([
+      ["no store", 10_000, undefined],
+      ["no store", 1, 9_999],
+      ["no store", 1, 5],
+      ["no store", 3, undefined],
+      ["no store", 1, 2],
+    ]);
   });
 
   test("that nobody reads stops neither the service nor its end", async () => {

@@ -3,7 +3,8 @@ import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import type { Account } from "../domains/accounts/accounts.ts";
 import { type Plan, planNames } from "../domains/accounts/plans.ts";
 import type { Quota } from "../quota.ts";
-import { hasStore, openExistingStorage, openStorage, worldOf } from "../store.ts";
+import type { Storage } from "../storage/storage.ts";
+import { newStorePlace, openExistingStorage, openStorage, worldOf } from "../store.ts";
 import { type Command, columns, type Given, UsageError } from "./command.ts";
 
 const planOptions = {
@@ -16,7 +17,7 @@ const planOptions = {
 export async function withAccounts<T>(
   config: Config,
   work: (accounts: AccountStore) => T | Promise<T>,
-  open = openExistingStorage,
+  open: (config: Config) => Promise<Storage> = openExistingStorage,
 ): Promise<T> {
   const storage = await open(config);
   try {
@@ -32,10 +33,10 @@ export const createAccount: Command = {
   options: { name: { meaning: "What the customer is called.", value: "NAME", isRequired: true }, ...planOptions },
   run: async (given, { config }) => {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
-    const isFirst = !hasStore(config);
+    const newPlace = newStorePlace(config);
     const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
     const account = await withAccounts(config, create, openStorage);
-    const place = isFirst ? `\nIt is in a new store, in ${config.dataDir}.` : "";
+    const place = newPlace ? `\nIt is in a new store, in ${newPlace}.` : "";
     return { json: shown(account), text: describe(account) + place };
   },
 };

@@ -4,9 +4,24 @@ import type { Config } from "../config.ts";
 /** What a command may use of the world around it. */
 export interface Terminal {
   readonly config: Config;
+  /** What a person types before the command: the program's name. */
+  readonly invocation: string;
   /** Where relative paths start. */
   readonly folder: string;
   readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
+  /** Standard input, in pieces. */
+  readonly input: () => AsyncIterable<Uint8Array>;
+  /** Writes to standard output, and resolves when it is taken. */
+  readonly output: (text: string) => Promise<void>;
+  /** Shows a line in place of the one before; absent where no person watches. */
+  readonly showStatus: ((line: string) => void) | undefined;
+  /** The environment as it was given, for a program that is started from here. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The words that start this program once more. */
+  readonly program: readonly string[];
+  /** Calls back at each SIGHUP, which otherwise ends the process. */
+  readonly onHangup: (listener: () => void) => void;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;
 }
@@ -33,6 +48,8 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
+  /** True if only the program itself uses it: the overview does not show it. */
+  readonly isInternal?: boolean;
   /** Names of the arguments, all of them required: `FILE`. */
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
@@ -43,6 +60,10 @@ export interface Command {
 export interface Report {
   readonly json: unknown;
   readonly text: string;
+  /** True if it could not do what it was asked to. */
+  readonly hasFailed?: boolean;
+  /** True if standard output has something else already. */
+  readonly isBesideOutput?: boolean;
 }
 
 /** A command line that cannot be understood, in words for the person who wrote it. */
@@ -86,8 +107,8 @@ export function readArguments(command: Command, words: readonly string[]): Given
   return { options: Object.fromEntries(given), args: positionals, json: values["json"] === true };
 }
 
-/** The help of one command. */
-export function commandHelp(command: Command): string {
+/** The help of one command; `invocation` is what is typed before it. */
+export function commandHelp(command: Command, invocation: string): string {
   const options = Object.entries(command.options ?? {});
   const usage = [
     command.name,
@@ -105,7 +126,7 @@ export function commandHelp(command: Command): string {
   rows.push(["--json", "Print the result as JSON."], ["--help", "Print this."]);
   return [
     `${command.summary}\n`,
-    `Usage: npm run --silent petstore -- ${usage}\n`,
+    `Usage: ${invocation} ${usage}\n`,
     ...(command.description ? [`${command.description}\n`] : []),
     columns(rows),
   ].join("\n");

@@ -73,9 +73,11 @@ export const rotateKey: Command = {
     }),
 };
 
+/** `plannedEnd` is left out: what counts is when the key does end. */
 function shown(key: ApiKey) {
+  const { plannedEnd: _, ...rest } = key;
   return {
-    ...key,
+    ...rest,
     createdAt: iso(key.createdAt),
     expiresAt: iso(key.expiresAt),
     revokedAt: iso(key.revokedAt),

@@ -1,18 +1,28 @@
 import { ConfigError, readConfig, settings } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
 import { AccountsError } from "../domains/accounts/accounts.ts";
+import { ImportFailed } from "../domains/pets/pets.import.ts";
+import { FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
 import { nearest } from "../nearest.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
+import { WorkersFailed } from "../workers/supervisor.ts";
 import { createAccount, listAccounts, setPlan } from "./accounts.ts";
 import { backup } from "./backup.ts";
-import { type Command, columns, commandHelp, readArguments, UsageError } from "./command.ts";
+import { type Command, columns, commandHelp, readArguments, type Terminal, UsageError } from "./command.ts";
+import { deprecations } from "./deprecations.ts";
+import { exportCommand } from "./export.ts";
+import { health } from "./health.ts";
+import { importCommand } from "./import.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import { migrateStore } from "./migrate-store.ts";
 import { openapi } from "./openapi.ts";
 import { serve } from "./serve.ts";
+import { worker } from "./worker.ts";
 
 const commands: readonly Command[] = [
   serve,
+  worker,
   createAccount,
   listAccounts,
   setPlan,
@@ -20,40 +30,51 @@ const commands: readonly Command[] = [
   listKeys,
   rotateKey,
   revokeKey,
+  deprecations,
+  importCommand,
+  exportCommand,
   openapi,
   backup,
+  migrateStore,
+  health,
 ];
 
-/** Errors whose message is meant for the person at the terminal; all others are faults of the program. */
-const expected = [ConfigError, ContractError, AccountsError, ListenError, StorageUnusable, StorageUnavailable];
+const shown = commands.filter(({ isInternal }) => !isInternal);
 
-export interface World {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths start. */
-  readonly folder: string;
-  readonly print: (text: string) => void;
-  readonly printError: (text: string) => void;
-  readonly stop: AbortSignal;
-}
+/** Errors whose message is meant for the person at the terminal; all others are faults of the program. */
+const expected = [
+  ConfigError,
+  ContractError,
+  AccountsError,
+  ListenError,
+  ImportFailed,
+  FileError,
+  StorageUnusable,
+  StorageUnavailable,
+  WorkersFailed,
+];
+
+export type World = Omit<Terminal, "config">;
 
 /** Runs one command line. Returns the exit status: 0, 1 for what failed, 2 for a wrong command line. */
 export async function run(words: readonly string[], world: World): Promise<number> {
-  const { environment, folder, print, printError, stop } = world;
+  const { environment, folder, invocation, print, printError } = world;
   try {
     const command = findCommand(words);
     if (!command) {
-      print(overview());
+      print(overview(invocation));
       return 0;
     }
     const given = readArguments(command, words.slice(command.name.split(" ").length));
     if (given === "help") {
-      print(commandHelp(command));
+      print(commandHelp(command, invocation));
       return 0;
     }
-    const report = await command.run(given, { config: readConfig(environment, folder), folder, print, stop });
-    if (given.json) print(JSON.stringify(report.json));
-    else if (report.text !== "") print(report.text);
-    return 0;
+    const report = await command.run(given, { ...world, config: readConfig(environment, folder) });
+    const tell = report.isBesideOutput || (report.hasFailed && !given.json) ? printError : print;
+    const said = given.json ? JSON.stringify(report.json) : report.text;
+    if (said) tell(said);
+    return report.hasFailed ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) {
       printError(`${error.message} See --help.`);
@@ -76,17 +97,17 @@ function findCommand(words: readonly string[]): Command | undefined {
   const wanted = group.length > 0 ? `${first} ${second}` : first;
   const meant = nearest(
     wanted,
-    commands.map(({ name }) => name),
+    shown.map(({ name }) => name),
   );
   throw new UsageError(`${wanted} is not a command.${meant ? ` Did you mean ${meant}?` : ""}`);
 }
 
-function overview(): string {
+function overview(invocation: string): string {
   return [
     "Petstore: an HTTP/JSON service for the animals of a pet store.\n",
-    "Usage: npm run --silent petstore -- COMMAND [OPTIONS]\n",
+    `Usage: ${invocation} COMMAND [OPTIONS]\n`,
     "Commands, each with --help and --json:\n",
-    columns(commands.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
+    columns(shown.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
     "\nSettings, in the environment:\n",
     columns(
       Object.entries(settings).map(([name, { fallback, expects }]) => [`  ${name}`, fallback || "(unset)", expects]),

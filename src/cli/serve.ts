@@ -1,69 +1,67 @@
-import { App } from "../app.ts";
-import { type Command, type Report, type Terminal } from "./command.ts";
+import { requireSharedStore } from "../store.ts";
+import { Log } from "../telemetry/log.ts";
+import { LineOutput } from "../workers/line-output.ts";
+import { reservePort } from "../workers/shared-port.ts";
+import { Supervisor } from "../workers/supervisor.ts";
+import { type Command, type Given, type Report, type Terminal, UsageError } from "./command.ts";
+import { runService } from "./run-service.ts";
 
 const report: Report = { json: { stopped: true }, text: "" };
+const MOST_WORKERS = 256;
 
 export const serve: Command = {
   name: "serve",
   summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
-  run: async ({ json }, { config, print, stop }: Terminal) => {
-    let fatal: Error | undefined;
-    const stopped = Promise.withResolvers<void>();
-    const onFatal = (error: Error) => {
-      fatal ??= error;
-      stopped.resolve();
-    };
-    let app: App;
-    try {
-      app = await App.start(config, { onFatal, stop });
-    } catch (error) {
-      if (stop.aborted) return report; // who told it to stop need not know why it could not start
-      throw error;
+  description:
+    "With --workers, so many processes share the port; SIGHUP replaces them one after the other, without a lost request.\n" +
+    "They need a store that processes share: PETSTORE_DATABASE_URL.\n",
+  options: { workers: { value: "N", meaning: "So many processes, on Linux. Without it, this one alone." } },
+  run: async (given, terminal) => {
+    const workers = readWorkers(given);
+    if (workers !== undefined) await supervise(workers, given, terminal);
+    else {
+      await runService(given, terminal, {
+        listening: ({ base, docs, port, log }) => log.info("listening", listeningFields(terminal, base, docs, port)),
+      });
     }
-    /** What is on disk is not known: no request may be served any more, and not even an orderly end may write. */
-    const endIfFatal = () => {
-      if (!fatal) return;
-      app.log.closeAtOnce();
-      throw fatal;
-    };
-    app.log.debug("settings", { ...config, trustedProxies: config.trustedProxies.join(", ") });
-    const isNew = config.environment === "development" && !stop.aborted;
-    const key = isNew ? await app.firstStart() : undefined;
-    if (key) {
-      const welcome = { key, address: app.base, docs: app.docs };
-      print(json ? JSON.stringify(welcome) : welcomeText(welcome));
-    }
-    app.log.info("listening", {
-      address: app.base,
-      docs: app.docs,
-      environment: config.environment,
-      host: config.host,
-      port: app.port, // the address may be a proxy's
-      pid: process.pid,
-    });
-    if (stop.aborted) stopped.resolve();
-    stop.addEventListener("abort", () => stopped.resolve());
-    await stopped.promise;
-    endIfFatal();
-    app.log.info("stopping");
-    await app.stop();
-    endIfFatal();
     return report;
   },
 };
 
-function welcomeText({ key, address, docs }: { key: string; address: string; docs: string }): string {
-  return `
-Petstore is ready at ${address}
+function readWorkers({ options: { workers } }: Given): number | undefined {
+  if (workers === undefined) return undefined;
+  const number = Number(workers);
+  if (/^[1-9][0-9]*$/.test(workers) && number <= MOST_WORKERS) return number;
+  throw new UsageError(`--workers has to be a whole number from 1 to ${MOST_WORKERS}.`);
+}
 
-It has sample animals and an account on the Business plan. This is its API key; it is not shown again:
+async function supervise(workers: number, { json }: Given, terminal: Terminal): Promise<void> {
+  const { config, environment, program, stop, onHangup } = terminal;
+  requireSharedStore(config);
+  if (process.platform !== "linux") throw new UsageError("--workers needs Linux, which spreads connections over them.");
+  const output = new LineOutput(terminal.output);
+  const log = new Log(config.logLevel, (text) => output.write(text));
+  const shared = reservePort(config.host, config.port);
+  const supervisor = new Supervisor({
+    workers,
+    command: (number) => [...program, "worker", String(number), ...(json ? ["--json"] : [])],
+    environment: { ...environment, PETSTORE_PORT: String(shared.port) },
+    output,
+    log,
+    stop,
+  });
+  onHangup(() => supervisor.restart());
+  if (!config.valkey) log.warn("each worker counts limits for itself: PETSTORE_VALKEY_URL is not set", { workers });
+  try {
+    const at = await supervisor.start();
+    if (at) log.info("listening", { ...listeningFields(terminal, at.address, at.docs, shared.port), workers });
+    await supervisor.ended();
+  } finally {
+    await log.close();
+    shared.release();
+  }
+}
 
-  ${key}
-
-Try it:
-
-  curl -H 'Authorization: Bearer ${key}' '${address}/pets?status=available'
-
-Reference page: ${docs}
-`;
+function listeningFields({ config: { environment, host } }: Terminal, address: string, docs: string, port: number) {
+  return { address, docs, environment, host, port, pid: process.pid }; // the address may be a proxy's
 }

@@ -25,6 +25,9 @@ const operations = [
   }),
 ] as const;
 
+const caller = { keyId: "key_1", accountId: "acc_1", scopes: new Set<never>(), perMinute: 60, perDay: 1_000 };
+const refuseWrites = () => Promise.reject(new Error("A GET has nothing to write."));
+
 // The compiler checks these: a line below that it accepts is an error, because of the directive above it.
 
 test("an operation is joined with its handler", () => {
@@ -33,9 +36,8 @@ test("an operation is joined with its handler", () => {
   };
   const [bound] = bind(operations, handlers);
   expect(bound?.operation).toBe(operations[0]);
-  expect(bound?.handler({ params: { toyId: 1n }, query: {}, body: undefined, after: undefined })).toEqual({
-    body: { id: 1n },
-  });
+  const input = { params: { toyId: 1n }, query: {}, body: undefined, after: undefined, caller };
+  expect(bound?.serve(input, refuseWrites)).toEqual({ body: { id: 1n } });
 });
 
 test("an operation without a handler does not compile, and is refused at the start", () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
-import { ErrorBody, type ErrorDefinition, retiredCodes, serviceErrors } from "./errors.ts";
-import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
+import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
+import { dateToUnixSeconds, errorsOf, mediaTypesOf, type Operation, pathParameters, scopes } from "./operation.ts";
 import { compileValidator } from "./validators.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
@@ -77,7 +77,8 @@ function schemaFaults(operations: readonly Operation[]): string[] {
   };
   visit(ErrorBody);
   for (const operation of operations) {
-    for (const schema of [operation.query, operation.body?.schema, operation.answer.schema]) visit(schema);
+    const { query, body, ifMatch, answer } = operation;
+    for (const schema of [query, body?.schema, ifMatch, answer.schema]) visit(schema);
   }
   return [...ambiguous].map((title) => `${title}: two schemas have this title.`);
 }
@@ -95,10 +96,12 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path) ? [] : [`the path ${path} is malformed.`]),
     ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty."]),
     ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description."]),
-    ...(scopes.includes(scope) ? [] : [`the scope ${scope} does not exist.`]),
+    ...(scope === "any" || scopes.includes(scope) ? [] : [`the scope ${scope} does not exist.`]),
     ...([200, 201, 204].includes(answer.status) ? [] : [`the status ${answer.status} is not one of 200, 201, 204.`]),
     ...(body && method === "GET" ? ["a GET operation has no body."] : []),
+    ...(body && !mediaTypesOf(operation).includes("application/json") ? ["the body cannot be sent as JSON."] : []),
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice.`),
+    ...preconditionFaults(operation),
     ...parameterFaults(operation),
     ...pagingFaults(operation),
     ...deprecationFaults(operation, operations),
@@ -107,6 +110,15 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...exampleFaults("body", body?.schema, body?.examples),
     ...exampleFaults("answer", answer.schema, answer.examples),
     ...locationFaults(operation),
+  ];
+}
+
+function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
+  const canFail = errors.includes(preconditionFailed);
+  return [
+    ...(ifMatch && method === "GET" ? ["a GET operation does not honour If-Match."] : []),
+    ...(ifMatch && !canFail ? [`it honours If-Match without the error ${preconditionFailed.code}.`] : []),
+    ...(canFail && !ifMatch ? [`it has the error ${preconditionFailed.code} without honouring If-Match.`] : []),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
-import { domains } from "../app.ts";
+import { domains } from "../domains.ts";
 import { ContractError, checkContract, contractFaults, errorCatalogue } from "./check.ts";
-import { defineError, retiredCodes, serviceErrors } from "./errors.ts";
+import { defineError, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { pageParameters } from "./paging.ts";
 import { Int64, Text } from "./schemas.ts";
@@ -130,6 +130,24 @@ describe("it is a fault of an operation", () => {
 
   test("to read with a body", () => {
     expect(faultsAfter(listToys, { body: createToy.body })).toEqual(["listToys: a GET operation has no body."]);
+  });
+
+  test("to take a body in other media types than JSON only", () => {
+    expect(faultsAfter(createToy, { body: { ...createToy.body, mediaTypes: ["text/csv"] } })).toEqual([
+      "createToy: the body cannot be sent as JSON.",
+    ]);
+  });
+
+  test("to honour If-Match without its error, to have that error for nothing, or to read with it", () => {
+    expect(faultsAfter(createToy, { ifMatch: Toy })).toEqual([
+      "createToy: it honours If-Match without the error precondition_failed.",
+    ]);
+    expect(faultsAfter(createToy, { errors: [preconditionFailed] })).toEqual([
+      "createToy: it has the error precondition_failed without honouring If-Match.",
+    ]);
+    expect(faultsAfter(getToy, { ifMatch: Toy, errors: [toyNotFound, preconditionFailed] })).toEqual([
+      "getToy: a GET operation does not honour If-Match.",
+    ]);
   });
 
   test("to have a tag that nobody can understand", () => {

@@ -13,7 +13,7 @@ export interface ErrorDefinition {
   readonly meaning: string;
 }
 
-/** One fault of an input. `path` is a JSON Pointer (RFC 6901) into `{query, body}` of the request. */
+/** One fault of an input. `path` is a JSON Pointer (RFC 6901) into `{header, query, body}` of the request. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
@@ -54,7 +54,7 @@ export const ErrorBody = Type.Object(
           path: Type.String({
             description:
               "Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as " +
-              "an object with the members `query` and `body`.",
+              "an object with the members `header`, `query` and `body`.",
           }),
           message: Type.String({ description: "What is wrong there." }),
         }),
@@ -111,7 +111,7 @@ export const operationRemoved = defineError({
 export const invalidRequest = defineError({
   code: "invalid_request",
   status: 400,
-  meaning: "The query or the body is invalid. `details` names every fault.",
+  meaning: "A header, the query or the body is invalid. `details` names every fault.",
 });
 export const requestTimeout = defineError({
   code: "request_timeout",
@@ -126,7 +126,22 @@ export const payloadTooLarge = defineError({
 export const unsupportedMediaType = defineError({
   code: "unsupported_media_type",
   status: 415,
-  meaning: "The body is not sent as `application/json` without a content encoding.",
+  meaning:
+    "The body is sent with a content encoding, or in a media type that the operation does not take. " +
+    "All take `application/json`.",
+});
+export const idempotencyKeyReused = defineError({
+  code: "idempotency_key_reused",
+  status: 422,
+  meaning:
+    "The `Idempotency-Key` came before with another body, query or `If-Match`, or, where the answer holds a " +
+    "secret, with another API key. Nothing was done.",
+});
+export const idempotencyKeyInUse = defineError({
+  code: "idempotency_key_in_use",
+  status: 409,
+  meaning:
+    "A request with this `Idempotency-Key` is still running. `Retry-After` says when to ask for its answer again.",
 });
 export const internalError = defineError({
   code: "internal_error",
@@ -148,6 +163,13 @@ export const overloaded = defineError({
     "`Retry-After` says when to try again.",
 });
 
+/** Of the operations that honour `If-Match`. */
+export const preconditionFailed = defineError({
+  code: "precondition_failed",
+  status: 412,
+  meaning: "The resource is not what `If-Match` names any more. Nothing was changed.",
+});
+
 /** Errors that the service itself gives, before or around any operation's own work. */
 export const serviceErrors: readonly ErrorDefinition[] = [
   invalidRequest,
@@ -160,6 +182,8 @@ export const serviceErrors: readonly ErrorDefinition[] = [
   requestTimeout,
   payloadTooLarge,
   unsupportedMediaType,
+  idempotencyKeyInUse,
+  idempotencyKeyReused,
   rateLimitExceeded,
   keyBanned,
   internalError,

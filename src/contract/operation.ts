@@ -1,7 +1,10 @@
 import type { Static, TObject, TSchema } from "typebox";
+import type { Quota } from "../quota.ts";
 import {
   type ErrorDefinition,
   type Failure,
+  idempotencyKeyInUse,
+  idempotencyKeyReused,
   insufficientScope,
   internalError,
   invalidApiKey,
@@ -20,6 +23,13 @@ import {
 /** What an API key may be allowed to do. */
 export const scopes = ["read", "write", "admin"] as const;
 export type Scope = (typeof scopes)[number];
+
+/** Who sends a request with a valid key, and what the account's plan allows. */
+export interface Caller extends Quota {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
 
 export interface Tag {
   readonly name: string;
@@ -51,19 +61,40 @@ export interface Operation {
   readonly deprecation?: Deprecation;
   /** False switches off the interactive test panel of the reference page. */
   readonly testPanel: boolean;
-  /** The scope that a key needs. */
-  readonly scope: Scope;
+  /** The scope that a key needs; `any` for one that every valid key may use. */
+  readonly scope: Scope | "any";
+  /**
+   * `free`: it counts in neither window of the account, answers a key that is banned or whose windows
+   * are used up, and is not in the account's usage. It may be sent as often as the plan says, counted apart.
+   */
+  readonly quota?: "free";
   /** Path parameters, and the error for a value that no resource can have. */
   readonly params?: { readonly schema: TObject; readonly otherwise: ErrorDefinition };
   readonly query?: TObject;
-  readonly body?: { readonly schema: TSchema; readonly examples: Readonly<Record<string, unknown>> };
-  /** The answer of success. `location` names the new resource: `/pets/{id}`, filled from the body. */
+  /** `mediaTypes`, the preferred one first, are those that it may be sent in: JSON where nothing is said. */
+  readonly body?: {
+    readonly schema: TSchema;
+    readonly examples: Readonly<Record<string, unknown>>;
+    readonly mediaTypes?: readonly string[];
+  };
+  /**
+   * For an operation that honours `If-Match` (RFC 9110, section 13.1.1): the representation whose
+   * entity tag is meant. Its handler asks `matches`, and its errors have `preconditionFailed`.
+   */
+  readonly ifMatch?: TSchema;
+  /**
+   * The answer of success. `location` names the new resource: `/pets/{id}`, filled from the body.
+   * `entityTag` is true where the body of a write is the resource as it is from now on. A `secret`
+   * one is shown once: what is kept of it for a retry can be read by the client alone.
+   */
   readonly answer: {
     readonly status: 200 | 201 | 204;
     readonly description: string;
     readonly schema: TSchema;
     readonly examples: Readonly<Record<string, unknown>>;
     readonly location?: `/${string}`;
+    readonly entityTag?: true;
+    readonly secret?: true;
   };
   /**
    * For a list that is read page by page: what a position in it is (the sort key of an item).
@@ -85,13 +116,25 @@ type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
 type Position<O extends Operation> = O["paged"] extends { position: infer S extends TSchema } ? Static<S> : undefined;
 
 /** What a handler is given: inputs that are already valid, with defaults filled in. */
-export interface Input<O extends Operation = Operation> {
+export type Input<O extends Operation = Operation> = Inputs<O> & Precondition<O>;
+
+interface Inputs<O extends Operation> {
   readonly params: Part<O["params"] extends { schema: infer S } ? S : undefined>;
   readonly query: Part<O["query"]>;
   readonly body: O["body"] extends { schema: infer S extends TSchema } ? Static<S> : undefined;
   /** Paged operations: the position after which the page starts; undefined on the first page. */
   readonly after: Position<O> | undefined;
+  readonly caller: Caller;
+  /** The client's name for the request, for whoever keeps its answer; undefined where it has none. */
+  readonly idempotencyKey?: string | undefined;
 }
+
+type Precondition<O extends Operation> = O["ifMatch"] extends infer S extends TSchema
+  ? {
+      /** Whether the resource, as it is in the transaction of the change, is what the client expects. */
+      readonly matches: (current: Static<S>) => boolean;
+    }
+  : unknown;
 
 /** What a handler gives back on success. */
 export interface Success<O extends Operation = Operation> {
@@ -102,31 +145,54 @@ export interface Success<O extends Operation = Operation> {
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
 
-/** What an operation does. Synchronous where nothing has to be waited for: that is faster. */
-export type Handler<O extends Operation> = (input: Input<O>) => Outcome<O> | Promise<Outcome<O>>;
+/** The steps of a change, which the store runs as one transaction, and what comes of them. */
+export type Change<T> = Generator<unknown, T, never>;
+
+/** Runs a change. Resolves when it is on disk; it may run the steps again. */
+export type Write = <T>(change: () => Change<T>) => Promise<T>;
+
+/** Runs the change of an operation; the outcome can be one that was given before. */
+export type WriteOutcome = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
+
+/**
+ * What an operation does. A `GET` reads, synchronously where nothing has to be waited for: that is
+ * faster. Any other is a change, so that what belongs to the same request can join its transaction.
+ */
+export type Handler<O extends Operation> = O["method"] extends "GET"
+  ? (input: Input<O>) => Outcome<O> | Promise<Outcome<O>>
+  : (input: Input<O>) => Change<Outcome<O>>;
 
 /** One handler for each operation of the list; a missing one does not compile. */
 export type Handlers<Operations extends readonly Operation[]> = {
   readonly [O in Operations[number] as O["name"]]: Handler<O>;
 };
 
-/** An operation together with its handler. */
+/** An operation together with what serves it. */
 export interface BoundOperation {
   readonly operation: Operation;
-  readonly handler: (input: Input) => Success | Failure | Promise<Success | Failure>;
+  readonly serve: (input: Input, write: WriteOutcome) => Success | Failure | Promise<Success | Failure>;
 }
+
+type AnyHandler = (input: Input) => Success | Failure | Promise<Success | Failure> | Change<Success | Failure>;
 
 /** Joins each operation with its handler. */
 export function bind<const Operations extends readonly Operation[]>(
   operations: Operations,
   handlers: Handlers<Operations>,
 ): BoundOperation[] {
-  const byName = handlers as unknown as Record<string, BoundOperation["handler"]>;
+  const byName = handlers as unknown as Record<string, AnyHandler>;
   return operations.map((operation) => {
     const handler = byName[operation.name];
     if (!handler) throw new TypeError(`The operation ${operation.name} has no handler.`);
-    return { operation, handler };
+    if (operation.method === "GET") return { operation, serve: handler as BoundOperation["serve"] };
+    const change = handler as (input: Input) => Change<Success | Failure>;
+    return { operation, serve: (input, write) => write(() => change(input)) };
   });
+}
+
+/** True for an operation that, sent again, could do twice what it does (RFC 9110, section 9.2.2). */
+export function takesIdempotencyKey({ method }: Operation): boolean {
+  return method === "POST" || method === "PATCH";
 }
 
 /** Every error that an operation can answer with, its own first, without repetition. */
@@ -138,16 +204,32 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       invalidRequest, // also without parameters: an unknown query parameter is refused
       missingApiKey,
       invalidApiKey,
-      insufficientScope,
+      ...(operation.scope === "any" ? [] : [insufficientScope]),
       ...(operation.deprecation ? [operationRemoved] : []),
       ...(operation.body ? [requestTimeout, payloadTooLarge, unsupportedMediaType] : []),
+      ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
       rateLimitExceeded,
-      keyBanned,
+      ...(operation.quota === "free" ? [] : [keyBanned]),
       internalError,
       overloaded,
       storageUnavailable,
     ]),
   ];
+}
+
+/** The media types in which the body may be sent, the preferred one first; none where there is no body. */
+export function mediaTypesOf({ body }: Operation): readonly string[] {
+  return body ? (body.mediaTypes ?? ["application/json"]) : [];
+}
+
+/** True if a client can ask, by the entity tag of an answer, whether the next would be another. */
+export function isCacheable({ method, answer }: Operation): boolean {
+  return method === "GET" && answer.status === 200;
+}
+
+/** True if the answer of success has an entity tag (RFC 9110, section 8.8.3). */
+export function hasEntityTag(operation: Operation): boolean {
+  return isCacheable(operation) || operation.answer.entityTag === true;
 }
 
 /** First moment of a deprecation date, in unix seconds. */

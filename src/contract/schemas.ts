@@ -33,6 +33,16 @@ export function Text(options: { description: string; minLength: number; maxLengt
   });
 }
 
+/** A moment in UTC, to the millisecond, as text (RFC 3339): `2026-11-21T12:00:00.000Z`. */
+export function Timestamp(options: { description: string }) {
+  return Type.String({ ...options, format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+}
+
+/** The text of a `Timestamp` for unix milliseconds. */
+export function timestampOf(milliseconds: bigint | number): string {
+  return new Date(Number(milliseconds)).toISOString();
+}
+
 /**
  * Reads a decimal integer in its only plain form (no sign but `-`, no leading zero, no `-0`).
  * Returns undefined for any other text and for numbers outside the signed 64-bit range.

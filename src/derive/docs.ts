@@ -9,14 +9,23 @@ interface DocumentedSetting {
   readonly expects: string;
 }
 
+/** A change of state that is allowed; `from` is undefined where there is no state yet. */
+interface DocumentedTransition {
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly causes: readonly string[];
+}
+
 /** The parts of the documentation that are derived from the program, by file and by name of the part. */
 export function derivedParts(
   operations: readonly Operation[],
   settings: Readonly<Record<string, DocumentedSetting>>,
+  transitions: readonly DocumentedTransition[],
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     "docs/errors.md": { errors: errorTable(errorCatalogue(operations)) },
     "docs/operating.md": { settings: settingsTable(settings) },
+    "docs/status.md": { transitions: transitionTable(transitions) },
   };
 }
 
@@ -34,4 +43,21 @@ function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): s
       `| \`${name}\` | ${fallback ? `\`${fallback}\`` : "unset"} | ${meaning} Has to be ${expects}. |`,
   );
   return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+/** A row for each state that is left, a column for each that is entered. */
+function transitionTable(transitions: readonly DocumentedTransition[]): string {
+  const before = [...new Set([...transitions.map(({ from }) => from), ...transitions.map(({ to }) => to)])];
+  const after = [...new Set(transitions.map(({ to }) => to))];
+  const cell = (from: string | undefined, to: string) => {
+    const causes = transitions.flatMap((one) => (one.from === from && one.to === to ? one.causes : []));
+    return causes.map((cause) => `\`${cause}\``).join(", ") || "–";
+  };
+  return [
+    `| from \\ to |${after.map((to) => ` \`${to}\` |`).join("")}`,
+    `| --- |${after.map(() => " --- |").join("")}`,
+    ...before.map(
+      (from) => `| ${from ? `\`${from}\`` : "none"} |${after.map((to) => ` ${cell(from, to)} |`).join("")}`,
+    ),
+  ].join("\n");
 }

@@ -1,3 +1,5 @@
+import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
+
 interface Header {
   readonly description: string;
   readonly schema: object;
@@ -32,7 +34,9 @@ const otherHeaders: Readonly<Record<string, Header>> = {
     schema: { type: "string" },
   },
   ETag: {
-    description: "Entity tag of the answer. Send it back as `If-None-Match` to get 304 while nothing has changed.",
+    description:
+      "Entity tag of the answer. Sent back as `If-None-Match` it brings 304 while nothing has changed; sent as " +
+      "`If-Match` with a change, that is refused if somebody else has changed the resource meanwhile.",
     schema: { type: "string" },
   },
   Location: {
@@ -42,6 +46,14 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   NextLink: {
     description: 'The address of the next page as `rel="next"` (RFC 8288). Absent on the last page.',
     schema: { type: "string" },
+  },
+  [IDEMPOTENT_REPLAYED]: {
+    description: "`true` on an answer that was given before, to a request with the same `Idempotency-Key`.",
+    schema: { type: "string", enum: ["true"] },
+  },
+  RunningRetryAfter: {
+    description: "Whole seconds to wait, on `idempotency_key_in_use` (RFC 9110, section 10.2.3).",
+    schema: { type: "integer", minimum: 1 },
   },
   Deprecation: {
     description: "Since when the operation is deprecated, as `@` and unix seconds (RFC 9745).",
@@ -58,7 +70,14 @@ const otherHeaders: Readonly<Record<string, Header>> = {
 };
 
 /** Headers that some answers only have at times. */
-const optional = new Set(["NextLink"]);
+const optional = new Set(["NextLink", IDEMPOTENT_REPLAYED, "RunningRetryAfter"]);
+
+/** Headers that the document describes in more than one way. */
+const headerNames: Readonly<Record<string, string>> = {
+  NextLink: "Link",
+  DeprecationLink: "Link",
+  RunningRetryAfter: "Retry-After",
+};
 
 /** Names of the headers that every answer has. */
 export const headersOfAll = [...Object.keys(limitHeaders), "X-Request-Id"];
@@ -73,9 +92,7 @@ export function headerComponents(): Record<string, object> {
   );
 }
 
-/** References to the components. `NextLink` and `DeprecationLink` describe what the one header `Link` holds. */
+/** References to the components. */
 export function headerReferences(names: readonly string[]): Record<string, object> {
-  return Object.fromEntries(
-    names.map((name) => [name.endsWith("Link") ? "Link" : name, { $ref: `#/components/headers/${name}` }]),
-  );
+  return Object.fromEntries(names.map((name) => [headerNames[name] ?? name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -1,6 +1,14 @@
 import type { TObject, TSchema } from "typebox";
-import { ErrorBody, type ErrorDefinition, invalidRequest } from "../contract/errors.ts";
-import { errorsOf, type Operation } from "../contract/operation.ts";
+import { ErrorBody, type ErrorDefinition, idempotencyKeyInUse, invalidRequest } from "../contract/errors.ts";
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, IdempotencyKey } from "../contract/idempotency-key.ts";
+import {
+  errorsOf,
+  hasEntityTag,
+  isCacheable,
+  mediaTypesOf,
+  type Operation,
+  takesIdempotencyKey,
+} from "../contract/operation.ts";
 import { headerReferences, headersOfAll } from "./openapi-headers.ts";
 import type { Schemas } from "./openapi-schemas.ts";
 
@@ -15,7 +23,8 @@ export function operationObject(operation: Operation, operations: readonly Opera
     description: [
       operation.description,
       ...(deprecation ? [deprecationNotice(operation, operations)] : []),
-      `Needs a key with the scope \`${scope}\`.`,
+      scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
+      ...(operation.quota === "free" ? [freeNotice] : []),
     ].join("\n\n"),
     tags: [tag.name],
     ...(deprecation ? { deprecated: true, "x-deprecated-sunset": deprecation.removal } : {}),
@@ -28,15 +37,22 @@ export function operationObject(operation: Operation, operations: readonly Opera
       ? {
           requestBody: {
             required: true,
-            content: {
-              "application/json": { schema: schemas.refer(body.schema), examples: examples(body.examples) },
-            },
+            content: Object.fromEntries(
+              mediaTypesOf(operation).map((type) => [
+                type,
+                { schema: schemas.refer(body.schema), examples: examples(body.examples) },
+              ]),
+            ),
           },
         }
       : {}),
     responses: responsesOf(operation, schemas),
   };
 }
+
+const freeNotice =
+  "Costs no quota, and answers also while the key is banned or the windows are used up. It may be sent as " +
+  "often as the account's plan allows, counted apart; the limit headers are those of the account.";
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {
   const successor = operations.find(({ name }) => name === deprecation?.replacement);
@@ -54,11 +70,13 @@ function stabilityBadges({ stability, deprecation }: Operation): Json {
       "x-badges": [{ name: `removed on ${deprecation.removal}`, color: "#b45309" }],
     };
   }
-  if (stability === "beta") return { "x-badges": [{ name: "beta", color: "#2563eb" }] };
+  // Before the summary, where the page puts its own mark of what is experimental.
+  if (stability === "beta") return { "x-badges": [{ name: "beta", color: "#2563eb", position: "before" }] };
   return { "x-scalar-stability": stability };
 }
 
-function parametersOf({ params, query }: Operation, schemas: Schemas): Json[] {
+function parametersOf(operation: Operation, schemas: Schemas): Json[] {
+  const { params, query, ifMatch } = operation;
   const list = (schema: TObject | undefined, place: "path" | "query") =>
     Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
       const { description, examples: _, ...rest } = property as Json & { title?: string };
@@ -68,26 +86,47 @@ function parametersOf({ params, query }: Operation, schemas: Schemas): Json[] {
         in: place,
         required: place === "path" || (isRequired && rest["default"] === undefined),
         description,
+        explode: rest["items"] ? false : undefined, // a list's items are separated by commas
         schema: rest.title === undefined ? schemas.refer(rest) : schemas.refer(property),
       };
     });
-  return [...list(params?.schema, "path"), ...list(query, "query")];
+  return [
+    ...list(params?.schema, "path"),
+    ...list(query, "query"),
+    ...(ifMatch ? [ifMatchParameter] : []),
+    ...(takesIdempotencyKey(operation) ? [idempotencyKeyParameter()] : []),
+  ];
 }
 
+function idempotencyKeyParameter(): Json {
+  const { description, examples: _, ...schema } = IdempotencyKey as Json & typeof IdempotencyKey;
+  return { name: IDEMPOTENCY_KEY, in: "header", required: false, description, schema };
+}
+
+const ifMatchParameter: Json = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description:
+    "The `ETag` of the resource as the client knows it, or several of them, or `*`. If it has another one " +
+    "by now, nothing is changed (RFC 9110, section 13.1.1).",
+  schema: { type: "string" },
+};
+
 function responsesOf(operation: Operation, schemas: Schemas): Json {
-  const { answer, method, paged, deprecation } = operation;
+  const { answer, paged, deprecation } = operation;
   const ofDeprecation = deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : [];
-  const isCacheable = method === "GET" && answer.status === 200;
+  const ofReplay = takesIdempotencyKey(operation) ? [IDEMPOTENT_REPLAYED] : [];
   const onSuccess = [
     ...headersOfAll,
     ...ofDeprecation,
-    ...(isCacheable ? ["ETag"] : []),
+    ...(hasEntityTag(operation) ? ["ETag"] : []),
     ...(paged ? ["NextLink"] : []),
   ];
   const responses: Json = {
     [answer.status]: {
       description: answer.description,
-      headers: headerReferences([...onSuccess, ...(answer.location ? ["Location"] : [])]),
+      headers: headerReferences([...onSuccess, ...(answer.location ? ["Location"] : []), ...ofReplay]),
       ...(answer.status === 204
         ? {}
         : {
@@ -97,14 +136,16 @@ function responsesOf(operation: Operation, schemas: Schemas): Json {
           }),
     },
   };
-  if (isCacheable) {
+  if (isCacheable(operation)) {
     responses["304"] = {
       description: "Nothing has changed since the answer whose entity tag was sent as `If-None-Match`.",
       headers: headerReferences(onSuccess),
     };
   }
   for (const [status, errors] of Map.groupBy(errorsOf(operation), (error) => error.status)) {
-    responses[status] = errorResponse(status, errors, [...headersOfAll, ...ofDeprecation], schemas);
+    const canBeReplay = errors.some((error) => operation.errors.includes(error));
+    const headers = [...headersOfAll, ...ofDeprecation, ...(canBeReplay ? ofReplay : [])];
+    responses[status] = errorResponse(status, errors, headers, schemas);
   }
   return responses;
 }
@@ -116,6 +157,7 @@ function errorResponse(status: number, errors: ErrorDefinition[], headers: strin
     headers: headerReferences([
       ...headers,
       ...(status === 429 || status === 503 ? ["Retry-After"] : []),
+      ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),
       ...(needsCredential ? ["WWW-Authenticate"] : []),
     ]),
     content: {

@@ -1,5 +1,6 @@
 import { errorCatalogue } from "../contract/check.ts";
 import type { ErrorDefinition } from "../contract/errors.ts";
+import { ANSWER_KEPT_HOURS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Operation, Tag } from "../contract/operation.ts";
 import { errorTable } from "./error-table.ts";
 import { headerComponents } from "./openapi-headers.ts";
@@ -68,10 +69,17 @@ function tagsOf(operations: readonly Operation[]): Tag[] {
 
 function introduction(catalogue: readonly ErrorDefinition[]): string {
   return [
-    "List the animals of a pet store, add one, read one.",
+    "List the animals of a pet store; add, read, change and delete them.",
     "Every operation needs an API key as bearer token. The plan of the key's account limits requests per " +
       "minute and per day; the `X-RateLimit` headers of every answer tell how the limits stand. After a 429, " +
       "wait as long as `Retry-After` says: a key that goes on regardless is banned for a while.",
+    "## Safe retries",
+    `Send \`${IDEMPOTENCY_KEY}\` with every POST and PATCH, and where no answer arrives, or a 5xx, send the same ` +
+      `request again with the same one: what it asks for is done once. The answer is kept for ${ANSWER_KEPT_HOURS} ` +
+      `hours, errors of the operation itself included, and given again with \`${IDEMPOTENT_REPLAYED}: true\`. ` +
+      "Refusals that come before the operation runs are not kept: an invalid request, a missing scope, a limit. " +
+      "Every account has its own keys for each method and path. On other methods the header is ignored: to repeat " +
+      "them does no harm.",
     "## Errors",
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
     errorTable(catalogue),

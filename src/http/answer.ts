@@ -6,7 +6,8 @@ import {
   payloadTooLarge,
   requestTimeout,
 } from "../contract/errors.ts";
-import type { Success } from "../contract/operation.ts";
+import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
+import type { Input, Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
@@ -20,10 +21,12 @@ export interface ReadyBody {
   /** The value of `Link`; empty for none. */
   readonly link: string;
   readonly tag: string;
+  /** The path of the resource that was made, below the base address; empty for none. */
+  readonly location: string;
 }
 
 /** A handler that gives the same object again spares the work of making it ready. */
-interface RememberedSuccess extends Success {
+export interface RememberedSuccess extends Success {
   ready?: ReadyBody;
 }
 
@@ -36,16 +39,15 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
   // One object for all answers of the operation: a response copies it, and filling it anew costs more.
   const headers = compiled.successHeaders;
   setOwnHeaders(headers, exchange.id, admission);
-  if (status === 204) return new Response(null, { status, headers });
-  success.ready ??= makeReady(compiled, success, exchange);
-  const { text, link, tag } = success.ready;
+  if (status === 204) return marked(exchange, new Response(null, { status, headers }));
+  const { text, link, tag, location } = (success.ready ??= makeReady(compiled, success, exchange.input));
   if (compiled.operation.paged) {
     if (link === "") headers.delete("Link");
     else headers.set("Link", link);
   }
-  if (compiled.location) headers.set("Location", base + compiled.location(success.body as Record<string, unknown>));
-  if (!compiled.isCacheable) return new Response(text, { status, headers });
-  headers.set("ETag", tag);
+  if (compiled.location) headers.set("Location", base + location);
+  if (compiled.hasEntityTag) headers.set("ETag", tag);
+  if (!compiled.isCacheable) return marked(exchange, new Response(text, { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesEntityTag(ifNoneMatch, tag)) return new Response(text, { headers });
   const unchanged = new Response(null, { status: 304, headers });
@@ -63,14 +65,21 @@ export function answerFailure(exchange: Exchange, admission: Admission, failed: 
   if (error.status === 405) headers.set("Allow", exchange.route.allow);
   if (error === missingApiKey) headers.set("WWW-Authenticate", challenge("none"));
   if (error === invalidApiKey) headers.set("WWW-Authenticate", challenge("invalid_token"));
-  if (error === insufficientScope) {
-    headers.set("WWW-Authenticate", challenge("insufficient_scope", compiled?.operation.scope));
+  if (error.status === 403) {
+    const scope = error === insufficientScope ? compiled?.operation.scope : undefined;
+    headers.set("WWW-Authenticate", challenge("insufficient_scope", scope));
   }
   // What still comes of the body would be read only to be thrown away (RFC 9112, section 9.6).
   const endsBody = error === payloadTooLarge || error === requestTimeout || hasUnreadBody(exchange.request);
   if (endsBody) headers.set("Connection", "close");
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
-  return new Response(body, { status: error.status, headers });
+  return marked(exchange, new Response(body, { status: error.status, headers }));
+}
+
+/** Tells the client where an answer is one that was given before. */
+function marked({ isReplay }: Exchange, response: Response): Response {
+  if (isReplay) response.headers.set(IDEMPOTENT_REPLAYED, "true");
+  return response;
 }
 
 const unknownHeaders = { ...sharedHeaders, "Content-Type": "application/json" };
@@ -82,11 +91,18 @@ export function answerOptions(exchange: Exchange, admission: Admission): Respons
   return new Response(null, { status: 204, headers });
 }
 
-function makeReady(compiled: CompiledOperation, success: Success, exchange: Exchange): ReadyBody {
+/** Makes a success of the operation ready to be sent. */
+export function makeReady(compiled: CompiledOperation, success: Success, input: Input | undefined): ReadyBody {
   const text = compiled.serialize(success.body);
   const { pages } = compiled;
-  const next = pages && exchange.input && success.next !== undefined ? pages.next(exchange.input, success.next) : "";
+  const next = pages && input && success.next !== undefined ? pages.next(input, success.next) : "";
   const { deprecationLink } = compiled;
   const link = next === "" || deprecationLink === "" ? next + deprecationLink : `${next}, ${deprecationLink}`;
-  return { text, link, tag: compiled.isCacheable ? entityTag(text, link) : "" };
+  return {
+    text,
+    link,
+    // What a deprecated operation links to is no part of the resource.
+    tag: compiled.hasEntityTag ? entityTag(text, pages ? link : "") : "",
+    location: compiled.location?.(success.body as Record<string, unknown>) ?? "",
+  };
 }

@@ -8,17 +8,20 @@ import {
   requestTimeout,
   storageUnavailable,
 } from "../contract/errors.ts";
+import type { Write } from "../contract/operation.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { Load } from "./load.ts";
-import type { Admission, Authenticator, Limiter } from "./ports.ts";
+import type { Admission, Authenticator, Limiter, Usage } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
-import { readInput, type StageServices, stages } from "./stages.ts";
+import type { SafeRetries } from "./safe-retries.ts";
+import { readInput, type StageServices, stageNames, stages } from "./stages.ts";
 
 /** Seconds after which a client may try again that had no answer in time. */
 const LATE_RETRY = 5;
@@ -26,10 +29,17 @@ const LATE_RETRY = 5;
 export interface ApiServices {
   readonly authenticator: Authenticator;
   readonly limiter: Limiter;
+  readonly usage: Usage;
+  /** Runs what an operation changes. */
+  readonly write: Write;
+  /** Runs it for a request that may be sent again. */
+  readonly retries: SafeRetries;
   readonly addresses: ClientAddresses;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined where traces are off. */
+  readonly tracer: Tracer | undefined;
   readonly load: Load;
   readonly deadlines: Deadlines<Response>;
   /** The failure to answer with for an error that a store threw; undefined for one that is unknown. */
@@ -41,6 +51,7 @@ export class Api {
   readonly #services: ApiServices;
   readonly #stageServices: StageServices;
   readonly #base: string;
+  readonly #basePath: string;
   /** Request ids: a random part for the process, then a counter. */
   readonly #process = crypto.randomUUID().slice(0, 8);
   #count = 0;
@@ -49,10 +60,13 @@ export class Api {
   constructor(services: ApiServices, base: string) {
     this.#services = services;
     this.#base = base;
+    this.#basePath = new URL(base).pathname;
     this.#stageServices = {
       authenticator: services.authenticator,
       limiter: services.limiter,
       clock: services.clock,
+      write: services.write,
+      retries: services.retries,
       addressOf: (exchange) => this.#addressOf(exchange),
     };
   }
@@ -115,12 +129,14 @@ export class Api {
 
   /** Goes on when stage number `index` no longer has to wait. */
   #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
-    const { load } = this.#services;
+    const { load, tracer } = this.#services;
     const awaitsBody = stages[index] === readInput;
+    const from = tracer ? performance.now() : 0;
     exchange.awaitsBody = awaitsBody;
     if (!awaitsBody) load.wait();
     const goOn = (failed: Failure | undefined) => {
       if (!awaitsBody) load.endWait();
+      if (tracer) tracer.waited(exchange, stageNames[index] ?? "", from, performance.now());
       this.#resume(exchange, index + 1, failed);
     };
     void outcome.then(goOn, (error) => goOn(this.#failureOf(exchange, error)));
@@ -154,8 +170,10 @@ export class Api {
 
   /** The failure for an error that no stage foresaw: the service goes on, and nothing internal is shown. */
   #failureOf(exchange: Exchange, error: unknown): Failure {
-    const explained = this.#services.explain(error);
-    this.#services.log.error(explained ? explained.error.code : "request failed", error, { requestId: exchange.id });
+    const { explain, log } = this.#services;
+    const explained = explain(error);
+    if (explained) log.failing(explained.error.code, error, { requestId: exchange.id });
+    else log.error("request failed", error, { requestId: exchange.id });
     return explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`);
   }
 
@@ -172,17 +190,35 @@ export class Api {
 
   #record(exchange: Exchange, response: Response): Response {
     const duration = performance.now() - exchange.startedAt;
-    const operation = exchange.operation?.operation.name;
-    this.#services.metrics.request(operation, response.status, duration / 1000);
+    const { caller } = exchange;
+    const operation = exchange.operation?.operation;
+    if (caller) this.#services.usage.count(caller, operation, response.status);
+    this.#services.metrics.request(operation?.name, response.status, duration / 1000);
     this.#services.log.request({
       id: exchange.id,
-      operation,
+      operation: operation?.name,
       method: exchange.request.method,
       status: response.status,
       duration,
-      account: exchange.caller?.accountId,
+      account: caller?.accountId,
     });
+    if (this.#services.tracer) this.#trace(this.#services.tracer, exchange, response.status);
     return response;
+  }
+
+  #trace(tracer: Tracer, exchange: Exchange, status: number): void {
+    const { id, request, startedAt, caller } = exchange;
+    const operation = exchange.operation?.operation;
+    tracer.record(exchange, {
+      id,
+      traceparent: request.headers.get("traceparent"),
+      operation: operation?.name,
+      route: operation && this.#basePath + operation.path,
+      method: request.method,
+      status,
+      account: caller?.accountId,
+      startedAt,
+    });
   }
 
   #addressOf(exchange: Exchange): string {

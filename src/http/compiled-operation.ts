@@ -1,9 +1,19 @@
-import { type BoundOperation, type Deprecation, dateToUnixSeconds, type Operation } from "../contract/operation.ts";
+import type { Failure } from "../contract/errors.ts";
+import {
+  type BoundOperation,
+  type Deprecation,
+  dateToUnixSeconds,
+  hasEntityTag,
+  isCacheable,
+  type Operation,
+  takesIdempotencyKey,
+} from "../contract/operation.ts";
+import { compileSerializer, type Serializer } from "../contract/serialize.ts";
 import { compilePath } from "./fill-path.ts";
 import { sharedHeaders } from "./headers.ts";
 import { compilePageLinks, type PageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
-import { compileSerializer, type Serializer } from "./serialize.ts";
+import { compileRequestText, type RequestText } from "./request-text.ts";
 
 /** The addresses that answers refer to. */
 export interface Addresses {
@@ -19,9 +29,11 @@ export interface CompiledOperation extends BoundOperation {
   readonly pages: PageLinks | undefined;
   readonly readInput: InputReader;
   readonly serialize: Serializer;
+  /** For an operation that takes an idempotency key. */
+  readonly requestText: RequestText | undefined;
   /** The path of the resource that a success made, below the base address; undefined for none. */
   readonly location: ((body: Readonly<Record<string, unknown>>) => string) | undefined;
-  /** True if a success has an entity tag, by which a client can ask whether it has changed. */
+  readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
   /** From this moment on the operation answers 410, in unix milliseconds. */
   readonly removedFrom: number;
@@ -52,13 +64,21 @@ export function compileOperation(
     pages,
     readInput: compileInputReader(operation, pages),
     serialize: compileSerializer(operation.answer.schema),
+    requestText: takesIdempotencyKey(operation) ? compileRequestText(operation) : undefined,
     location: operation.answer.location === undefined ? undefined : compilePath(operation.answer.location),
-    isCacheable: operation.method === "GET" && operation.answer.status === 200,
+    hasEntityTag: hasEntityTag(operation),
+    isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
     successHeaders: headers,
     failureHeaders,
     deprecationLink: link,
   };
+}
+
+/** The failure, which the operation has to declare. Throws a `TypeError` where it does not. */
+export function requireDeclared(failed: Failure, { name, errors }: Operation): Failure {
+  if (errors.includes(failed.error)) return failed;
+  throw new TypeError(`${name} gave ${failed.error.code}, which it does not declare.`);
 }
 
 function deprecationHeaders({ since, removal }: Deprecation): Record<string, string> {

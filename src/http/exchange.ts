@@ -44,6 +44,8 @@ export class Exchange {
   input: Input | undefined;
   /** Set by `handle`. */
   success: Success | undefined;
+  /** True if the outcome is one that was given before. */
+  isReplay = false;
 
   /** True for an operation that changes something, which takes the store a while. */
   get isWrite(): boolean {

@@ -2,6 +2,11 @@
 export function compilePath(path: string): (values: Readonly<Record<string, unknown>>) => string {
   const parts = path.split(/\{([^}]*)\}/); // fixed text and names by turns
   if (parts.length === 1) return () => path;
-  return (values) =>
-    parts.map((part, index) => (index % 2 === 0 ? part : encodeURIComponent(String(values[part])))).join("");
+  return (values) => {
+    let filled = parts[0] as string;
+    for (let index = 1; index < parts.length; index += 2) {
+      filled += encodeURIComponent(String(values[parts[index] as string])) + (parts[index + 1] as string);
+    }
+    return filled;
+  };
 }

@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Admission } from "./ports.ts";
 
 /** Every header of ours that a script on another site may read (Fetch standard, section 3.3). */
@@ -5,6 +6,7 @@ const exposed = [
   "Allow",
   "Deprecation",
   "ETag",
+  IDEMPOTENT_REPLAYED,
   "Link",
   "Location",
   "Retry-After",
@@ -17,7 +19,9 @@ const exposed = [
 ].join(", ");
 
 /** Headers that a script on another site may send. */
-const accepted = "Authorization, Content-Type, If-None-Match";
+const accepted = ["Authorization", "Content-Type", IDEMPOTENCY_KEY, "If-Match", "If-None-Match", "traceparent"].join(
+  ", ",
+);
 /** How long a browser may keep the answer to a preflight, in seconds: a day. */
 const PREFLIGHT_AGE = "86400";
 

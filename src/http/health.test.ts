@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
-import { Metrics } from "../telemetry/metrics.ts";
 import { healthPages } from "./health.ts";
 import { servePage } from "./pages.ts";
 
@@ -19,7 +18,7 @@ beforeEach(() => {
     probes.push(started);
     return started.promise;
   };
-  const pages = new Map(healthPages({ probe, isStopping: () => isStopping, metrics: new Metrics(), clock }));
+  const pages = new Map(healthPages({ probe, isStopping: () => isStopping, metrics: () => "", clock }));
   const page = pages.get("/readyz");
   if (!page) throw new Error("There is no page /readyz.");
   readyz = async () => {

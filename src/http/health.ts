@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { isDoneWithin } from "../deadline.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { Page } from "./pages.ts";
 
 /** How long the store may take to prove that it is there, in milliseconds. */
@@ -12,7 +12,7 @@ const KNOWN_FOR = 1_000;
 export function healthPages(parts: {
   probe: () => Promise<void>;
   isStopping: () => boolean;
-  metrics: Metrics;
+  metrics: () => MaybePromise<string>;
   clock: Clock;
 }): [string, Page][] {
   const { probe, isStopping, metrics, clock } = parts;
@@ -33,7 +33,7 @@ export function healthPages(parts: {
     ],
     [
       "/metrics",
-      { type: "text/plain; version=0.0.4; charset=utf-8", headers, content: () => ({ body: metrics.expose() }) },
+      { type: "text/plain; version=0.0.4; charset=utf-8", headers, content: async () => ({ body: await metrics() }) },
     ],
   ];
 }

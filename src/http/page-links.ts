@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
 import type { Input, Operation } from "../contract/operation.ts";
+import { compileTextReader } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { compilePath } from "./fill-path.ts";
-import { compileTextReader } from "./read-query.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,7 @@
-import type { Scope } from "../contract/operation.ts";
+import type { Caller, Change, Operation } from "../contract/operation.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-import type { Quota } from "../quota.ts";
 
-/** Who sends a request with a valid key, and what the account's plan allows. */
-export interface Caller extends Quota {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly scopes: ReadonlySet<Scope>;
-}
+export type { Caller } from "../contract/operation.ts";
 
 /** Knows the API keys. */
 export interface Authenticator {
@@ -28,12 +22,72 @@ export interface Admission {
   readonly retryAfter: number;
 }
 
+/** How one window of an account stands. */
+export interface WindowStanding {
+  /** Requests that the window allows. */
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  /** When it ends, in unix seconds. */
+  readonly reset: number;
+}
+
+/** How a key and its account stand. */
+export interface Standing {
+  readonly minute: WindowStanding;
+  readonly day: WindowStanding;
+  /** Requests that the key has sent too early after a 429, and how many of them bring a ban. */
+  readonly strikes: number;
+  readonly strikesForBan: number;
+  /** When the ban that holds now ends, in unix seconds; undefined where there is none. */
+  readonly banEnds: number | undefined;
+  /** How long the key's next ban would last, in seconds. */
+  readonly nextBan: number;
+  /** How bans grow, in seconds: the first, the longest, and the time without a ban after which it starts anew. */
+  readonly ladder: { readonly first: number; readonly longest: number; readonly forgottenAfter: number };
+}
+
 /** Decides whether a request is admitted, and counts it, in one atomic step. */
 export interface Limiter {
   /** For a request with a valid key: the account's windows, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
+  /**
+   * For a request that costs no quota: as many as the account's plan allows, in windows of their own, which
+   * end with the process. While it is admitted, the figures are those of the account and its key.
+   */
+  admitFree(caller: Caller): MaybePromise<Admission>;
+  /** How the key and its account stand, counting nothing. */
+  peek(caller: Caller): MaybePromise<Standing>;
   /** For a request without a valid key: the bucket of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
   /** The state of an address's bucket, counting nothing. */
   peekAddress(address: string): MaybePromise<Admission>;
+}
+
+/** Counts what callers do. It is on the way of every request, so it takes no longer than a few look-ups. */
+export interface Usage {
+  /** Counts a request that was answered. `operation` is undefined where path and method name none. */
+  count(caller: Caller, operation: Operation | undefined, status: number): void;
+}
+
+/** What is kept of a request that was answered. */
+export interface AnswerRecord {
+  /** Tells it from another request of the same name. */
+  readonly fingerprint: string;
+  readonly answer: string;
+}
+
+/** Keeps answers under the digests of requests' names for as long as the contract says. All are parts of a change. */
+export interface AnswerRecords {
+  /**
+   * Takes the name for the change that it is part of, and waits for one that has taken it and is not
+   * committed. Gives the record where the name is known already. `now` is in unix milliseconds.
+   */
+  claim(digest: string, fingerprint: string, now: number): Change<AnswerRecord | undefined>;
+  /** Runs a change that would otherwise be the whole transaction, so that others can follow it. */
+  around<T>(change: Change<T>): Change<T>;
+  /** Keeps the answer of the change that has taken the name. */
+  keep(digest: string, answer: string): Change<void>;
+  /** Gives back a name that was taken. */
+  release(digest: string): Change<void>;
 }

@@ -1,16 +1,19 @@
 import { type Failure, type Fault, failure, invalidRequest, pathNotFound } from "../contract/errors.ts";
-import type { Input, Operation } from "../contract/operation.ts";
+import { MOST_FAULTS } from "../contract/faults.ts";
+import { type Caller, type Input, mediaTypesOf, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
+import { compileTextReaders } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
-import { MOST_FAULTS } from "./faults.ts";
 import type { PageLinks } from "./page-links.ts";
-import { type BodyResult, compileBodyReader } from "./read-body.ts";
-import { compileQueryReader, compileTextReaders, type QueryResult } from "./read-query.ts";
+import { compilePrecondition } from "./precondition.ts";
+import { type BodyResult, compileBodyReader, hasBody } from "./read-body.ts";
+import { type KeyResult, noKey, readIdempotencyKey } from "./read-idempotency-key.ts";
+import { compileQueryReader, type QueryResult } from "./read-query.ts";
 
 /** A request as the server hands it over: `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
 
-export type InputReader = (request: RoutedRequest) => MaybePromise<Input | Failure>;
+export type InputReader = (request: RoutedRequest, caller: Caller) => MaybePromise<Input | Failure>;
 
 /**
  * Compiles an operation's input schemas into the stage that reads a request. `pages` are the
@@ -19,12 +22,22 @@ export type InputReader = (request: RoutedRequest) => MaybePromise<Input | Failu
 export function compileInputReader(operation: Operation, pages: PageLinks | undefined): InputReader {
   const readParams = compileParamsReader(operation);
   const readQuery = compileQueryReader(operation.query);
-  const readBody = operation.body && compileBodyReader(operation.body.schema);
+  const readBody = operation.body && compileBodyReader(operation.body.schema, mediaTypesOf(operation));
+  const readPrecondition = compilePrecondition(operation);
 
-  const join = (params: Values, query: QueryResult, body: BodyResult): Input | Failure => {
+  const ignoresBody = operation.method === "GET"; // it has no meaning there (RFC 9110, section 9.3.1)
+  const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noKey;
+
+  const join = (
+    caller: Caller,
+    params: Values,
+    key: KeyResult,
+    query: QueryResult,
+    body: BodyResult,
+  ): Input | Failure => {
     if ("error" in body) return body;
-    if ("faults" in query || "faults" in body) {
-      return invalid([...("faults" in query ? query.faults : []), ...("faults" in body ? body.faults : [])]);
+    if ("faults" in key || "faults" in query || "faults" in body) {
+      return invalid([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
     }
     const { cursor } = query.value;
     let after: unknown;
@@ -32,21 +45,29 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
       after = pages.position(cursor, params, query.value);
       if (after === undefined) return invalid([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
     }
-    return { params, query: query.value, body: body.value, after } as Input;
+    return { params, query: query.value, body: body.value, after, caller, idempotencyKey: key.value } as Input;
   };
 
-  return (request) => {
+  const read: InputReader = (request, caller) => {
     const params = readParams(request.params);
     if (!params) return failure(operation.params?.otherwise ?? pathNotFound, "No resource can have this identifier.");
+    const key = readKey(request);
     const query = readQuery(queryText(request.url));
-    if (!readBody) return join(params, query, noBody);
-    return whenReady(readBody(request), (body: BodyResult) => join(params, query, body));
+    if (!readBody) return join(caller, params, key, query, ignoresBody || !hasBody(request) ? noBody : unknownBody);
+    return readBody(request, (body) => join(caller, params, key, query, body));
+  };
+  if (!readPrecondition) return read;
+  return (request, caller) => {
+    const matches = readPrecondition(request.headers);
+    return whenReady(read(request, caller), (input) => ("error" in input ? input : { ...input, matches }));
   };
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
 const noBody: BodyResult = { value: undefined };
+/** Not dropped in silence: whoever sends it expects that it changes something. */
+const unknownBody: BodyResult = { faults: [{ path: "/body", message: "is not taken by this operation" }] };
 const noParams: Values = {};
 
 /** The text behind the `?`. Only the query is taken from the URL: its path is normalised. */

@@ -1,11 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 import type { Fault } from "../contract/errors.ts";
-import { isInt64, parseInt64 } from "../contract/schemas.ts";
+import { faultsOf, pointerToken } from "../contract/faults.ts";
+import { compileTextReaders, itemsOf } from "../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
-import { faultsOf, pointerToken } from "./faults.ts";
-
-/** A number in a query is written in plain digits: no `+`, exponent, space or leading zero. */
-const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
 /** Queries remembered for each operation, and the longest of them in characters: about 0.5 MB. */
 const MOST_REMEMBERED = 500;
@@ -25,10 +22,11 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     additionalProperties: false,
   } as unknown as TObject;
   const readers = compileTextReaders(closed);
+  const lists = new Set(Object.keys(properties).filter((name) => itemsOf(properties[name])));
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
-    const { texts, faults } = splitQuery(query);
+    const { texts, faults } = splitQuery(query, lists);
     // Without a prototype: assigning __proto__ to any other object loses it instead of refusing it.
     const value = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
@@ -52,8 +50,11 @@ function remembering(read: (query: string) => QueryResult): (query: string) => Q
   };
 }
 
-/** Splits `application/x-www-form-urlencoded` text. A name given twice or a bad escape is a fault. */
-function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[] } {
+/**
+ * Splits `application/x-www-form-urlencoded` text. A bad escape is a fault, and a name given twice,
+ * unless it is that of a list, whose items may come one by one.
+ */
+function splitQuery(query: string, lists: ReadonlySet<string>): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();
   const faults: Fault[] = [];
   for (const pair of query === "" ? [] : query.split("&")) {
@@ -63,9 +64,11 @@ function splitQuery(query: string): { texts: Map<string, string>; faults: Fault[
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
     if (name === undefined || text === undefined) {
       faults.push({ path: name ? pathOf(name) : "/query", message: "is not valid percent-encoded UTF-8" });
-    } else if (texts.has(name)) {
-      faults.push({ path: pathOf(name), message: "is given more than once" });
-    } else texts.set(name, text);
+    } else if (!texts.has(name)) {
+      texts.set(name, text);
+    } else if (lists.has(name)) {
+      texts.set(name, `${texts.get(name)},${text}`);
+    } else faults.push({ path: pathOf(name), message: "is given more than once" });
   }
   return { texts, faults };
 }
@@ -81,15 +84,4 @@ function decodeText(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Compiles, for each property of a schema, what its text stands for: the text itself where it does not fit. */
-export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
-  return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
-}
-
-export function compileTextReader(schema: TSchema): (text: string) => unknown {
-  if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
-  const { type } = schema as { type?: unknown };
-  return type === "integer" ? (text) => (plainDigits.test(text) ? Number(text) : text) : (text) => text;
 }

@@ -1,17 +1,15 @@
-import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+// By path, because the package exports neither file. So named, both become parts of the one-file executable.
+import bundle from "../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
+import { version } from "../../node_modules/@scalar/api-reference/package.json";
 import type { Page } from "./pages.ts";
-
-const main = import.meta.resolve("@scalar/api-reference"); // …/dist/index.js
-const { version } = JSON.parse(readFileSync(new URL("../package.json", main), "utf8")) as { version: string };
 
 let compressed: Promise<Blob> | undefined;
 
 /** Compresses the bundle on another thread, once: four megabytes become one. */
 async function compress(): Promise<Blob> {
-  const bundle = await Bun.file(new URL("./browser/standalone.js", main)).bytes();
-  return new Blob([await promisify(gzip)(bundle)]);
+  return new Blob([await promisify(gzip)(await Bun.file(bundle).bytes())]);
 }
 
 /** The bundle of the reference page. Its name changes with its version, so that browsers may keep it for ever. */

@@ -31,6 +31,13 @@ export interface Served {
   readonly pages: ReadonlyMap<string, Page>;
 }
 
+/** Where a server listens. `port` 0 takes a free one. `isShared`: other processes may listen there as well. */
+interface ListenAt {
+  readonly host: string;
+  readonly port: number;
+  readonly isShared: boolean;
+}
+
 /** The address cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
@@ -46,12 +53,12 @@ export class Server {
   #heldRequests = 0;
 
   /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
-  constructor(host: string, port: number, served: (address: { host: string; port: number }) => Served) {
+  constructor({ host, port, isShared }: ListenAt, served: (address: { host: string; port: number }) => Served) {
     const shared = {
       hostname: host,
       port,
       development: false, // otherwise errors show internals
-      reusePort: false, // otherwise `development: false` lets a second process take the same port
+      reusePort: isShared, // if nobody says so, `development: false` lets a second process take the same port
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
       fetch: notFound,
@@ -141,7 +148,8 @@ function lastResort(): Response {
   return Response.json({ code, message: "The service failed.", status }, { status });
 }
 
-function listenReason(host: string, port: number, error: unknown): string {
+/** Why listening has failed, in words for the operator. */
+export function listenReason(host: string, port: number, error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   if (code === "EADDRINUSE") return `Port ${port} on ${host} is in use. Set PETSTORE_PORT to another one.`;
   if (code === "EACCES") return `Port ${port} on ${host} may not be used by this user.`;

@@ -11,29 +11,27 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
+import type { Write } from "../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import { bearerToken } from "./bearer-token.ts";
+import { requireDeclared } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
+import type { SafeRetries } from "./safe-retries.ts";
 
 /** What the stages need from outside. */
 export interface StageServices {
   readonly authenticator: Authenticator;
   readonly limiter: Limiter;
   readonly clock: Clock;
+  readonly write: Write;
+  readonly retries: SafeRetries;
   /** Names the client of a request without a valid key. */
   readonly addressOf: (exchange: Exchange) => string;
 }
 
 /** One step of a request. A failure ends the request's way; no later stage sees it. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
-
-/** The token of a bearer credential (RFC 6750, section 2.1); undefined if it is none. */
-function bearerToken(authorization: string | null): string | undefined {
-  if (authorization === null) return undefined;
-  if (authorization.startsWith("Bearer ") && authorization[7] !== " ") return authorization.slice(7);
-  const match = /^bearer(?: +(.*))?$/i.exec(authorization); // any letter case (RFC 9110, section 11.1)
-  return match ? (match[1] ?? "") : undefined;
-}
 
 /** Who is it? A request without a valid key goes on as a stranger, to be counted before it is refused. */
 const identify: Stage = (exchange, { authenticator }) => {
@@ -54,7 +52,13 @@ const identify: Stage = (exchange, { authenticator }) => {
 
 /** May it send a request now? Callers have their account's windows, strangers those of their address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
-  const admission = exchange.caller ? limiter.admit(exchange.caller) : limiter.admitAddress(addressOf(exchange));
+  const { caller, operation } = exchange;
+  const isFree = operation?.operation.quota === "free";
+  const admission = caller
+    ? isFree
+      ? limiter.admitFree(caller)
+      : limiter.admit(caller)
+    : limiter.admitAddress(addressOf(exchange));
   return whenReady(admission, (decided) => {
     exchange.admission = decided;
     return decided.verdict === "admitted" ? exchange.stranger : denial(decided);
@@ -85,32 +89,36 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     const { removal, advice } = operation.deprecation ?? {};
     return failure(operationRemoved, `The operation was removed on ${removal}. ${advice}`);
   }
-  return caller?.scopes.has(operation.scope)
+  return operation.scope === "any" || caller?.scopes.has(operation.scope)
     ? undefined
     : failure(insufficientScope, `The API key lacks the scope ${operation.scope}.`);
 };
 
 /** What does it say? The only stage that waits for the client. */
-export const readInput: Stage = (exchange) =>
-  whenReady(exchange.operation?.readInput(exchange.request), (input) => {
-    if (input && "error" in input) return input;
+export const readInput: Stage = (exchange) => {
+  const { operation, caller } = exchange;
+  if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
+  return whenReady(operation.readInput(exchange.request, caller), (input) => {
+    if ("error" in input) return input;
     exchange.input = input;
     return undefined;
   });
+};
 
 /** Do it. */
-const handle: Stage = (exchange) => {
+const handle: Stage = (exchange, { write, retries }) => {
   const { operation, input } = exchange;
   if (!operation || !input) throw new TypeError("A request was handled before it was read.");
-  return whenReady(operation.handler(input), (outcome) => {
-    if ("error" in outcome) {
-      if (operation.operation.errors.includes(outcome.error)) return outcome;
-      throw new TypeError(`${operation.operation.name} gave ${outcome.error.code}, which it does not declare.`);
-    }
+  const retried = input.idempotencyKey !== undefined;
+  const served = retried ? retries.serve(exchange, input) : operation.serve(input, write);
+  return whenReady(served, (outcome) => {
+    if ("error" in outcome) return retried ? outcome : requireDeclared(outcome, operation.operation);
     exchange.success = outcome;
     return undefined;
   });
 };
 
 /** The way of a request, in order: so 401 comes before 429, and that before 404, 405, 415, 413 and 400. */
-export const stages: readonly Stage[] = [identify, admit, resolve, readInput, handle];
+const inOrder: Readonly<Record<string, Stage>> = { identify, admit, resolve, readInput, handle };
+export const stages: readonly Stage[] = Object.values(inOrder);
+export const stageNames: readonly string[] = Object.keys(inOrder);

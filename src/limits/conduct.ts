@@ -1,16 +1,17 @@
-import type { Admission } from "../http/ports.ts";
-import { DAY, type Moment } from "./windows.ts";
+import type { Admission, Standing } from "../http/ports.ts";
+import { type Moment, restUntil, type StoredEnd, storedEnd } from "./moment.ts";
+import { DAY } from "./windows.ts";
 
 /** After the first 429 of a denial, requests that were already on their way are no strikes. */
-const GRACE = 1_000;
-const FIRST_BAN = 60_000;
-const LONGEST_BAN = 3_600_000;
+export const GRACE = 1_000;
+export const FIRST_BAN = 60_000;
+export const LONGEST_BAN = 3_600_000;
 /** A key that was not banned for so long starts at the first ban again. */
 const FORGIVEN_AFTER = DAY;
 
-/** A ban as it is kept in the store. `endsAt` is in unix milliseconds; `level` counts bans from 1. */
+/** A ban as it is kept in the store. `level` counts bans from 1. */
 export interface Ban {
-  readonly endsAt: number;
+  readonly end: StoredEnd;
   readonly level: number;
 }
 
@@ -19,8 +20,15 @@ export function strikesUntilBan(perMinute: number): number {
   return Math.max(20, Math.floor(perMinute / 2));
 }
 
+/** How bans grow, in seconds. */
+export const ladder: Standing["ladder"] = {
+  first: FIRST_BAN / 1000,
+  longest: LONGEST_BAN / 1000,
+  forgottenAfter: FORGIVEN_AFTER / 1000,
+};
+
 /** How long the ban of a level lasts, in milliseconds: a minute, doubling, an hour at the most. */
-function banLength(level: number): number {
+export function banLength(level: number): number {
   return Math.min(LONGEST_BAN, FIRST_BAN * 2 ** (level - 1));
 }
 
@@ -37,10 +45,11 @@ export class Conduct {
   #strikes = 0;
   #jumps = 0;
 
-  static restore(ban: Ban, moment: Moment): Conduct {
+  /** What is known of a key when the limiter begins. */
+  static restore(ban: Ban, opened: Moment): Conduct {
     const conduct = new Conduct();
     conduct.#banLevel = ban.level;
-    conduct.#startBan(moment, Math.min(ban.endsAt - moment.wall, banLength(ban.level)));
+    conduct.#startBan(opened, restUntil(ban.end, banLength(ban.level), opened, opened));
     return conduct;
   }
 
@@ -77,9 +86,21 @@ export class Conduct {
     }
     if (this.#strikes < strikesAllowed) return undefined;
     this.#banLevel = this.#isForgiven(moment) ? 1 : this.#banLevel + 1;
-    this.#startBan(moment, banLength(this.#banLevel));
+    const length = banLength(this.#banLevel);
+    this.#startBan(moment, length);
     this.#toldUntil = Number.NEGATIVE_INFINITY; // after the ban, a first 429 is again a first
-    return { endsAt: Math.ceil(this.#banEndsWall), level: this.#banLevel };
+    return { end: storedEnd(length, moment), level: this.#banLevel };
+  }
+
+  /** How the key stands, counting nothing. `perMinute` is its account's minute limit. */
+  standing(perMinute: number, moment: Moment): Omit<Standing, "minute" | "day"> {
+    return {
+      strikes: moment.monotonic < this.#toldUntil ? this.#strikes : 0,
+      strikesForBan: strikesUntilBan(perMinute),
+      banEnds: this.banned(perMinute, moment)?.reset,
+      nextBan: banLength(this.#isForgiven(moment) ? 1 : this.#banLevel + 1) / 1000,
+      ladder,
+    };
   }
 
   /** True once nothing here matters any more. */

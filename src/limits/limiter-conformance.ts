@@ -3,6 +3,7 @@ import { assert, asyncProperty } from "fast-check";
 import type { Quota } from "../quota.ts";
 import { conductConformance } from "./limiter-conduct-conformance.ts";
 import { arbitraryEvent, arbitraryStart, happen, LimiterModel, storyOf } from "./limiter-model.ts";
+import { standingConformance } from "./limiter-standing-conformance.ts";
 import {
   caller,
   LimiterUnderTest,
@@ -18,8 +19,8 @@ async function figuresOf(under: LimiterUnderTest, quota: Quota) {
   return { limit, remaining, reset };
 }
 
-/** Declares what every engine of the port `Limiter` has to pass. */
-export function limiterConformance(name: string, open: OpenLimiter): void {
+/** Declares what every engine of the port `Limiter` has to pass, with so many random stories. */
+export function limiterConformance(name: string, open: OpenLimiter, stories = 150): void {
   describe(`${name} keeps the promises of the port Limiter:`, () => {
     let under: LimiterUnderTest;
     beforeEach(async () => {
@@ -192,6 +193,7 @@ export function limiterConformance(name: string, open: OpenLimiter): void {
     });
 
     conductConformance(open);
+    standingConformance(open);
 
     test("whoever asks, and whenever: the answer is that of the model", async () => {
       await assert(
@@ -201,7 +203,7 @@ export function limiterConformance(name: string, open: OpenLimiter): void {
           for (const event of story) await happen(event, fresh.clock, fresh.limiter, model);
           await fresh.close();
         }),
-        { numRuns: 150 },
+        { numRuns: stories },
       );
     });
   });

@@ -97,6 +97,16 @@ test.each([
   expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
 });
 
+test("a ban is in the store before a look at the key tells of it", async () => {
+  for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
+  clock.advance(1_000);
+  for (let strike = 0; strike < 49; strike++) await limiter.admit(caller(1));
+  void limiter.admit(caller(1));
+  expect((await limiter.peek(caller(1))).banEnds).toBeDefined();
+  const afterKill = await start();
+  expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
+});
+
 test("a request that comes while a save is under way is in the next save", async () => {
   await limiter.admit(caller(1));
   const saved = limiter.save();

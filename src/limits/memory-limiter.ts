@@ -1,11 +1,12 @@
 import type { Clock } from "../clock.ts";
-import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import type { Admission, Caller, Limiter, Standing } from "../http/ports.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import type { Quota } from "../quota.ts";
 import { RecentMap } from "../recent-map.ts";
 import { type Ban, Conduct, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
-import { type Moment, Moments, Windows } from "./windows.ts";
+import { type Moment, Moments } from "./moment.ts";
+import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
 const ACCOUNTS = 100_000;
@@ -15,18 +16,32 @@ const SWEEP = 60_000;
 /** Accounts written in one transaction: a bound on how long it blocks others. */
 const BATCH = 250;
 
+/** Where a limiter keeps what outlives its process. */
+export type KeptLimits = Pick<LimitStore, "windows" | "saveWindows" | "bans" | "saveBans">;
+
+/** For a limiter of which nothing outlives its process. */
+export const nothingKept: KeptLimits = {
+  windows: () => undefined,
+  saveWindows: async () => {},
+  bans: () => [],
+  saveBans: async () => {},
+};
+
 /**
  * The limiter of one process: decides in memory, at once, and writes what has changed to the store
  * when `save` is called, which has to happen twice a second. A killed process forgets at most what
  * it counted since then. A ban is written at once, and told when it is on disk.
  */
 export class MemoryLimiter implements Limiter {
-  readonly #store: LimitStore;
+  readonly #store: KeptLimits;
   readonly #moments: Moments;
+  readonly #opened: Moment;
   readonly #addressQuota: Quota;
   readonly #accounts = new Map<string, Windows>();
   readonly #loading = new Map<string, Promise<Windows>>();
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
+  /** The windows of requests that cost no quota, by account. */
+  readonly #free = new RecentMap<string, Windows>(ACCOUNTS);
   readonly #conducts = new Map<string, Conduct>();
   readonly #changed = new Map<string, Windows>();
   readonly #unsavedBans = new Map<string, Ban>();
@@ -34,18 +49,18 @@ export class MemoryLimiter implements Limiter {
   readonly #savingBans = new Map<string, Promise<void>>();
   #swept = Number.NEGATIVE_INFINITY;
 
-  private constructor(store: LimitStore, clock: Clock, addressQuota: Quota) {
+  private constructor(store: KeptLimits, clock: Clock, addressQuota: Quota) {
     this.#store = store;
     this.#moments = new Moments(clock);
+    this.#opened = this.#moments.now();
     this.#addressQuota = addressQuota;
   }
 
   /** A limiter that knows the bans of the store. */
-  static async open(store: LimitStore, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
+  static async open(store: KeptLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
-    const moment = limiter.#moments.now();
-    for (const [keyId, ban] of await store.bans(moment.wall)) {
-      limiter.#conducts.set(keyId, Conduct.restore(ban, moment));
+    for (const [keyId, ban] of await store.bans(limiter.#opened)) {
+      limiter.#conducts.set(keyId, Conduct.restore(ban, limiter.#opened));
     }
     return limiter;
   }
@@ -56,15 +71,26 @@ export class MemoryLimiter implements Limiter {
     return whenReady(this.#load(caller.accountId), (loaded) => this.#decide(caller, loaded));
   }
 
+  admitFree(caller: Caller): MaybePromise<Admission> {
+    const admission = windowsIn(this.#free, caller.accountId).admit(caller, this.#moments.now());
+    if (admission.verdict === "limited") return admission;
+    return this.#look(caller, (windows, conduct, moment) => {
+      const ban = conduct?.banned(caller.perMinute, moment);
+      return ban ? { ...ban, verdict: "admitted", retryAfter: 0 } : windows.peek(caller, moment);
+    });
+  }
+
+  peek(caller: Caller): MaybePromise<Standing> {
+    return this.#look(caller, (windows, conduct = new Conduct(), moment) => ({
+      ...windows.standing(caller, moment),
+      ...conduct.standing(caller.perMinute, moment),
+    }));
+  }
+
   admitAddress(address: string): Admission {
-    let windows = this.#addresses.get(address);
-    if (!windows) {
-      // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
-      // address would have been admitted as often without that.
-      windows = new Windows();
-      this.#addresses.set(address, windows);
-    }
-    return windows.admit(this.#addressQuota, this.#moments.now());
+    // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
+    // address would have been admitted as often without that.
+    return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#moments.now());
   }
 
   peekAddress(address: string): Admission {
@@ -86,6 +112,18 @@ export class MemoryLimiter implements Limiter {
   /** Entries held in memory, for the metrics. */
   get size(): { accounts: number; addresses: number; keys: number } {
     return { accounts: this.#accounts.size, addresses: this.#addresses.size, keys: this.#conducts.size };
+  }
+
+  /** Looks at what is known of a caller, once a ban that is being written is on disk. */
+  #look<T>(
+    caller: Caller,
+    view: (windows: Windows, conduct: Conduct | undefined, moment: Moment) => T,
+  ): MaybePromise<T> {
+    const saving = this.#savingBans.get(caller.keyId);
+    if (saving) return saving.then(() => this.#look(caller, view));
+    return whenReady(this.#accounts.get(caller.accountId) ?? this.#load(caller.accountId), (windows) =>
+      view(windows, this.#conducts.get(caller.keyId), this.#moments.now()),
+    );
   }
 
   #decide(caller: Caller, windows: Windows): MaybePromise<Admission> {
@@ -125,7 +163,7 @@ export class MemoryLimiter implements Limiter {
     if (loading) return loading;
     const loaded = whenReady(this.#store.windows(accountId), (state) => {
       this.#loading.delete(accountId);
-      const windows = state ? Windows.restore(state, this.#moments.now()) : new Windows();
+      const windows = state ? Windows.restore(state, this.#moments.now(), this.#opened) : new Windows();
       this.#accounts.set(accountId, windows);
       return windows;
     });
@@ -166,4 +204,13 @@ export class MemoryLimiter implements Limiter {
       if (conduct.isSpent(moment) && !this.#unsavedBans.has(keyId)) this.#conducts.delete(keyId);
     }
   }
+}
+
+/** The windows of a name, which are made where there are none. */
+function windowsIn(map: RecentMap<string, Windows>, name: string): Windows {
+  const known = map.get(name);
+  if (known) return known;
+  const made = new Windows();
+  map.set(name, made);
+  return made;
 }

@@ -1,66 +1,41 @@
-import type { Clock } from "../clock.ts";
-import type { Admission } from "../http/ports.ts";
+import type { Admission, WindowStanding } from "../http/ports.ts";
 import type { Quota } from "../quota.ts";
+import { type Moment, restUntil, type StoredEnd, storedEnd } from "./moment.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
-/** A difference between the two clocks that grows by more than this is a jump of the wall clock. */
-const JUMP = 2_000;
-
-/** A moment, read once for a whole decision. */
-export interface Moment {
-  /** Wall clock, unix milliseconds. */
-  readonly wall: number;
-  /** Monotonic milliseconds. */
-  readonly monotonic: number;
-  /** Counts the jumps of the wall clock so far. */
-  readonly jumps: number;
-}
-
-/**
- * Reads the clocks and notices when the wall clock jumps. What lasts a stated time (a minute, a ban)
- * ends by the monotonic clock, so that no jump ends or lengthens it.
- */
-export class Moments {
-  readonly #clock: Clock;
-  #offset: number;
-  #jumps = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#offset = clock.now() - clock.monotonic();
-  }
-
-  now(): Moment {
-    const wall = this.#clock.now();
-    const monotonic = this.#clock.monotonic();
-    if (Math.abs(wall - monotonic - this.#offset) > JUMP) {
-      this.#offset = wall - monotonic;
-      this.#jumps++;
-    }
-    return { wall, monotonic, jumps: this.#jumps };
-  }
-}
 
 /** The UTC calendar day of a wall time, as days since 1970-01-01. */
 function dayOf(wall: number): number {
   return Math.floor(wall / DAY);
 }
 
-/** The state of two windows as it is kept in the store; times in unix milliseconds. */
+/** How many requests were admitted on a day. */
+interface DayCount {
+  readonly day: number;
+  readonly used: number;
+}
+
+/**
+ * Earlier days whose counts are kept. A clock that is set wrong and right again, with midnight coming
+ * in between, touches no more before it comes back to one.
+ */
+const EARLIER_DAYS = 2;
+
+/** The state of two windows as it is kept in the store. */
 export interface WindowState {
-  readonly minuteEndsAt: number;
+  readonly minuteEnd: StoredEnd;
   readonly minuteUsed: number;
   readonly day: number;
   readonly dayUsed: number;
-  readonly previousDay: number;
-  readonly previousDayUsed: number;
+  /** The days before it that had requests, by the order of their use, the last one first. */
+  readonly earlierDays: readonly DayCount[];
 }
 
 /**
  * The two windows of one account or address: a minute that starts with the first request, and the
- * UTC calendar day. A second day is kept too, so that a wall clock that jumps over midnight and back
- * finds its count again.
+ * UTC calendar day. The days used last are kept too, so that a wall clock that jumps over midnight and
+ * back finds their counts again.
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
@@ -68,22 +43,19 @@ export class Windows {
   #minuteUsed = 0;
   #day = Number.NEGATIVE_INFINITY;
   #dayUsed = 0;
-  #previousDay = Number.NEGATIVE_INFINITY;
-  #previousDayUsed = 0;
+  #earlierDays: readonly DayCount[] = [];
   #jumps = 0;
   /** True if a request was counted since `save` was called last. */
   changed = false;
 
-  /** Windows as they were when the process ended. */
-  static restore(state: WindowState, moment: Moment): Windows {
+  /** Windows as they were saved. `opened` is when the limiter began. */
+  static restore(state: WindowState, moment: Moment, opened: Moment): Windows {
     const windows = new Windows();
-    // Clamped: a wall clock that was set back while nothing ran must not lengthen the window.
-    const rest = Math.min(state.minuteEndsAt - moment.wall, MINUTE);
+    const rest = restUntil(state.minuteEnd, MINUTE, moment, opened);
     if (rest > 0) windows.#startMinute(moment, rest, state.minuteUsed);
     windows.#day = state.day;
     windows.#dayUsed = state.dayUsed;
-    windows.#previousDay = state.previousDay;
-    windows.#previousDayUsed = state.previousDayUsed;
+    windows.#earlierDays = state.earlierDays;
     return windows;
   }
 
@@ -91,12 +63,11 @@ export class Windows {
   save(moment: Moment): WindowState {
     this.changed = false;
     return {
-      minuteEndsAt: Math.round(moment.wall + Math.max(0, this.#minuteEnds - moment.monotonic)),
+      minuteEnd: storedEnd(Math.max(0, this.#minuteEnds - moment.monotonic), moment),
       minuteUsed: this.#minuteUsed,
       day: this.#day,
       dayUsed: this.#dayUsed,
-      previousDay: Number.isFinite(this.#previousDay) ? this.#previousDay : 0,
-      previousDayUsed: this.#previousDayUsed,
+      earlierDays: this.#earlierDays,
     };
   }
 
@@ -117,6 +88,15 @@ export class Windows {
     return this.#standing("admitted", quota, moment);
   }
 
+  /** How each window stands, counting nothing. */
+  standing(quota: Quota, moment: Moment): { minute: WindowStanding; day: WindowStanding } {
+    this.#roll(moment);
+    return {
+      minute: windowStanding(quota.perMinute, this.#minuteUsed, this.#minuteReset),
+      day: windowStanding(quota.perDay, this.#dayUsed, endOfDay(moment)),
+    };
+  }
+
   #roll(moment: Moment): void {
     if (moment.monotonic >= this.#minuteEnds) {
       this.#minuteUsed = 0;
@@ -125,16 +105,14 @@ export class Windows {
       this.#startMinute(moment, this.#minuteEnds - moment.monotonic, this.#minuteUsed);
     }
     const today = dayOf(moment.wall);
-    if (today === this.#day) return;
-    const comesBack = today === this.#previousDay;
-    const used = comesBack ? this.#previousDayUsed : 0;
-    // Of two other days the nearer one is kept: a clock that is put right can bring it back.
-    if (comesBack || Math.abs(today - this.#day) <= Math.abs(today - this.#previousDay)) {
-      this.#previousDay = this.#day;
-      this.#previousDayUsed = this.#dayUsed;
-    }
+    if (today !== this.#day) this.#turnTo(today);
+  }
+
+  #turnTo(today: number): void {
+    const seen = [{ day: this.#day, used: this.#dayUsed }, ...this.#earlierDays];
+    this.#earlierDays = seen.filter(({ day, used }) => used > 0 && day !== today).slice(0, EARLIER_DAYS);
     this.#day = today;
-    this.#dayUsed = used;
+    this.#dayUsed = seen.find(({ day }) => day === today)?.used ?? 0;
   }
 
   #startMinute(moment: Moment, length: number, used: number): void {
@@ -173,6 +151,11 @@ export class Windows {
     if (this.#minuteUsed < quota.perMinute) return ofDay;
     return ofMinute.retryAfter > ofDay.retryAfter ? ofMinute : ofDay;
   }
+}
+
+/** Of an account whose plan was changed, more may be used than there is. */
+export function windowStanding(limit: number, used: number, reset: number): WindowStanding {
+  return { limit, used, remaining: Math.max(0, limit - used), reset };
 }
 
 function endOfDay(moment: Moment): number {

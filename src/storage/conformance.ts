@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { MaybePromise } from "../maybe-promise.ts";
-import { all, first, type Row, type Storage, StorageUnavailable, statement } from "./storage.ts";
+import { movingConformance } from "./moving-conformance.ts";
+import { all, each, first, lastly, type Row, type Storage, StorageUnavailable, statement, within } from "./storage.ts";
 
 /** An engine, as the suite needs it. */
 export interface StorageEngine {
@@ -36,6 +37,7 @@ const addCounter = statement(
 );
 const readCounter = statement<FigureRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
 const setCounter = statement("UPDATE accounts SET per_minute = $1 WHERE id = $2");
+const addRex = () => lastly(addPet, "Rex", 1, null);
 const nonsense = statement("SELECT nothing FROM nowhere");
 
 const add = (storage: Storage, name: string) => storage.write(() => first(addPet, name, 1, null));
@@ -147,6 +149,64 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         expect(value).toEqual({ counted: 1n, rows: 1 });
       });
 
+      test("of one last step gives the value of its body, and is kept", async () => {
+        const value = await storage.write(function* () {
+          return `${(yield* lastly(addPet, "Rex", 1, null))?.name}!`;
+        });
+        expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
+      });
+
+      test("of last steps that came at the same moment fails for itself", async () => {
+        const write = (status: string | null) => storage.write(() => lastly(addPet, "Rex", 1, status));
+        const failures = await Promise.all(
+          [null, "flying", "sold", "flying"].map((status) => failureOf(() => write(status))),
+        );
+        const unavailable = expect.any(StorageUnavailable);
+        expect(failures).toEqual([undefined, unavailable, undefined, unavailable]);
+        expect((await storage.all(allPets)).map(({ status }) => status)).toEqual([null, "sold"]);
+      });
+
+      test("may end with a last step behind others", async () => {
+        await storage.write(function* () {
+          const rex = (yield* first(addPet, "Rex", 1, null)) as PetRow;
+          yield* lastly(addPet, `${rex.name}'s friend`, 1, null);
+        });
+        expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
+      });
+
+      test("does not go on behind a last step, unless it is part of another", async () => {
+        const write = (part: typeof addRex) =>
+          storage.write(function* () {
+            yield* part();
+            yield* all(addPet, "Tom", 1, null);
+          });
+        await write(() => within(addRex()));
+        expect(await names(storage)).toEqual(["Rex", "Tom"]);
+        expect(await failureOf(() => write(addRex))).toBeInstanceOf(TypeError);
+      });
+
+      test("runs a statement with each of many parameters", async () => {
+        await storage.write(() =>
+          each(addPet, [
+            ["Rex", 1, null],
+            ["Tom", 2, null],
+            ["Kim", 3, null],
+          ]),
+        );
+        expect(await names(storage)).toEqual(["Rex", "Tom", "Kim"]);
+        await storage.write(() => each(addPet, []));
+        const failure = await failureOf(() =>
+          storage.write(() =>
+            each(addPet, [
+              ["Ada", 1, null],
+              ["Ida", 1, "flying"],
+            ]),
+          ),
+        );
+        expect(failure).toBeInstanceOf(StorageUnavailable);
+        expect(await names(storage)).toHaveLength(3);
+      });
+
       test("may find that there is nothing to do", async () => {
         expect(await addEach(storage, [])).toBe(0);
       });
@@ -184,7 +244,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         const failures = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((index) => failureOf(() => write(index))));
         const unavailable = expect.any(StorageUnavailable);
         expect(failures).toEqual([undefined, reason, unavailable, undefined, reason, unavailable, undefined]);
-        expect(await names(storage)).toEqual(["Pet 0", "Pet 3", "Pet 6"]);
+        expect((await names(storage)).toSorted()).toEqual(["Pet 0", "Pet 3", "Pet 6"]);
       });
 
       test("is kept exactly once, each of many that come together", async () => {
@@ -236,7 +296,18 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       });
     });
 
-    test("a write of another connection is noticed once, one's own are not", async () => {
+    movingConformance({ storage: () => storage, open });
+
+    test("a change of accounts by another connection is noticed", async () => {
+      const other = await open();
+      const noticed = Promise.withResolvers<void>();
+      storage.onForeignWrite(noticed.resolve);
+      await other.write(() => all(addCounter, "acc_counter"));
+      await noticed.promise;
+    });
+
+    test("any write of another connection is noticed once, one's own are not, by an engine that says so", async () => {
+      if (!storage.noticesEveryWrite) return;
       const other = await open();
       const foreign = Promise.withResolvers<void>();
       let noticed = 0;
@@ -257,6 +328,14 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       expect(noticed).toBe(1);
     });
 
+    test("somebody leads, and goes on leading", async () => {
+      expect(await storage.lead()).toBe(true);
+      expect(await storage.lead()).toBe(true);
+      await storage.close();
+      const next = await open();
+      while (!(await next.lead())) await Bun.sleep(50);
+    }, 20_000);
+
     test("a probe of a store that works resolves, and writes no row", async () => {
       await storage.probe();
       expect(await names(storage)).toEqual([]);
@@ -267,7 +346,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         const writes = ["Rex", "Tom", "Kim"].map((pet) => add(storage, pet));
         await storage.close();
         await Promise.all(writes);
-        expect(await names(await open())).toEqual(["Rex", "Tom", "Kim"]);
+        expect((await names(await open())).toSorted()).toEqual(["Kim", "Rex", "Tom"]);
       });
 
       test("makes later work StorageUnavailable", async () => {

@@ -6,14 +6,13 @@ import type { Storage } from "./storage.ts";
  * Values made from rows of the store, kept to be given again: at most `capacity` of those that were
  * asked for twice lately. A walk through everything asks once for each, and so fills no memory. What
  * another process writes is noticed before a value is given; what this process writes, its owner has
- * to forget here, or to write by `whileChanging`.
+ * to forget.
  */
 export class Remembered<K, V> {
   readonly #storage: Storage;
   readonly #capacity: number;
   #values: RecentMap<K, V>;
   readonly #asked: RecentMap<K, true>;
-  #changes = 0; // that are being made now
 
   constructor(storage: Storage, capacity: number) {
     this.#storage = storage;
@@ -29,8 +28,8 @@ export class Remembered<K, V> {
     read: () => MaybePromise<R>,
     isLasting: (value: V) => boolean = () => true,
   ): MaybePromise<V | R> {
+    if (!this.#storage.noticesEveryWrite) return read();
     this.#storage.catchUp();
-    if (this.#changes > 0) return read();
     const values = this.#values;
     const known = values.get(key);
     if (known !== undefined) return known;
@@ -45,17 +44,10 @@ export class Remembered<K, V> {
     });
   }
 
-  /** Does work that changes rows of which values are made. While it lasts, all are read, none is remembered. */
-  async whileChanging<T>(work: () => Promise<T>): Promise<T> {
-    this.#changes++;
-    this.forgetAll();
-    try {
-      return await work();
-    } finally {
-      this.#changes--;
-    }
-  }
-
+  /**
+   * Forgets all values. Part of a transaction that changes rows of which values are made: nobody
+   * reads between its steps and its commit.
+   */
   forgetAll(): void {
     this.#values = new RecentMap(this.#capacity);
   }

@@ -24,6 +24,10 @@ export function statement<R extends Row = Row>(sql: string): Statement<R> {
 export interface Step {
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
+  /** True if the transaction ends behind it, and nothing that comes of it can undo it. */
+  readonly isLast?: boolean;
+  /** More parameters, with each of which the statement is run again; only the first run gives rows. */
+  readonly more?: readonly (readonly SqlParameter[])[];
 }
 
 /**
@@ -43,25 +47,104 @@ export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlPara
   return (yield { statement: text, parameters })[0] as R | undefined;
 }
 
+/**
+ * The last step of a transaction: runs the statement and gives its first row, if there is one. What
+ * follows it may compute, but neither throw nor go on with another step. An engine across the network
+ * sends it together with the commit, and one that is also the first together with those of others.
+ */
+export function* lastly<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
+  return (yield { statement: text, parameters, isLast: true })[0] as R | undefined;
+}
+
+/** Inside a transaction: runs the statement with each of the lists of parameters. */
+export function* each(text: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
+  const [parameters, ...more] = lists;
+  if (parameters) yield { statement: text, parameters, more };
+}
+
+/** Part of another transaction: runs one that may have ended with `lastly`, and goes on behind it. */
+export function* within<T>(part: Transaction<T>): Transaction<T> {
+  let step = part.next([]);
+  while (!step.done) {
+    const { statement: text, parameters, more = [] } = step.value;
+    step = part.next(yield { statement: text, parameters, more });
+  }
+  return step.value;
+}
+
+/** Gives a transaction the rows of its step. Returns its next one; undefined at its end, after which `value` is there. */
+export function advance<T>(
+  body: Transaction<T>,
+  done: Step | undefined,
+  rows: readonly Row[],
+): IteratorResult<Step, T> {
+  const next = body.next(rows);
+  if (done?.isLast && !next.done) throw new TypeError("A transaction went on behind its last step.");
+  return next;
+}
+
+/** A table for rows that are to be brought into the store. */
+export interface StagedTable {
+  readonly name: string;
+  /** What its columns hold, in order. The first one is the key, and cannot be null. */
+  readonly columns: Readonly<Record<string, "integer" | "text">>;
+  /** The column with ids that rows may bring into a table of the store. That table gives them to no other row. */
+  readonly ids?: { readonly column: string; readonly table: string };
+}
+
+/**
+ * Rows beside the store, as many as the disk holds. Filling it holds up nobody who uses the store, and
+ * nobody else sees it. It is gone when it is closed, and with the process, however that ends.
+ */
+export interface Stage {
+  /** Adds rows, each the values of all columns. Fails with `StorageUnavailable`; then none was added. */
+  add(rows: readonly (readonly SqlParameter[])[]): MaybePromise<void>;
+  /** As `Storage.all`, with statements that may also name the staged table. */
+  all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
+  /** As `Storage.write`, with statements that may also name the staged table. */
+  write<T>(body: () => Transaction<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
 /** A store of rows. Every engine passes the suite in `conformance.ts`. */
 export interface Storage {
+  /**
+   * True if `onForeignWrite` and `catchUp` tell of every write of another process, before anything that
+   * it makes wrong could be given from memory. Otherwise they tell, within a second, of changes of
+   * accounts and keys, and nothing else may be remembered.
+   */
+  readonly noticesEveryWrite: boolean;
   /** All rows of a read. Throws `StorageUnavailable`. */
   all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
   /** First row of a read, if there is one. Throws `StorageUnavailable`. */
   first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R | undefined>;
   /**
+   * All rows of a read, some hundred at a time, as they were at the moment of the first, however long
+   * it takes to use them. Throws `StorageUnavailable`.
+   */
+  stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]>;
+  /**
    * Runs a transaction. Resolves after its commit is on disk; rejects when nothing of it was kept:
-   * with what the body threw, or with `StorageUnavailable`. Transactions that wait at the same
+   * with what the body threw, or with `StorageUnavailable`; only with `CommitUnknown` that is not known. Transactions that wait at the same
    * moment may share one commit; each still succeeds or fails for itself, unless the commit fails.
    */
   write<T>(body: () => Transaction<T>): Promise<T>;
-  /** Calls back soon (within 0.5 s) after another process has changed the store. */
+  /** Makes a table beside the store, to bring many rows into it in few transactions. */
+  stage(table: StagedTable): MaybePromise<Stage>;
+  /** Calls back soon (within 1 s) after another process has changed accounts or keys, or anything: see `noticesEveryWrite`. */
   onForeignWrite(listener: () => void): void;
   /**
    * Calls back now if another process has changed the store: what is remembered of the store is exact
    * after it, for every request that was read in this turn of the event loop.
    */
   catchUp(): void;
+  /**
+   * True if this process is, for the next seconds, the one of all processes on the store that does what
+   * has to be done once. It has to be asked again and again; when it no longer asks, another one is chosen
+   * within seconds. Two may believe it for a moment, so nothing may depend on there being one. Throws
+   * `StorageUnavailable`.
+   */
+  lead(): MaybePromise<boolean>;
   /** Proves that the store can be read and written. Rejects with `StorageUnavailable`. */
   probe(): Promise<void>;
   /** Commits what still waits, then closes. */
@@ -75,6 +158,9 @@ export class StorageUnavailable extends Error {
     this.name = "StorageUnavailable";
   }
 }
+
+/** The answer to a commit is missing: the work may have been kept, or not. */
+export class CommitUnknown extends StorageUnavailable {}
 
 /** The store cannot be used at all: a clear reason for the operator, who has to act. */
 export class StorageUnusable extends Error {

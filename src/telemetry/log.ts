@@ -11,6 +11,16 @@ const LAST_WORDS = 100;
 /** Characters that may wait for a slow reader of the log. Beyond it lines are dropped and counted. */
 const MOST_WAITING = 4 * 1024 * 1024;
 
+/** Of a failure that goes on there is a line at its beginning, and then one in each such time, in milliseconds. */
+const REMINDER = 10_000;
+
+/** A failure that goes on: how often it has happened since its last line, and when it was last. */
+interface Ongoing {
+  times: number;
+  cause: unknown;
+  fields: Record<string, Field>;
+}
+
 /** Where log lines go: resolves when the text is taken, however long its reader lets it wait. */
 export type LogSink = (text: string) => Promise<void>;
 
@@ -39,15 +49,23 @@ export interface RequestLine {
 export class Log {
   readonly #sink: LogSink;
   readonly #threshold: number;
+  readonly #fields: Record<string, Field>;
+  /** What ends the line of a request. */
+  readonly #requestEnd: string;
   #waiting = "";
   #timer: Timer | undefined;
   #written: Promise<void> = Promise.resolve();
   #dropped = 0;
+  readonly #ongoing = new Map<string, Ongoing>();
+  #reminder: Timer | undefined;
   #timeOf = 0;
   #timeText = "";
 
-  constructor(level: LogLevel, sink: LogSink = standardOutput) {
+  /** `fields` stand in every line. */
+  constructor(level: LogLevel, sink: LogSink = standardOutput, fields: Record<string, Field> = {}) {
     this.#sink = sink;
+    this.#fields = fields;
+    this.#requestEnd = `${JSON.stringify(fields).replace("{", ",").replace(/^,}$/, "}")}\n`;
     this.#threshold = logLevels.indexOf(level);
   }
 
@@ -69,19 +87,38 @@ export class Log {
     this.#event("error", event, { ...fields, error: error.message, stack: error.stack });
   }
 
+  /**
+   * Logs a failure that may happen to thousands of requests in a second, as when a disk is full: the
+   * first at once, then the last of every ten seconds with the number of `times` since the line before.
+   */
+  failing(event: string, cause: unknown, fields: Record<string, Field> = {}): void {
+    const ongoing = this.#ongoing.get(event);
+    if (ongoing) {
+      ongoing.times++;
+      ongoing.cause = cause;
+      ongoing.fields = fields;
+      return;
+    }
+    this.error(event, cause, fields);
+    this.#ongoing.set(event, { times: 0, cause, fields });
+    this.#reminder ??= setInterval(() => this.#remind(), REMINDER).unref();
+  }
+
   /** Logs a served request, at level `info`. Written by hand because it is on every request's way. */
   request({ id, operation, method, status, duration, account }: RequestLine): void {
     if (this.#threshold > 1) return;
     this.#append(
       `{"time":"${this.#time()}","level":"info","event":"request","requestId":"${id}",` +
         `"operation":${operation ? `"${operation}"` : "null"},"method":${operation ? `"${method}"` : JSON.stringify(method)},` +
-        `"status":${status},"durationMs":${Math.round(duration * 1000) / 1000},"account":${account ? `"${account}"` : "null"}}\n`,
+        `"status":${status},"durationMs":${Math.round(duration * 1000) / 1000},"account":${account ? `"${account}"` : "null"}${this.#requestEnd}`,
     );
   }
 
   /** Writes what waits, but waits for its reader no longer than `deadline` milliseconds. */
   async close(deadline = 1_000): Promise<void> {
+    this.#remind();
     clearTimeout(this.#timer);
+    clearInterval(this.#reminder);
     await Promise.race([this.#written.then(() => this.#write()), Bun.sleep(deadline)]);
   }
 
@@ -90,9 +127,18 @@ export class Log {
    * cannot be told when the other thread has written, but for a reader that reads the time is ample.
    */
   closeAtOnce(): void {
+    this.#remind();
     clearTimeout(this.#timer);
     void this.#write();
     Bun.sleepSync(LAST_WORDS);
+  }
+
+  #remind(): void {
+    for (const [event, ongoing] of this.#ongoing) {
+      if (ongoing.times === 0) this.#ongoing.delete(event);
+      else this.error(event, ongoing.cause, { ...ongoing.fields, times: ongoing.times });
+      ongoing.times = 0;
+    }
   }
 
   /** The time now, made into text once a millisecond: many lines share it. */
@@ -107,7 +153,7 @@ export class Log {
 
   #event(level: LogLevel, event: string, fields: Record<string, Field>): void {
     if (logLevels.indexOf(level) < this.#threshold) return;
-    this.#append(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields })}\n`);
+    this.#append(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields, ...this.#fields })}\n`);
   }
 
   #append(line: string): void {
@@ -135,7 +181,7 @@ export class Log {
   #take(): string {
     let text = this.#waiting;
     if (this.#dropped > 0) {
-      text += `${JSON.stringify({ time: new Date().toISOString(), level: "warn", event: "log lines dropped", lines: this.#dropped })}\n`;
+      text += `${JSON.stringify({ time: new Date().toISOString(), level: "warn", event: "log lines dropped", lines: this.#dropped, ...this.#fields })}\n`;
       this.#dropped = 0;
     }
     this.#waiting = "";

@@ -72,7 +72,9 @@ describe("the way through the code is the same:", () => {
 });
 
 test("nothing of a revoked key is left that a look-up could find", () => {
-  const database = new Database(join(service.dataDir, "petstore.db"), { readonly: true });
+  const database = new Database(join(service.store.folder, "petstore.db"), {
+    readonly: true,
+  });
   const found = (keys: readonly string[]) =>
     keys.filter((key) => database.query("SELECT 1 FROM api_keys WHERE digest = ?").get(keyDigest(key)) !== null).length;
   expect([found(refused.revoked), found(refused.expired)]).toEqual([0, KEYS]);

@@ -1,6 +1,9 @@
+import type { MaybePromise } from "../../src/maybe-promise.ts";
 import {
   type Row,
   type SqlParameter,
+  type Stage,
+  type StagedTable,
   type Statement,
   type Storage,
   StorageUnavailable,
@@ -10,6 +13,7 @@ import {
 /** A store that answers reads later, as one across a network does, and that can fail. */
 export class DistantStorage implements Storage {
   readonly #storage: Storage;
+  readonly noticesEveryWrite = true;
   readsFail = false;
   /** Writes still to be accepted before all fail. */
   writesLeft = Number.POSITIVE_INFINITY;
@@ -29,12 +33,23 @@ export class DistantStorage implements Storage {
     return this.#storage.first(statement, ...parameters);
   }
 
+  stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]> {
+    return this.#storage.stream(statement, ...parameters);
+  }
+
+  async stage(table: StagedTable): Promise<Stage> {
+    return this.#storage.stage(table);
+  }
+
   write<T>(body: () => Transaction<T>): Promise<T> {
     return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
   }
 
   onForeignWrite(): void {}
   catchUp(): void {}
+  lead(): MaybePromise<boolean> {
+    return this.#storage.lead();
+  }
   probe(): Promise<void> {
     return this.#storage.probe();
   }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/clock.ts";
+import type { Boot, Clock } from "../../src/clock.ts";
 
 /** 2026-11-21T12:00:00Z, a Saturday. */
 export const NOON = Date.UTC(2026, 10, 21, 12);
@@ -7,6 +7,7 @@ export const NOON = Date.UTC(2026, 10, 21, 12);
 export class ManualClock implements Clock {
   #wall: number;
   #monotonic = 1_000_000;
+  #boot: Boot = { id: 1, offset: 500 };
 
   constructor(wall = NOON) {
     this.#wall = wall;
@@ -18,6 +19,15 @@ export class ManualClock implements Clock {
 
   monotonic(): number {
     return this.#monotonic;
+  }
+
+  get boot(): Boot {
+    return this.#boot;
+  }
+
+  /** The machine is started anew: its own time tells nothing of what was before. No time passes. */
+  reboot(): void {
+    this.#boot = { id: this.#boot.id + 1, offset: -this.#monotonic };
   }
 
   /** Time passes: both clocks go on. */

@@ -124,5 +124,6 @@ export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => 
   for (;;) {
     const answer = await ask();
     if (fits(answer)) return answer;
+    await new Promise((resolve) => setImmediate(resolve)); // what is waited for needs its turn
   }
 }

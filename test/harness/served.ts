@@ -1,6 +1,6 @@
-import { domains } from "../../src/app.ts";
 import { type ErrorDefinition, invalidRequest } from "../../src/contract/errors.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { domains } from "../../src/domains.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 
@@ -9,7 +9,8 @@ const operations: readonly Operation[] = domains.flatMap((domain) => domain.oper
  * changed: a name is taken, a resource is deleted. What nobody can delete has to be found.
  */
 function refusalsOf({ method, path, errors }: Operation): readonly ErrorDefinition[] {
-  const canChange = method !== "GET" || operations.some((one) => one.method === "DELETE" && one.path === path);
+  const canChange =
+    method !== "GET" || operations.some((one) => one.method === "DELETE" && `${path}/`.startsWith(`${one.path}/`));
   return canChange ? errors.filter((error) => error !== invalidRequest) : [];
 }
 

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { App, domains as allDomains, type Domain } from "../../src/app.ts";
+import { App, type AppOptions } from "../../src/app.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Scope } from "../../src/contract/operation.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
+import { domains as allDomains, type Domain } from "../../src/domains.ts";
 import type { Quota } from "../../src/quota.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { evidence } from "../leaks/evidence.ts";
 import { type Answer, DocumentCheck } from "./document-check.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { newTestStore, type TestStore } from "./test-store.ts";
 
 export interface Call {
   readonly key?: string | undefined;
@@ -28,14 +27,14 @@ export interface Reply extends Answer {
 export class TestService {
   readonly app: App;
   readonly clock: ManualClock;
-  readonly dataDir: string;
+  readonly store: TestStore;
   /** Every line of the log so far. */
   readonly logLines: string[];
   readonly #options: TestOptions;
   readonly #check: DocumentCheck;
 
   static async start(options: TestOptions = {}): Promise<TestService> {
-    const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "petstore-test-"));
+    const store = options.store ?? (await newTestStore());
     const clock = options.clock ?? new ManualClock();
     const logLines: string[] = [];
     const take = (text: string) => {
@@ -43,26 +42,27 @@ export class TestService {
       logLines.push(...text.split("\n").filter(Boolean));
     };
     const log = new Log("info", async (text) => take(text));
-    const app = await App.start(testConfig(dataDir, options.settings), {
+    const app = await App.start(testConfig({ ...store.settings, ...options.settings }), {
       clock,
       log,
       domains: options.domains ?? allDomains,
+      ...(options.openStore && { openStore: options.openStore }),
     });
     const document = await (await fetch(new URL("/openapi.json", app.base))).json();
-    return new TestService(app, clock, dataDir, logLines, options, new DocumentCheck(document));
+    return new TestService(app, clock, store, logLines, options, new DocumentCheck(document));
   }
 
   private constructor(
     app: App,
     clock: ManualClock,
-    dataDir: string,
+    store: TestStore,
     logLines: string[],
     options: TestOptions,
     check: DocumentCheck,
   ) {
     this.app = app;
     this.clock = clock;
-    this.dataDir = dataDir;
+    this.store = store;
     this.logLines = logLines;
     this.#options = options;
     this.#check = check;
@@ -108,28 +108,31 @@ export class TestService {
     return { account, key, record };
   }
 
-  /** Ends the service in order and starts it again on the same store and clock. */
-  async restart(): Promise<TestService> {
+  /** Ends the service in order and starts it again on the same store and clock. `between` happens while it is down. */
+  async restart(between: () => void = () => {}): Promise<TestService> {
     await this.app.stop();
-    return TestService.start({ ...this.#options, dataDir: this.dataDir, clock: this.clock });
+    between();
+    return TestService.start({ ...this.#options, store: this.store, clock: this.clock });
   }
 
   /** Ends the service and removes its store. */
   async stop(): Promise<void> {
     await this.app.stop();
-    rmSync(this.dataDir, { recursive: true, force: true });
+    await this.store.remove();
   }
 }
 
 export interface TestOptions {
   readonly settings?: Record<string, string>;
   readonly domains?: readonly Domain[];
-  readonly dataDir?: string;
+  readonly store?: TestStore;
+  /** Stands in for the store that the settings choose. */
+  readonly openStore?: AppOptions["openStore"];
   readonly clock?: ManualClock;
 }
 
-function testConfig(dataDir: string, settings: Record<string, string> = {}): Config {
-  return readConfig({ PETSTORE_PORT: "0", PETSTORE_DATA_DIR: dataDir, ...settings });
+function testConfig(settings: Record<string, string>): Config {
+  return readConfig({ PETSTORE_PORT: "0", ...settings });
 }
 
 function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {

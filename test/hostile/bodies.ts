@@ -91,10 +91,14 @@ export function attackBodies(operation: Operation, target: () => Target): void {
     });
 
     test("with numbers of every size and spelling", async () => {
+      const judge = oracle();
       for (const name of propertiesOf(operation, "integer")) {
         await fc.assert(
           fc.asyncProperty(hostileNumber, async (number) => {
-            expect((await send(replaced(valid, name, number))).status).toBe(isInt64Text(number) ? success : 400);
+            const body = replaced(valid, name, number);
+            // The judge rounds, but knows of narrower bounds.
+            const isValid = isInt64Text(number) && judge.takesBody(Buffer.from(body));
+            expect((await send(body)).status).toBe(isValid ? success : 400);
           }),
           { numRuns: rounds(60, 4_500) },
         );

@@ -20,8 +20,10 @@ export function attackMethods(operation: Operation, target: () => Target): void 
   describe("methods", () => {
     test("that the path does not have", async () => {
       for (const method of others) {
-        expect([method, await ask(method, undefined, [`X-A: ${MARK}`])]).toEqual([method, "405 method_not_allowed"]);
-        expect([method, await ask(method, `${target().basePath}/nothing`)]).toEqual([method, "404 path_not_found"]);
+        const notAllowed = refused(method, "405 method_not_allowed");
+        const notFound = refused(method, "404 path_not_found");
+        expect([method, await ask(method, undefined, [`X-A: ${MARK}`])]).toEqual([method, notAllowed]);
+        expect([method, await ask(method, `${target().basePath}/nothing`)]).toEqual([method, notFound]);
       }
     });
 
@@ -29,7 +31,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
       for (const method of METHODS.filter((one) => one !== "OPTIONS")) {
         const request = { ...target().valid(operation), method, authorization: [], more: [target().newAddress()] };
         const got = await target().outcome(request);
-        expect([method, got]).toEqual([method, method === "HEAD" ? "401" : "401 missing_api_key"]);
+        expect([method, got]).toEqual([method, refused(method, "401 missing_api_key")]);
       }
     });
 
@@ -49,11 +51,16 @@ export function attackMethods(operation: Operation, target: () => Target): void 
           fc.pre(!allowed.has(method));
           const got = await ask(method);
           // A name that is no method's ends the connection, or is refused for its characters.
-          if (METHODS.includes(method)) expect(got).toBe("405 method_not_allowed");
+          if (METHODS.includes(method)) expect(got).toBe(refused(method, "405 method_not_allowed"));
           else expect(got).toMatch(/^(closed|bare 400)$/);
         }),
         { numRuns: rounds(20, 1_200) },
       );
     });
   });
+}
+
+/** An answer to HEAD has no body, which would name the code. */
+function refused(method: string, answer: string): string {
+  return method === "HEAD" ? answer.slice(0, 3) : answer;
 }

@@ -4,16 +4,22 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64Text } from "./hostile-texts.ts";
 
+interface DocumentedSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly items?: DocumentedSchema;
+}
+
 interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
-  readonly schema: { readonly type?: string; readonly enum?: readonly string[] };
+  readonly schema: DocumentedSchema;
 }
 
 interface QueryParameter {
   readonly isRequired: boolean;
-  readonly type: string | undefined;
+  readonly schema: DocumentedSchema;
   readonly sample: string;
   readonly validate: ValidateFunction;
 }
@@ -49,7 +55,7 @@ export class Oracle {
         name,
         {
           isRequired: required,
-          type: parameter.type,
+          schema: parameter,
           sample: parameter.enum?.[0] ?? "1",
           validate: this.#compile(parameter),
         },
@@ -60,6 +66,11 @@ export class Oracle {
 
   get parameterNames(): string[] {
     return [...this.#parameters.keys()];
+  }
+
+  /** True for a parameter whose items may come in several parameters of its name. */
+  isList(name: string): boolean {
+    return this.#parameters.get(name)?.schema.items !== undefined;
   }
 
   /** A parameter with a value that its schema takes, most likely. */
@@ -83,15 +94,17 @@ export class Oracle {
     for (const pair of query.split("&").filter(Boolean)) {
       const [name = "", ...rest] = pair.split("=");
       const [key, text] = [decode(name), decode(rest.join("="))];
-      if (key === undefined || text === undefined || given.has(key)) return false;
-      given.set(key, text);
+      if (key === undefined || text === undefined) return false;
+      const before = given.get(key);
+      if (before !== undefined && !this.isList(key)) return false;
+      given.set(key, before === undefined ? text : `${before},${text}`);
     }
     if (this.#isPaged && given.has("cursor")) return false;
     return (
       given.keys().every((name) => this.#parameters.has(name)) &&
-      this.#parameters.entries().every(([name, { isRequired, type, validate }]) => {
+      this.#parameters.entries().every(([name, { isRequired, schema, validate }]) => {
         const text = given.get(name);
-        return text === undefined ? !isRequired : validate(typed(text, type));
+        return text === undefined ? !isRequired : validate(typed(text, schema));
       })
     );
   }
@@ -115,7 +128,8 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A number in a query is plain digits; anything else is text. */
-function typed(text: string, type: string | undefined): string | number {
+/** A number in a query is plain digits, a list is separated by commas; anything else is text. */
+function typed(text: string, { type, items }: DocumentedSchema): unknown {
+  if (items) return text.split(",").map((item) => typed(item, items));
   return type === "integer" && /^(0|-?[1-9][0-9]*)$/.test(text) && isInt64Text(text) ? Number(text) : text;
 }

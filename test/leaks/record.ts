@@ -2,10 +2,12 @@
 // say, whichever way a test asks. When the run has ended, it is searched for what must not be in it.
 import { App } from "../../src/app.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { domains } from "../../src/domains.ts";
 import { type Evidence, evidence } from "./evidence.ts";
 
 /** A longer body is a file of another project: the bundle of the reference page. */
 const LONGEST_BODY = 1_000_000;
+const shownKey = /psk_[a-z]+_\w{38}/g;
 /** How long the metrics of a service may take that is stopped because it hangs, in milliseconds. */
 const MOST_PATIENCE = 1_000;
 
@@ -30,7 +32,21 @@ function recordKeys(to: Evidence): void {
   }
 }
 
-/** The keys that are sent by `fetch`, also wrong ones, and what comes back. */
+const secretAnswers = domains
+  .flatMap(({ operations }) => operations)
+  .filter(({ answer }) => answer.secret)
+  .map(({ method, path, answer }) => ({
+    method,
+    status: answer.status,
+    path: new RegExp(`${path.replaceAll(/\{[^}]*\}/g, "[^/?]+")}(\\?|$)`),
+  }));
+
+/** True for an answer that shows a key because the contract says so. */
+function isSecret(url: string, method: string | undefined, status: number): boolean {
+  return secretAnswers.some((one) => one.method === method && one.status === status && one.path.test(url));
+}
+
+/** The keys that are sent by `fetch`, also wrong ones, and what comes back: keys that are shown on purpose, and all else. */
 function recordAnswers(to: Evidence): void {
   const original = globalThis.fetch;
   const recording = async (...given: Parameters<typeof fetch>): Promise<Response> => {
@@ -45,7 +61,11 @@ function recordAnswers(to: Evidence): void {
       response
         .clone()
         .text()
-        .then((text) => to.answer(text))
+        .then((text) => {
+          if (!isSecret(response.url, given[1]?.method, status)) return to.answer(text);
+          for (const [shown] of text.matchAll(shownKey)) to.key(shown);
+          return to.answer(text.replaceAll(shownKey, ""));
+        })
         .catch(() => {});
     }
     return response;

@@ -38,7 +38,7 @@ export function slowKinds(service: LoadedService): SlowKind[] {
     { name: "sends its body slowly, in chunks", sends: chunked, drips: "1\r\n \r\n", answer: 408, endsWithin: 11 },
     { name: "asks without end and does not read", sends: read, drips: read, pours: true, isDeaf: true, endsWithin: 34 },
     { name: "asks for a large page and does not read", sends: page, isDeaf: true, endsWithin: 34 },
-    { name: "half-closes after its request", sends: read, halfCloses: true, endsWithin: 1 },
+    { name: "half-closes after its request", sends: read, halfCloses: true, answer: 200, endsWithin: 1 },
     { name: "half-closes before its end", sends: create, halfCloses: true, endsWithin: 1 },
     { name: "sends without end after a 413", sends: chunked, drips: CHUNK, pours: true, answer: 413, endsWithin: 1 },
   ];

@@ -24,7 +24,7 @@ export class Animals {
 }
 
 /** The body that creates an animal, with all digits of its category. */
-function createBody({ name, categoryId, status }: SentAnimal): string {
+export function createBody({ name, categoryId, status }: SentAnimal): string {
   const more = status === undefined ? "" : `,"status":${JSON.stringify(status)}`;
   return `{"name":${JSON.stringify(name)},"categoryId":${categoryId}${more}}`;
 }

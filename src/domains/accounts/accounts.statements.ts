@@ -20,9 +20,14 @@ export interface KeyRow extends Row {
   hint: string;
   scopes: string;
   created_at: bigint;
+  planned_end: bigint | null;
   expires_at: bigint | null;
   revoked_at: bigint | null;
   last_used_at: bigint | null;
+}
+
+interface CountRow extends Row {
+  keys: bigint;
 }
 
 interface OwnerRow extends Row {
@@ -37,7 +42,7 @@ interface OwnerRow extends Row {
 }
 
 const accountColumns = "id, name, plan, per_minute, per_day, created_at";
-const keyColumns = "id, account_id, name, hint, scopes, created_at, expires_at, revoked_at, last_used_at";
+const keyColumns = "id, account_id, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
 export const allAccounts = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
 export const accountById = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
@@ -51,6 +56,21 @@ export const keysOfAll = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys O
 export const keysOfAccount = statement<KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 ORDER BY created_at, id`,
 );
+export const keysAfter = statement<KeyRow>(
+  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND (created_at, id) > ($2, $3)
+   ORDER BY created_at, id LIMIT $4`,
+);
+export const validKeysOfAccount = statement<KeyRow>(
+  `SELECT ${keyColumns} FROM api_keys
+   WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY created_at, id`,
+);
+export const countKeys = statement<CountRow>("SELECT count(*) AS keys FROM api_keys WHERE account_id = $1");
+export const forgetEndedKeys = statement(
+  `DELETE FROM api_keys WHERE id IN (
+     SELECT id FROM api_keys WHERE account_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
+     ORDER BY created_at, id LIMIT $3
+   )`,
+);
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join: SQLite takes twenty times longer for one, even where no key is found.
 export const ownerOfValidKey = statement<OwnerRow>(
@@ -61,8 +81,8 @@ export const ownerOfValidKey = statement<OwnerRow>(
    FROM api_keys WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
 export const insertKey = statement<KeyRow>(
-  `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
+  `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at, planned_end, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING ${keyColumns}`,
 );
 // A key that is revoked, or that ends sooner already, stays so. A revoked one loses its digest: looking
 // it up is then, down to the time that it takes, looking up a key that never was.
@@ -103,8 +123,9 @@ export function toApiKey(row: KeyRow): ApiKey {
     accountId: row.account_id,
     name: row.name,
     hint: row.hint,
-    scopes: row.scopes.split(",") as Scope[],
+    scopes: row.scopes.split(",").filter(Boolean) as Scope[],
     createdAt: Number(row.created_at),
+    plannedEnd: toNumber(row.planned_end),
     expiresAt: toNumber(row.expires_at),
     revokedAt: toNumber(row.revoked_at),
     lastUsedAt: toNumber(row.last_used_at),

@@ -20,6 +20,9 @@ export interface ApiKey {
   readonly hint: string;
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
+  /** The end that it was given when it was made. */
+  readonly plannedEnd: number | null;
+  /** Its end: the planned one, or sooner if it was replaced. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
@@ -35,6 +38,24 @@ export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" 
 export interface IssuedKey {
   readonly key: string;
   readonly record: ApiKey;
+}
+
+/** What a new key is to be. */
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Unix milliseconds; null for a key without an end. */
+  readonly plannedEnd: number | null;
+}
+
+/** A new key in place of an old one. */
+export interface Rotation extends IssuedKey {
+  readonly replaced: ApiKey;
+}
+
+/** True for a key that is neither revoked nor expired. */
+export function isValid({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
 /** A wish that cannot be fulfilled, in words for the person who had it. */

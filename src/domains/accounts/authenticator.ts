@@ -64,14 +64,15 @@ export class KeyAuthenticator implements Authenticator {
 
   /** Writes down when keys were used: of very many the first ones, the others in later calls. */
   async noteUses(): Promise<void> {
-    if (this.#used.size === 0) return;
-    const uses: [string, number][] = [];
-    for (const use of this.#used) {
-      uses.push(use);
-      this.#used.delete(use[0]);
-      if (uses.length === USES_AT_ONCE) break;
-    }
+    const uses = [...this.#used.entries().take(USES_AT_ONCE)];
+    if (uses.length === 0) return;
     await this.#accounts.noteUses(uses);
+    for (const [keyId, usedAt] of uses) if (this.#used.get(keyId) === usedAt) this.#used.delete(keyId);
+  }
+
+  /** When a key was last used, if that is not written down yet: unix milliseconds. */
+  lastUse(keyId: string): number | undefined {
+    return this.#used.get(keyId);
   }
 
   #noteUse(key: CachedKey, now: number): Caller {

@@ -6,7 +6,7 @@ interface WorldRow extends Row {
 }
 
 const readWorld = statement<WorldRow>("SELECT world FROM key_world");
-const keepWorld = statement("INSERT INTO key_world (only, world) VALUES (1, $1)");
+const keepWorld = statement('INSERT INTO key_world ("only", world) VALUES (1, $1)');
 
 /** The world of the store's keys; undefined as long as it has had neither a key nor a service. */
 export async function keyWorldOf(storage: Storage): Promise<KeyWorld | undefined> {

@@ -1,4 +1,4 @@
-import { failure } from "../../contract/errors.ts";
+import { failure, preconditionFailed } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import { whenReady } from "../../maybe-promise.ts";
 import {
@@ -15,8 +15,8 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
   return {
     listCategories: ({ query: { limit }, after }) => categories.page(after, limit),
 
-    createCategory: async ({ body }) => {
-      const outcome = await categories.add(body);
+    *createCategory({ body }) {
+      const outcome = yield* categories.add(body);
       if (outcome === "id taken") return failure(categoryExists, `There is a category with the id ${body.id}.`);
       return outcome === "name taken" ? nameTaken : { body: outcome };
     },
@@ -24,16 +24,18 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
     getCategory: ({ params: { categoryId } }) =>
       whenReady(categories.get(categoryId), (found) => (found ? { body: found } : notFound(categoryId))),
 
-    renameCategory: async ({ params: { categoryId }, body: { name } }) => {
-      const outcome = await categories.rename(categoryId, name);
+    *renameCategory({ params: { categoryId }, body: { name }, matches }) {
+      const outcome = yield* categories.rename(categoryId, name, matches);
       if (outcome === "not found") return notFound(categoryId);
+      if (outcome === "not expected") return renamedMeanwhile(categoryId);
       return outcome === "name taken" ? nameTaken : { body: outcome };
     },
 
-    deleteCategory: async ({ params: { categoryId }, query: { moveTo } }) => {
-      const outcome = await categories.delete(categoryId, moveTo);
+    *deleteCategory({ params: { categoryId }, query: { moveTo }, matches }) {
+      const outcome = yield* categories.delete(categoryId, moveTo, matches);
       if (outcome === "deleted") return { body: null };
       if (outcome === "not found") return notFound(categoryId);
+      if (outcome === "not expected") return renamedMeanwhile(categoryId);
       if (outcome === "no target") {
         return moveTo === categoryId
           ? failure(moveTargetNotFound, "The animals of a category cannot be moved to itself.")
@@ -48,6 +50,10 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
 
 function notFound(id: bigint) {
   return failure(categoryNotFound, `No category has the id ${id}.`);
+}
+
+function renamedMeanwhile(id: bigint) {
+  return failure(preconditionFailed, `The category ${id} is not what If-Match names any more. Nothing was changed.`);
 }
 
 const nameTaken = failure(categoryNameTaken, "Another category has this name.");

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { defineError } from "../../contract/errors.ts";
+import { defineError, preconditionFailed } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
 import { Int64, Text } from "../../contract/schemas.ts";
@@ -126,6 +126,7 @@ const createCategory = defineOperation({
     schema: Category,
     examples: { "A new category": hamsters, "A category that animals name already": rabbits },
     location: "/categories/{id}",
+    entityTag: true,
   },
   errors: [categoryExists, categoryNameTaken],
 });
@@ -151,19 +152,23 @@ const renameCategory = defineOperation({
   path: "/categories/{categoryId}",
   tag: categories,
   summary: "Rename a category",
-  description: "Gives a category another name, and returns it. Its animals stay as they are.",
+  description:
+    "Gives a category another name, and returns it. Its animals stay as they are. With `If-Match` it renames only a " +
+    "category that nobody has renamed meanwhile.",
   stability: "beta",
   testPanel: true,
   scope: "write",
   params,
   body: { schema: CategoryName, examples: { "Another name": { name: "Golden hamsters" } } },
+  ifMatch: Category,
   answer: {
     status: 200,
     description: "The category with its new name.",
     schema: Category,
     examples: { "Another name": { id: 5n, name: "Golden hamsters" } },
+    entityTag: true,
   },
-  errors: [categoryNotFound, categoryNameTaken],
+  errors: [categoryNotFound, preconditionFailed, categoryNameTaken],
 });
 
 const deleteCategory = defineOperation({
@@ -174,7 +179,8 @@ const deleteCategory = defineOperation({
   summary: "Delete a category",
   description:
     "Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that " +
-    "category first, all of them or, if the request fails, none. The service does not assign the identifier again.",
+    "category first, all of them or, if the request fails, none. The service does not assign the identifier again. " +
+    "With `If-Match` it deletes only a category that nobody has renamed meanwhile.",
   stability: "beta",
   testPanel: false,
   scope: "write",
@@ -184,8 +190,9 @@ const deleteCategory = defineOperation({
       Int64({ description: "The identifier of the existing category that the animals go to.", examples: [6n] }),
     ),
   }),
+  ifMatch: Category,
   answer: { status: 204, description: "The category is deleted.", schema: Type.Null(), examples: { Nothing: null } },
-  errors: [categoryNotFound, categoryInUse, moveTargetNotFound],
+  errors: [categoryNotFound, preconditionFailed, categoryInUse, moveTargetNotFound],
 });
 
 export const categoryOperations = [

@@ -10,8 +10,6 @@ export interface NamingAnimals {
   move(from: bigint, to: bigint): Transaction<void>;
   /** Part of a transaction: the first number, from this one on, that no animal names. */
   firstUnnamed(from: bigint): Transaction<bigint>;
-  /** Does the work that a transaction with `move` is part of. Whatever shows animals is exact all the while. */
-  whileMoving<T>(work: () => Promise<T>): Promise<T>;
 }
 
 interface CategoryRow extends Row {
@@ -34,7 +32,7 @@ const lastAssigned = statement<IdRow>("SELECT last_id AS id FROM category_sequen
 const noteAssigned = statement("UPDATE category_sequence SET last_id = $1");
 const firstUnused = statement<IdRow>(`
   WITH RECURSIVE candidate (id) AS (
-    SELECT $1
+    SELECT CAST($1 AS BIGINT)
     UNION ALL
     SELECT id + 1 FROM candidate
     WHERE id IN (SELECT id FROM categories) OR id IN (SELECT id FROM deleted_categories)
@@ -53,7 +51,10 @@ export function* categoryHasRecord(id: bigint): Transaction<boolean> {
   return (yield* first(byId, id)) !== undefined;
 }
 
-/** The categories in the store. Everything that changes them resolves when it is on disk. */
+/** Whether a category is what a client expects to change. */
+type Expectation = (category: Category) => boolean;
+
+/** The categories in the store. Everything that changes them is part of a transaction. */
 export class CategoryStore {
   readonly #storage: Storage;
   readonly #animals: NamingAnimals;
@@ -80,46 +81,49 @@ export class CategoryStore {
   }
 
   /** Adds a category, with an id that the service assigns where it has none. */
-  add({ id, name }: { id?: bigint; name: string }): Promise<Category | "id taken" | "name taken"> {
-    const assign = () => this.#assignId();
-    return this.#storage.write(function* () {
-      if (id !== undefined && (yield* first(byId, id))) return "id taken";
-      if (yield* first(byName, name)) return "name taken";
-      return (yield* first(insert, id ?? (yield* assign()), name)) as CategoryRow;
-    });
+  *add({ id, name }: { id?: bigint; name: string }): Transaction<Category | "id taken" | "name taken"> {
+    if (id !== undefined && (yield* first(byId, id))) return "id taken";
+    if (yield* first(byName, name)) return "name taken";
+    return (yield* first(insert, id ?? (yield* this.#assignId()), name)) as CategoryRow;
   }
 
-  rename(id: bigint, name: string): Promise<Category | "not found" | "name taken"> {
-    return this.#storage.write(function* () {
-      if (!(yield* first(byId, id))) return "not found";
-      const bearer = yield* first(byName, name);
-      if (bearer && bearer.id !== id) return "name taken";
-      return (yield* first(setName, name, id)) as CategoryRow;
-    });
+  /** Renames a category that is as expected. */
+  *rename(
+    id: bigint,
+    name: string,
+    isExpected: Expectation,
+  ): Transaction<Category | "not found" | "not expected" | "name taken"> {
+    const category = yield* first(byId, id);
+    if (!category) return "not found";
+    if (!isExpected(category)) return "not expected";
+    const bearer = yield* first(byName, name);
+    if (bearer && bearer.id !== id) return "name taken";
+    return (yield* first(setName, name, id)) as CategoryRow;
   }
 
-  /** Deletes a category without animals, or one whose animals are moved to another. */
-  delete(id: bigint, moveTo?: bigint): Promise<"deleted" | "not found" | "no target" | { animals: bigint }> {
-    const animals = this.#animals;
-    const work = () =>
-      this.#storage.write(function* () {
-        if (!(yield* first(byId, id))) return "not found";
-        if (moveTo === undefined) {
-          const count = yield* animals.countIn(id);
-          if (count > 0n) return { animals: count };
-        } else {
-          if (moveTo === id || !(yield* first(byId, moveTo))) return "no target";
-          yield* animals.move(id, moveTo);
-        }
-        yield* all(remove, id);
-        yield* all(noteDeletion, id);
-        return "deleted";
-      });
-    return moveTo === undefined ? work() : animals.whileMoving(work);
+  /** Deletes a category that is as expected and has no animals, or whose animals are moved to another. */
+  *delete(
+    id: bigint,
+    moveTo: bigint | undefined,
+    isExpected: Expectation,
+  ): Transaction<"deleted" | "not found" | "not expected" | "no target" | { animals: bigint }> {
+    const category = yield* first(byId, id);
+    if (!category) return "not found";
+    if (!isExpected(category)) return "not expected";
+    if (moveTo === undefined) {
+      const animals = yield* this.#animals.countIn(id);
+      if (animals > 0n) return { animals };
+    } else {
+      if (moveTo === id || !(yield* first(byId, moveTo))) return "no target";
+      yield* this.#animals.move(id, moveTo);
+    }
+    yield* all(remove, id);
+    yield* all(noteDeletion, id);
+    return "deleted";
   }
 
   /**
-   * Part of a transaction: an id that no category has or had and no animal names. The sequence is kept,
+   * An id that no category has or had and no animal names. The sequence is kept,
    * so that what it has passed by is not looked at again.
    */
   *#assignId(): Transaction<bigint> {

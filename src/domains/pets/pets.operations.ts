@@ -1,12 +1,12 @@
 import { type Static, Type } from "typebox";
-import { defineError, invalidRequest } from "../../contract/errors.ts";
+import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { Int64, Text } from "../../contract/schemas.ts";
+import { Int64, Text, Timestamp } from "../../contract/schemas.ts";
 
 const animals: Tag = {
   name: "animals",
-  description: "The animals of the pet store: list them, add one, read one.",
+  description: "The animals of the pet store: list them, add one, read, change or delete it.",
 };
 
 export const petNotFound = defineError({
@@ -15,17 +15,47 @@ export const petNotFound = defineError({
   meaning: "No animal has this identifier.",
 });
 
+/** What is wrong with a `categoryId` where animals may name only categories that exist. */
+export const notACategory = "is not the id of a category";
+
+export const invalidTransition = defineError({
+  code: "invalid_transition",
+  status: 409,
+  meaning: "The animal's status cannot become this one. The message names those that are allowed.",
+});
+export const petHasOpenOrder = defineError({
+  code: "pet_has_open_order",
+  status: 409,
+  meaning:
+    "An order for the animal is open. Until it ends, the animal stays, and its status changes with the order only.",
+});
+
 const PetStatus = Type.Enum(["available", "pending", "sold"], {
   title: "PetStatus",
   type: "string",
   description: "Availability status of an animal.",
 });
+export type PetStatus = Static<typeof PetStatus>;
 
-const newPetProperties = {
-  name: Text({ description: "The animal's name.", minLength: 1, maxLength: 255, examples: ["Rex"] }),
-  categoryId: Int64({ description: "Identifier of the category the animal belongs to.", examples: [1n] }),
-  status: Type.Optional(PetStatus),
-};
+const StatusCause = Type.Enum(
+  [
+    "added",
+    "imported",
+    "updated",
+    "order_placed",
+    "order_confirmed",
+    "order_cancelled",
+    "order_expired",
+    "order_returned",
+  ],
+  { title: "StatusCause", type: "string", description: "What gave an animal its status." },
+);
+export type StatusCause = Static<typeof StatusCause>;
+
+const name = Text({ description: "The animal's name.", minLength: 1, maxLength: 255, examples: ["Rex"] });
+const categoryId = Int64({ description: "Identifier of the category the animal belongs to.", examples: [1n] });
+const status = Type.Optional(PetStatus);
+const newPetProperties = { name, categoryId, status };
 
 export const NewPet = Type.Object(newPetProperties, {
   title: "NewPet",
@@ -43,10 +73,73 @@ export const Pet = Type.Object(
 );
 export type Pet = Static<typeof Pet>;
 
-const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, by ascending `id`." });
+const PetPatch = Type.Object(
+  { name: Type.Optional(name), categoryId: Type.Optional(categoryId), status },
+  {
+    title: "PetPatch",
+    description: "The fields of an animal to change (JSON Merge Patch, RFC 7396). None of them can be removed.",
+    additionalProperties: false,
+  },
+);
+export type PetPatch = Static<typeof PetPatch>;
+
+const StatusChange = Type.Object(
+  {
+    at: Type.Optional(Timestamp({ description: "When, by the service's clock. Absent where that was not kept yet." })),
+    cause: StatusCause,
+    from: Type.Optional(PetStatus),
+    to: Type.Optional(PetStatus),
+  },
+  {
+    title: "StatusChange",
+    description: "A change of an animal's status. `from` or `to` is absent where the animal had no status.",
+  },
+);
+export type StatusChange = Static<typeof StatusChange>;
+const StatusChanges = Type.Array(StatusChange, { title: "StatusChanges", description: "Changes, the oldest first." });
+
+const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, in the order of their `id`." });
 
 const rex: Pet = { id: 42n, name: "Rex", categoryId: 1n, status: "available" };
 const tom: Pet = { id: 43n, name: "Tom", categoryId: 2n };
+
+const petId = Int64({ description: "The identifier of the animal.", examples: [42n] });
+const params = { schema: Type.Object({ petId }), otherwise: petNotFound };
+
+/** What `listPets` can be asked for beside the interface's own filter. */
+const furtherFilters = {
+  categoryId: Type.Optional(
+    Int64({
+      description:
+        "Filters animals by category (beta). A page may then hold fewer than `limit` animals, or none, though " +
+        "more follow: go on as long as there is a `Link`.",
+      examples: [1n],
+    }),
+  ),
+  ids: Type.Optional(
+    Type.Array(petId, {
+      description:
+        "Filters animals by `id` (beta): up to 100 of them, separated by commas or in several parameters. One " +
+        "that no animal has is no error. Pages hold up to `limit` animals here too.",
+      minItems: 1,
+      maxItems: 100,
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Enum(["id", "-id"], {
+      type: "string",
+      description: "The order (beta): `id` is the usual one, `-id` shows the animals that were added last first.",
+    }),
+  ),
+};
+
+const ListQuery = Type.Object({
+  ...pageParameters({ maximum: 100, default: 20, what: "animals" }),
+  status,
+  ...furtherFilters,
+});
+/** What selects and orders a list of animals. */
+export type ListFilters = Omit<Static<typeof ListQuery>, "limit" | "cursor">;
 
 const listPets = defineOperation({
   name: "listPets",
@@ -57,14 +150,12 @@ const listPets = defineOperation({
   description:
     "Returns animals by ascending `id`, page by page. `limit` sets the size of a page; the `Link` " +
     'header (`rel="next"`) holds the address of the next one and is absent on the last. Animals ' +
-    "that are added during a walk through the pages come at its end; none is shown twice.",
+    "that are added during a walk through the pages come at its end; none is shown twice.\n\n" +
+    "An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once.",
   stability: "stable",
   testPanel: true,
   scope: "read",
-  query: Type.Object({
-    ...pageParameters({ maximum: 100, default: 20, what: "animals" }),
-    status: Type.Optional(PetStatus),
-  }),
+  query: ListQuery,
   paged: { position: Int64({ description: "The `id` of an animal." }) },
   answer: {
     status: 200,
@@ -100,6 +191,7 @@ const createPet = defineOperation({
     schema: Pet,
     examples: { "An available animal": rex, "Without a status": tom },
     location: "/pets/{id}",
+    entityTag: true,
   },
   errors: [invalidRequest], // where animals may name only categories that exist
 });
@@ -110,7 +202,8 @@ const getPet = defineOperation({
   path: "/pets/{petId}",
   tag: animals,
   summary: "Get an animal",
-  description: "Returns the animal with the given identifier.",
+  description:
+    "Returns the animal with the given identifier. `GET /pets?ids=42` finds the same animal, and goes on doing so.",
   stability: "stable",
   deprecation: {
     since: "2026-11-21",
@@ -120,12 +213,7 @@ const getPet = defineOperation({
   },
   testPanel: true,
   scope: "read",
-  params: {
-    schema: Type.Object({
-      petId: Int64({ description: "The identifier of the animal.", examples: [42n] }),
-    }),
-    otherwise: petNotFound,
-  },
+  params,
   answer: {
     status: 200,
     description: "The animal.",
@@ -135,4 +223,84 @@ const getPet = defineOperation({
   errors: [petNotFound],
 });
 
-export const petOperations = [listPets, createPet, getPet] as const;
+const updatePet = defineOperation({
+  name: "updatePet",
+  method: "PATCH",
+  path: "/pets/{petId}",
+  tag: animals,
+  summary: "Change an animal",
+  description:
+    "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. " +
+    "With `If-Match` it changes only an animal that nobody has changed meanwhile. Not every status can become " +
+    "every other: `available` and `pending` can become each other or `sold`; what is sold comes back by a return only.",
+  stability: "beta",
+  testPanel: true,
+  scope: "write",
+  params,
+  body: {
+    schema: PetPatch,
+    mediaTypes: ["application/merge-patch+json", "application/json"],
+    examples: {
+      "Another status": { status: "pending" },
+      "Another name and category": { name: "Rex II", categoryId: 2n },
+    },
+  },
+  ifMatch: Pet,
+  answer: {
+    status: 200,
+    description: "The animal as it is now.",
+    schema: Pet,
+    examples: { "Another status": { ...rex, status: "pending" } },
+    entityTag: true,
+  },
+  errors: [petNotFound, preconditionFailed, invalidRequest, invalidTransition, petHasOpenOrder],
+});
+
+const deletePet = defineOperation({
+  name: "deletePet",
+  method: "DELETE",
+  path: "/pets/{petId}",
+  tag: animals,
+  summary: "Delete an animal",
+  description:
+    "Deletes an animal and the history of its status. The service never gives its `id` again. With `If-Match` it deletes " +
+    "only an animal that nobody has changed meanwhile.",
+  stability: "beta",
+  testPanel: false,
+  scope: "write",
+  params,
+  ifMatch: Pet,
+  answer: { status: 204, description: "The animal is deleted.", schema: Type.Null(), examples: { Nothing: null } },
+  errors: [petNotFound, preconditionFailed, petHasOpenOrder],
+});
+
+const listPetStatusChanges = defineOperation({
+  name: "listPetStatusChanges",
+  method: "GET",
+  path: "/pets/{petId}/history",
+  tag: animals,
+  summary: "List how an animal's status changed",
+  description:
+    "Returns the changes of an animal's status with their time and cause, the oldest first: the first one is that " +
+    "it was added. They are read page by page, as `listPets`.",
+  stability: "experimental",
+  testPanel: true,
+  scope: "read",
+  params,
+  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "changes" })),
+  paged: { position: Int64({ description: "The number of a change." }) },
+  answer: {
+    status: 200,
+    description: "A page of changes.",
+    schema: StatusChanges,
+    examples: {
+      "Added, then reserved": [
+        { at: "2026-11-21T10:00:00.000Z", cause: "added", to: "available" },
+        { at: "2026-11-21T10:05:00.000Z", cause: "order_placed", from: "available", to: "pending" },
+      ],
+    },
+  },
+  errors: [petNotFound],
+});
+
+export const petOperations = [listPets, createPet, getPet, updatePet, deletePet, listPetStatusChanges] as const;

@@ -1,125 +1,148 @@
+import { type Clock, systemClock } from "../../clock.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
-import { Remembered } from "../../storage/remembered.ts";
-import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
-import type { NewPet, Pet } from "./pets.operations.ts";
+import { all, first, lastly, type Storage, type Transaction } from "../../storage/storage.ts";
+import { type PetPage, PetPages } from "./pet-pages.store.ts";
+import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause } from "./pets.operations.ts";
+import {
+  byId,
+  countByCategory,
+  type FigureRow,
+  firstUnnamedCategory,
+  type IdRow,
+  insert,
+  moveCategory,
+  remove,
+  setFields,
+  setStatus,
+  toPet,
+} from "./pets.statements.ts";
+import { type StatusChangePage, StatusChanges } from "./status-changes.store.ts";
+import { type Refusal, refusalOf } from "./transitions.ts";
 
 /** Part of a transaction: whether a category is one that an animal may name. */
 export type CategoryCheck = (categoryId: bigint) => Transaction<boolean>;
+/** Part of a transaction: whether an order for the animal is open. */
+export type OpenOrderCheck = (petId: bigint) => Transaction<boolean>;
 
-interface PetRow extends Row {
-  id: bigint;
-  name: string;
-  category_id: bigint;
-  status: NonNullable<Pet["status"]> | null;
-}
-interface FigureRow extends Row {
-  figure: bigint;
-}
-
-/** Below every id that an animal can have (int64). */
-const BEFORE_ALL = -(2n ** 63n);
-/** Pages kept in memory, and the most animals of one that is kept: about 3 KB each, 25 KB at the most. */
-const PAGES = 500;
-const KEPT_PAGE = 20;
-
-const columns = "id, name, category_id, status";
-
-const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
-const rowsAfter = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
-const rowsAfterByStatus = statement<PetRow>(
-  `SELECT ${columns} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
-);
-const insert = statement<PetRow>(
-  `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${columns}`,
-);
-const countByCategory = statement<FigureRow>("SELECT animals AS figure FROM category_animals WHERE category_id = $1");
-const moveCategory = statement("UPDATE pets SET category_id = $1 WHERE category_id = $2");
-const firstUnnamedCategory = statement<FigureRow>(`
-  WITH RECURSIVE candidate (figure) AS (
-    SELECT $1
-    UNION ALL
-    SELECT figure + 1 FROM candidate WHERE EXISTS (SELECT 1 FROM category_animals WHERE category_id = candidate.figure AND animals > 0)
-  )
-  SELECT max(figure) AS figure FROM candidate
-`);
-
-function toPet({ id, name, category_id, status }: PetRow): Pet {
-  return status === null ? { id, name, categoryId: category_id } : { id, name, categoryId: category_id, status };
+/** What the animals' store needs of others. */
+export interface PetPorts {
+  /** Without it an animal may name any category. */
+  readonly mayName?: CategoryCheck | undefined;
+  /** Without it no animal has an open order. */
+  readonly hasOpenOrder?: OpenOrderCheck | undefined;
+  readonly clock?: Clock;
 }
 
-/** A page of animals; `next` is the id of its last one, if more follow. */
-export interface PetPage {
-  readonly body: Pet[];
-  readonly next?: bigint;
-}
+/** Whether an animal is what a client expects to change. */
+type Expectation = (pet: Pet) => boolean;
 
-/** The animals in the store. */
+/** The animals in the store. Everything that changes them is part of a transaction. */
 export class PetStore {
   readonly #storage: Storage;
-  readonly #pages: Remembered<string, PetPage>;
+  readonly #pages: PetPages;
+  readonly #changes: StatusChanges;
+  readonly #clock: Clock;
   readonly #mayName: CategoryCheck | undefined;
+  readonly #hasOpenOrder: OpenOrderCheck | undefined;
 
-  /** Without `mayName` an animal may name any category. */
-  constructor(storage: Storage, mayName?: CategoryCheck) {
+  constructor(storage: Storage, { mayName, hasOpenOrder, clock = systemClock }: PetPorts = {}) {
     this.#storage = storage;
+    this.#pages = new PetPages(storage);
+    this.#changes = new StatusChanges(storage, clock);
+    this.#clock = clock;
     this.#mayName = mayName;
-    this.#pages = new Remembered(storage, PAGES);
+    this.#hasOpenOrder = hasOpenOrder;
   }
 
   get(id: bigint): MaybePromise<{ body: Pet } | undefined> {
     return whenReady(this.#storage.first(byId, id), (row) => row && { body: toPet(row) });
   }
 
-  /** Up to `limit` animals with an id above `after` (from the first on, if it is absent), by ascending id. */
-  page(after: bigint | undefined, limit: number, status: Pet["status"]): MaybePromise<PetPage> {
-    return this.#pages.get(
-      `${status} ${limit} ${after}`,
-      () => this.#readPage(after ?? BEFORE_ALL, limit, status),
-      // Only a page that others follow: an animal that is added comes after it and changes nothing.
-      ({ body, next }) => next !== undefined && body.length <= KEPT_PAGE,
-    );
+  /** Up to `limit` animals of a list, behind `after` or, where it is absent, from its start. */
+  page(after: bigint | undefined, limit: number, filters: ListFilters = {}): MaybePromise<PetPage> {
+    return this.#pages.page(after, limit, filters);
   }
 
-  #readPage(after: bigint, limit: number, status: Pet["status"]): MaybePromise<PetPage> {
-    // One more than asked for tells whether there is a next page.
-    const rows = status
-      ? this.#storage.all(rowsAfterByStatus, status, after, limit + 1)
-      : this.#storage.all(rowsAfter, after, limit + 1);
-    return whenReady(rows, (found) => {
-      const body = found.slice(0, limit).map(toPet);
-      const last = body.at(-1);
-      return found.length > limit && last ? { body, next: last.id } : { body };
-    });
+  /** How an animal came to its status: up to `limit` changes behind number `after`. Undefined if there is no animal. */
+  statusChanges(id: bigint, after: bigint | undefined, limit: number): MaybePromise<StatusChangePage | undefined> {
+    return this.#changes.page(id, after, limit);
   }
 
-  /** Adds an animal, and resolves when it is on disk; with undefined if it may not name its category. */
-  add({ name, categoryId, status }: NewPet): Promise<Pet | undefined> {
-    const mayName = this.#mayName;
-    return this.#storage.write(function* () {
-      if (mayName && !(yield* mayName(categoryId))) return undefined;
-      const row = yield* first(insert, name, categoryId, status ?? null);
-      return toPet(row as PetRow);
-    });
+  /** As the end of a transaction: adds an animal. Gives undefined if it may not name its category. */
+  *add({ name, categoryId, status }: NewPet, cause: "added" | "imported" = "added"): Transaction<Pet | undefined> {
+    if (this.#mayName && !(yield* this.#mayName(categoryId))) return undefined;
+    const by = cause === "added" ? null : cause;
+    const row = yield* lastly(insert, name, categoryId, status ?? null, this.#clock.now(), by);
+    const { id } = row as IdRow;
+    return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
 
-  /** Part of a transaction: how many animals name the category. */
+  /** Changes fields of an animal that is as expected; all that the patch does not have stays. */
+  *update(
+    id: bigint,
+    patch: PetPatch,
+    isExpected: Expectation,
+  ): Transaction<Pet | "not found" | "not expected" | "unknown category" | "open order" | Refusal> {
+    const row = yield* first(byId, id);
+    if (!row) return "not found";
+    const before = toPet(row);
+    if (!isExpected(before)) return "not expected";
+    const after = { ...before, ...patch };
+    const { name, categoryId, status } = after;
+    const isMoved = categoryId !== before.categoryId;
+    if (isMoved && this.#mayName && !(yield* this.#mayName(categoryId))) return "unknown category";
+    if (status !== undefined && status !== before.status) {
+      const refusal = refusalOf(before.status, status, "updated");
+      if (refusal) return refusal;
+      // The order reserves the animal, as it is, for whoever placed it.
+      if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(id))) return "open order";
+      yield* this.#changes.note(id, before.status, status, "updated");
+    } else if (!isMoved && name === before.name) return before;
+    yield* all(setFields, name, categoryId, status ?? null, id);
+    this.#pages.forgetAll();
+    return after;
+  }
+
+  /** Deletes an animal that is as expected, with its history, unless an order for it is open. */
+  *delete(id: bigint, isExpected: Expectation): Transaction<"deleted" | "not found" | "not expected" | "open order"> {
+    const row = yield* first(byId, id);
+    if (!row) return "not found";
+    if (!isExpected(toPet(row))) return "not expected";
+    if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(id))) return "open order";
+    yield* all(remove, id);
+    yield* this.#changes.forget(id);
+    this.#pages.forgetAll();
+    return "deleted";
+  }
+
+  /** Changes an animal's status as the table of transitions allows, and notes why. */
+  *changeStatus(id: bigint, to: PetStatus, cause: StatusCause): Transaction<"changed" | "not found" | Refusal> {
+    const row = yield* first(byId, id);
+    if (!row) return "not found";
+    const from = row.status ?? undefined;
+    const refusal = refusalOf(from, to, cause);
+    if (refusal) return refusal;
+    yield* all(setStatus, to, id);
+    yield* this.#changes.note(id, from, to, cause);
+    this.#pages.forgetAll();
+    return "changed";
+  }
+
+  /** How many animals name the category. */
   *countIn(categoryId: bigint): Transaction<bigint> {
     return (yield* first(countByCategory, categoryId))?.figure ?? 0n;
   }
 
-  /** Part of a transaction, whose work is done by `whileMoving`: all animals of one category go to another. */
+  /** All animals of one category go to another. */
   *move(from: bigint, to: bigint): Transaction<void> {
     // It reads through all animals: not where there is none to move.
-    if ((yield* this.countIn(from)) > 0n) yield* all(moveCategory, to, from);
+    if ((yield* this.countIn(from)) === 0n) return;
+    yield* all(moveCategory, to, from);
+    this.#pages.forgetAll();
   }
 
-  /** Part of a transaction: the first number, from this one on, that no animal names as its category. */
+  /** The first number, from this one on, that no animal names as its category. */
   *firstUnnamed(from: bigint): Transaction<bigint> {
     return ((yield* first(firstUnnamedCategory, from)) as FigureRow).figure;
-  }
-
-  /** Does work that moves animals: pages are exact before, while and after it is done. */
-  whileMoving<T>(work: () => Promise<T>): Promise<T> {
-    return this.#pages.whileChanging(work);
   }
 }

@@ -42,6 +42,11 @@ export class Checkpoints {
     setImmediate(() => this.#checkpoint()); // whoever waits for the commit is answered first
   }
 
+  /** Moves the log now, whoever else may be writing. */
+  now(): void {
+    this.#checkpoint();
+  }
+
   stop(): void {
     this.#isStopped = true;
   }

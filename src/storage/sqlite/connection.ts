@@ -22,6 +22,11 @@ export class Connection {
     return this.#prepare(statement).get(...parameters) ?? undefined;
   }
 
+  /** The rows one by one. The statement is in use, and with it what it reads is kept, until the last is taken. */
+  iterate(statement: Statement, parameters: readonly SqlParameter[]): IterableIterator<Row> {
+    return this.#prepare(statement).iterate(...parameters);
+  }
+
   run(statement: Statement): void {
     this.#prepare(statement).run();
   }

@@ -23,7 +23,20 @@ export function openDatabase(
   busyTimeout: number,
   migrations: readonly Migration[] = allMigrations,
 ): Database {
-  return open(file, busyTimeout, true, (database) => {
+  return open(file, { busyTimeout, create: true }, prepareForWork(file, migrations));
+}
+
+/**
+ * The same with a store that exists and that nobody else has open, nor can open until it is closed.
+ * Throws `StorageUnusable`.
+ */
+export function openAlone(file: string): Database {
+  requireStore(file);
+  return open(file, { busyTimeout: 0, isAlone: true }, prepareForWork(file, allMigrations));
+}
+
+function prepareForWork(file: string, migrations: readonly Migration[]) {
+  return (database: Database) => {
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
     database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts does it
@@ -31,21 +44,34 @@ export function openDatabase(
     database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
     migrate(database, file, migrations);
     requireWritable(database, migrations.length);
-  });
+  };
 }
 
 /** Opens an existing store as it is, whatever its schema. Throws `StorageUnusable`. */
 export function openAsItIs(file: string): Database {
-  if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}.`);
-  return open(file, 5_000, false, () => {});
+  requireStore(file);
+  return open(file, { busyTimeout: 5_000 }, () => {});
 }
 
-function open(file: string, busyTimeout: number, create: boolean, prepare: (database: Database) => void): Database {
+function requireStore(file: string): void {
+  if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}.`);
+}
+
+interface FileOptions {
+  /** Milliseconds. */
+  readonly busyTimeout: number;
+  readonly create?: boolean;
+  readonly isAlone?: boolean;
+}
+
+function open(file: string, options: FileOptions, prepare: (database: Database) => void): Database {
+  const { busyTimeout, create = false, isAlone = false } = options;
   let database: Database | undefined;
   try {
     if (create) makeFolder(dirname(file));
     database = new Database(file, { create, readwrite: true, strict: true, safeIntegers: true });
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first: any other statement can meet a lock
+    if (isAlone) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the file is touched, else it takes no lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
     prepare(database);

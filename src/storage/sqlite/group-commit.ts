@@ -1,4 +1,4 @@
-import type { Statement, StorageObserver, Transaction } from "../storage.ts";
+import { advance, type Statement, type StorageObserver, type Transaction } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteCode } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
@@ -30,7 +30,7 @@ type Verdict = () => void;
 export interface GroupCommitOptions {
   readonly connection: Connection;
   readonly log: WalFile;
-  /** Begins the transaction of a group. Returns true if nobody has read since the last group. */
+  /** Begins the transaction of a group. Returns true if nobody has read lately. */
   readonly begin: () => boolean;
   /** Called after each commit that is on disk: its length in seconds and how many transactions shared it. */
   readonly committed: StorageObserver["committed"];
@@ -154,8 +154,13 @@ export class GroupCommit {
   #runMember({ body, resolve }: Waiting): Verdict {
     const { connection } = this.#options;
     const steps = body();
-    let step = steps.next();
-    while (!step.done) step = steps.next(connection.all(step.value.statement, step.value.parameters));
+    let step = steps.next([]);
+    while (!step.done) {
+      const { statement, parameters, more = [] } = step.value;
+      const rows = connection.all(statement, parameters);
+      for (const others of more) connection.all(statement, others);
+      step = advance(steps, step.value, rows);
+    }
     const { value } = step;
     return () => resolve(value);
   }

@@ -45,7 +45,7 @@ function withoutPrivileges<T>(work: () => T): T {
   }
 }
 
-const step = (name: string, sqlite: string): Migration => ({ name, sqlite });
+const step = (name: string, sqlite: string): Migration => ({ name, sqlite, postgres: "" });
 const make = step("make", "CREATE TABLE log (entry TEXT NOT NULL) STRICT; INSERT INTO log VALUES ('make');");
 const note = (name: string) => step(name, `INSERT INTO log VALUES ('${name}');`);
 /** What the steps have noted in the store, in order. */
@@ -163,7 +163,10 @@ describe("opening a store that another process has locked", () => {
 
 describe("a store is refused with a reason", () => {
   test("that a newer release wrote", () => {
-    openOnce([...migrations, { name: "of tomorrow", sqlite: "CREATE TABLE tomorrow (id INTEGER) STRICT;" }]);
+    openOnce([
+      ...migrations,
+      { name: "of tomorrow", sqlite: "CREATE TABLE tomorrow (id INTEGER) STRICT;", postgres: "" },
+    ]);
     expect(refusal()).toBe(
       `The store at ${file} was written by a newer release: ` +
         `its schema is ${migrations.length + 1}, this release knows ${migrations.length}.`,

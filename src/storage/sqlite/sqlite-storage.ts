@@ -3,6 +3,8 @@ import {
   all,
   type Row,
   type SqlParameter,
+  type Stage,
+  type StagedTable,
   type Statement,
   type Storage,
   type StorageObserver,
@@ -14,11 +16,15 @@ import { Checkpoints } from "./checkpoints.ts";
 import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, newerSchema, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { SqliteStage } from "./sqlite-stage.ts";
 import { StoreFiles, StoreMoved } from "./store-files.ts";
+import { streamRows } from "./stream-rows.ts";
 import { WalFile } from "./wal-file.ts";
 
 /** How long a statement may block the thread to wait for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;
+/** After so many milliseconds without a read nobody is in a hurry, and a lone write is synced without a detour. */
+const QUIET = 10;
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
 
@@ -42,6 +48,7 @@ const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}
  * more than finding a row.
  */
 export class SqliteStorage implements Storage {
+  readonly noticesEveryWrite = true;
   readonly #file: string;
   readonly #connection: Connection;
   readonly #log: WalFile;
@@ -58,7 +65,7 @@ export class SqliteStorage implements Storage {
   #dataVersion: unknown;
   /** True from the first read in a turn of the event loop to its end, or to the next commit. */
   #reading = false;
-  #hasRead = false; // since the last group of writes
+  #readAt = Number.NEGATIVE_INFINITY; // when a turn last read, in milliseconds
 
   /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it locked. */
   constructor(file: string, observer: StorageObserver = silentObserver) {
@@ -107,6 +114,21 @@ export class SqliteStorage implements Storage {
     }
   }
 
+  stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
+    return streamRows(this.#file, statement, parameters);
+  }
+
+  stage(table: StagedTable): Stage {
+    return new SqliteStage(table, {
+      connection: this.#connection,
+      prepare: this.#endRead,
+      all: (text, ...parameters) => this.all(text, ...parameters),
+      write: (body) => this.write(body),
+      moveLog: () => this.#checkpoints.now(),
+      report: (error) => this.#report(error),
+    });
+  }
+
   write<T>(body: () => Transaction<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageUnavailable("The store is closed."));
     return this.#writes.add(body);
@@ -122,6 +144,11 @@ export class SqliteStorage implements Storage {
     } catch (error) {
       throw this.#report(error);
     }
+  }
+
+  /** This engine is for one serving process. */
+  lead(): boolean {
+    return true;
   }
 
   async probe(): Promise<void> {
@@ -149,7 +176,7 @@ export class SqliteStorage implements Storage {
     if (this.#failure) throw this.#failure;
     this.#connection.run(begin);
     this.#reading = true;
-    this.#hasRead = true;
+    this.#readAt = performance.now();
     setImmediate(this.#endRead);
     try {
       this.#noticeForeignWrites();
@@ -170,7 +197,7 @@ export class SqliteStorage implements Storage {
     }
   };
 
-  /** Returns true if nobody has read since the last group of writes. */
+  /** Returns true if nobody has read lately. */
   #beginWrite(): boolean {
     this.#endRead();
     if (this.#failure) throw this.#failure;
@@ -178,9 +205,7 @@ export class SqliteStorage implements Storage {
       throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
     this.#connection.run(beginImmediate);
     this.#noticeForeignWrites(); // from here on there are none
-    const isQuiet = !this.#hasRead;
-    this.#hasRead = false;
-    return isQuiet;
+    return performance.now() - this.#readAt > QUIET;
   }
 
   /** Looks for writes of other processes although nobody reads. */

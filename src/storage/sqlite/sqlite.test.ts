@@ -227,7 +227,19 @@ describe("SqliteStorage", () => {
   test("reports a damaged file as fatal", async () => {
     await add("Rex");
     await storage.close();
-    await Bun.write(file, Buffer.concat([(await Bun.file(file).bytes()).slice(0, 4096), Buffer.alloc(65_536, 7)]));
+    // The pages of the animals and of their index. Those of the schema stay: without them it is no store at all.
+    const database = new Database(file, { readonly: true });
+    const roots = database.query<{ page: number }, []>(
+      "SELECT rootpage AS page FROM sqlite_schema WHERE tbl_name = 'pets'",
+    );
+    const pages = roots
+      .all()
+      .map(({ page }) => page)
+      .filter(Boolean); // a trigger has none
+    database.close();
+    const bytes = await Bun.file(file).bytes();
+    for (const page of pages) bytes.fill(7, (page - 1) * 4096, page * 4096);
+    await Bun.write(file, bytes);
     open();
     expect(count).toThrow(StorageUnavailable);
     expect(fatalErrors).toEqual([expect.any(StorageUnavailable)]);

@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import type { Row, SqlParameter, Statement, Storage, Transaction } from "../../../src/storage/storage.ts";
+import type { Row, SqlParameter, Stage, Statement, Storage, Transaction } from "../../../src/storage/storage.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
 const DELAY = 50;
 
 /** A store that breaks its word: it acknowledges a write that has run, and commits later. */
 export class EarlyStorage implements Storage {
+  readonly noticesEveryWrite = true;
   readonly #database: Database;
 
   constructor(file: string) {
@@ -21,19 +22,35 @@ export class EarlyStorage implements Storage {
     return this.all(statement, ...parameters)[0];
   }
 
+  async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
+    yield this.all(statement, ...parameters);
+  }
+
+  stage(): Stage {
+    throw new Error("The service brings in no rows.");
+  }
+
   async write<T>(body: () => Transaction<T>): Promise<T> {
     if (!this.#database.inTransaction) {
       this.#database.run("BEGIN IMMEDIATE");
       setTimeout(() => this.#database.run("COMMIT"), DELAY);
     }
     const steps = body();
-    let step = steps.next();
-    while (!step.done) step = steps.next(this.all(step.value.statement, ...step.value.parameters));
+    let step = steps.next([]);
+    while (!step.done) {
+      const { statement, parameters, more = [] } = step.value;
+      const rows = this.all(statement, ...parameters);
+      for (const others of more) this.all(statement, ...others);
+      step = steps.next(rows);
+    }
     return step.value;
   }
 
   onForeignWrite(): void {}
   catchUp(): void {}
+  lead(): boolean {
+    return true;
+  }
   async probe(): Promise<void> {}
   async close(): Promise<void> {}
 }

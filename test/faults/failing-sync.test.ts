@@ -1,7 +1,8 @@
 // The service as a process of its own, on a disk that fails.
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newDataDir, Program, runJson, serveCommand } from "./harness/program.ts";
+import { newDataDir, Program, runJson, serveCommand } from "../harness/program.ts";
 
 /** Lets every sync of a disk fail. */
 const failingSyncs = [
@@ -43,5 +44,21 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
         "not known what is on disk. Look at the disk, and start it again.\n",
     );
     expect(await runJson(dataDir, ["keys", "list"], settings)).toHaveLength(1);
+  });
+
+  test("under an import is not taken for nothing added", async () => {
+    const dataDir = newDataDir();
+    await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"]);
+    const file = join(dataDir, "animals.jsonl");
+    writeFileSync(file, '{"name":"Rex","categoryId":1}');
+    const child = Bun.spawn([...failingSyncs, ...serveCommand.slice(0, 2), "import", file], {
+      env: { ...process.env, PETSTORE_DATA_DIR: dataDir },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    expect(await child.exited).toBe(1);
+    expect(await new Response(child.stderr).text()).toMatch(
+      /^The store failed: .*\. It is not known what of the file is on disk\. Look at the disk, then at the store\.\n$/,
+    );
   });
 });

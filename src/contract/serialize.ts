@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import { isInt64 } from "../contract/schemas.ts";
+import { isInt64 } from "./schemas.ts";
 
 export type Serializer = (value: unknown) => string;
 

@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
-import type { Fault } from "../contract/errors.ts";
-import { PATTERN_MEANING } from "../contract/schemas.ts";
-import type { compileValidator } from "../contract/validators.ts";
 import { nearest } from "../nearest.ts";
+import type { Fault } from "./errors.ts";
+import { PATTERN_MEANING } from "./schemas.ts";
+import type { compileValidator } from "./validators.ts";
 
 /** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
 export const MOST_FAULTS = 50;
@@ -47,6 +47,8 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
       return [{ path, message: `must have at least ${count(params["limit"], "character")}` }];
     case "maxLength":
       return [{ path, message: `must have at most ${count(params["limit"], "character")}` }];
+    case "maxItems":
+      return [{ path, message: `must have at most ${count(params["limit"], "item")}` }];
     case "minimum":
       return [{ path, message: `must be at least ${params["limit"]}` }];
     case "maximum":

@@ -1,0 +1,27 @@
+# No Docker engine was at hand where this was written: it has not been built. deploy/README.md says what was tried instead.
+# The images are pinned by their tags. Pin them by digest (`@sha256:…`), which could not be looked up there either.
+
+FROM node:20.20.2-bookworm-slim AS build
+WORKDIR /petstore
+COPY package.json package-lock.json .npmrc ./
+COPY scripts/ensure-bun.mjs scripts/
+RUN npm ci --omit=dev --no-audit --no-fund
+COPY src src
+RUN npm run build
+RUN mkdir data
+
+# glibc and nothing else: no shell, no package manager.
+FROM gcr.io/distroless/base-debian12:nonroot
+COPY --from=build /petstore/dist/petstore /usr/local/bin/petstore
+COPY --from=build --chown=65532:65532 /petstore/data /data
+# All that it writes, files of an import that wait too, goes there: the rest may be read-only.
+ENV PETSTORE_HOST=0.0.0.0 PETSTORE_DATA_DIR=/data SQLITE_TMPDIR=/data
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+USER 65532:65532
+# As a list, not through a shell: signals reach the service.
+ENTRYPOINT ["petstore"]
+CMD ["serve"]
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=5s --start-period=15s CMD ["petstore", "health"]

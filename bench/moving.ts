@@ -1,0 +1,106 @@
+// Measures `petstore import` and `petstore export`: how many animals a second into an empty embedded
+// store and out of it, and how long a service beside an import lets its clients wait.
+//
+//   bun bench/moving.ts [ANIMALS]     (1,000,000 where it is not said)
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Program, runJson, serveCommand } from "../test/harness/program.ts";
+import { UNLIMITED } from "./seed.ts";
+
+const ANIMALS = Number(process.argv[2] ?? 1_000_000);
+/** Milliseconds between two requests of each kind beside an import. */
+const PACE = 5;
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-moving-"));
+const files = { jsonl: join(folder, "animals.jsonl"), csv: join(folder, "animals.csv") };
+const statuses = ["available", "pending", "sold", undefined];
+
+function writeFiles(): void {
+  const animals = Array.from({ length: ANIMALS }, (_, index) => ({
+    name: `Animal ${index}`,
+    categoryId: (index % 100) + 1,
+    status: statuses[index % 4],
+  }));
+  writeFileSync(files.jsonl, animals.map((animal) => `${JSON.stringify(animal)}\n`).join(""));
+  const rows = animals.map(({ name, categoryId, status = "" }) => `${name},${categoryId},${status}\r\n`);
+  writeFileSync(files.csv, `name,categoryId,status\r\n${rows.join("")}`);
+}
+
+/** A store with a key that no limit holds up. */
+async function newStore(name: string): Promise<{ dataDir: string; key: string }> {
+  const dataDir = join(folder, name);
+  const limits = ["--per-minute", String(UNLIMITED.perMinute), "--per-day", String(UNLIMITED.perDay)];
+  const account = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "enterprise", ...limits]);
+  const { key } = await runJson(dataDir, ["keys", "create", "--account", account.id]);
+  return { dataDir, key };
+}
+
+/** Runs a command and says how long it took, and how long of it a processor worked: other work on the machine adds to the first only. */
+async function timed(words: readonly string[], dataDir: string): Promise<string> {
+  const started = performance.now();
+  const child = Bun.spawn([...serveCommand.slice(0, 2), ...words], {
+    env: { ...process.env, PETSTORE_DATA_DIR: dataDir },
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  if ((await child.exited) !== 0) throw new Error(`${words[0]} failed`);
+  const seconds = (performance.now() - started) / 1000;
+  const worked = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+  const rate = Math.round(ANIMALS / seconds).toLocaleString("en");
+  return `${seconds.toFixed(1)} s, ${worked.toFixed(1)} s of a processor, ${rate} animals a second`;
+}
+
+/** Sends a request every few milliseconds until it is told to stop; resolves with how long each took, and what failed. */
+async function probe(send: () => Promise<Response>, isOver: () => boolean) {
+  const waits: number[] = [];
+  const answers = new Map<number, number>();
+  while (!isOver()) {
+    const started = performance.now();
+    const { status } = await send();
+    waits.push(performance.now() - started);
+    answers.set(status, (answers.get(status) ?? 0) + 1);
+    await Bun.sleep(PACE);
+  }
+  const sorted = waits.toSorted((a, b) => a - b);
+  const ms = (share: number) => `${sorted[Math.floor((sorted.length - 1) * share)]?.toFixed(0)} ms`;
+  return `median ${ms(0.5)}, p99 ${ms(0.99)}, longest ${ms(1)}; answers ${JSON.stringify(Object.fromEntries(answers))}`;
+}
+
+async function besideService(words: readonly string[]): Promise<void> {
+  const { dataDir, key } = await newStore(`beside-${words.length}`);
+  const program = await Program.start(dataDir, { PETSTORE_LOG_LEVEL: "info", PETSTORE_ENV: "staging" });
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const body = '{"name":"Rex","categoryId":1}';
+  let isOver = false;
+  const creates = probe(
+    () => fetch(`${program.base}/pets`, { method: "POST", headers, body }),
+    () => isOver,
+  );
+  const reads = probe(
+    () => fetch(`${program.base}/pets?limit=20`, { headers }),
+    () => isOver,
+  );
+  await timed(words, dataDir).then((text) =>
+    console.log(`import ${words.slice(2).join(" ")} beside a service: ${text}`),
+  );
+  isOver = true;
+  console.log(`  creates meanwhile: ${await creates}`);
+  console.log(`  reads meanwhile:   ${await reads}`);
+  await program.end();
+}
+
+try {
+  writeFiles();
+  for (const format of ["jsonl", "csv"] as const) {
+    const { dataDir } = await newStore(format);
+    console.log(`import ${format}: ${await timed(["import", files[format]], dataDir)}`);
+    console.log(`export ${format}: ${await timed(["export", join(folder, `out.${format}`)], dataDir)}`);
+  }
+  const { dataDir } = await newStore("parts");
+  console.log(`import jsonl in parts: ${await timed(["import", files.jsonl, "--resumable"], dataDir)}`);
+  await besideService(["import", files.jsonl]);
+  await besideService(["import", files.jsonl, "--resumable"]);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

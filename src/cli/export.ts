@@ -1,0 +1,76 @@
+import { PetExportStore } from "../domains/pets/pets.export.store.ts";
+import { animalWriter, type Format, fileHead } from "../domains/pets/pets.files.ts";
+import { asFileError, FileError, writeNewFile } from "../files/new-file.ts";
+import { openExistingStorage } from "../store.ts";
+import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
+import { type Command } from "./command.ts";
+import { Progress } from "./progress.ts";
+
+export const exportCommand: Command = {
+  name: "export",
+  summary: "Write all animals to a file, also while the service runs.",
+  description:
+    "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard output. It holds one moment of the\n" +
+    "store, by ascending id, and appears only when it is whole and on disk.",
+  args: ["FILE"],
+  options: {
+    ...formatOption,
+    force: { meaning: "Replace the file if there is one." },
+  },
+  run: async (given, { config, folder, output, showStatus, stop }) => {
+    const { path, format } = readAnimalFile(given, folder);
+    const progress = new Progress(showStatus);
+    const storage = await openExistingStorage(config);
+    try {
+      const store = new PetExportStore(storage);
+      const expected = showStatus ? Number(await store.count()) : 0;
+      let animals = 0;
+      const onProgress = (count: number) => {
+        if (stop.aborted) throw new FileError("It was stopped. The file was not written.");
+        animals += count;
+        progress.report("Writing", animals, Math.min(1, animals / expected));
+      };
+      const pieces = textOf(store, format, onProgress);
+      const bytes =
+        path === undefined
+          ? await writeOut(pieces, output)
+          : await writeNewFile(path, pieces, given.options["force"] !== undefined);
+      const { seconds } = progress;
+      const file = path ?? "standard output";
+      return {
+        json: { file, animals, bytes, seconds: seconds },
+        text: `Wrote ${counted(animals)} to ${file} ${pace(animals, seconds)}.`,
+        isBesideOutput: path === undefined,
+      };
+    } finally {
+      progress.end();
+      await storage.close();
+    }
+  },
+};
+
+async function* textOf(
+  store: PetExportStore,
+  format: Format,
+  onProgress: (animals: number) => void,
+): AsyncGenerator<string> {
+  const write = animalWriter(format);
+  yield fileHead(format);
+  for await (const animals of store.all()) {
+    onProgress(animals.length);
+    yield write(animals);
+  }
+}
+
+async function writeOut(pieces: AsyncIterable<string>, output: (text: string) => Promise<void>): Promise<number> {
+  let bytes = 0;
+  try {
+    for await (const piece of pieces) {
+      await output(piece);
+      bytes += Buffer.byteLength(piece);
+    }
+  } catch (error) {
+    throw asFileError(error, "standard output");
+  }
+  return bytes;
+}

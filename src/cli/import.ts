@@ -1,0 +1,110 @@
+import { createReadStream, statSync } from "node:fs";
+import { categoryHasRecord } from "../domains/categories/categories.store.ts";
+import { idRules } from "../domains/pets/pets.files.ts";
+import { PetImportStore } from "../domains/pets/pets.import.store.ts";
+import { ImportFailed, type ImportProgress, type ImportResult, importAnimals } from "../domains/pets/pets.import.ts";
+import { asFileError } from "../files/new-file.ts";
+import { silentObserver } from "../storage/storage.ts";
+import { openExistingStorage, worldOf } from "../store.ts";
+import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
+import { type Command, type Report, type Terminal, UsageError } from "./command.ts";
+import { Progress } from "./progress.ts";
+
+/** Bytes read at a time. */
+const PIECE = 256 * 1024;
+
+export const importCommand: Command = {
+  name: "import",
+  summary: "Add the animals of a file, all or none, also while the service runs.",
+  description:
+    "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
+    "createPet, by the same rules. All of it is checked first, and every bad line is named. Animals get new ids.",
+  args: ["FILE"],
+  options: {
+    ...formatOption,
+    ids: {
+      meaning: "For a file with ids: keep them, which have to be free, or leave them out for new ones.",
+      value: idRules.join("|"),
+    },
+    resumable: { meaning: "Add them in parts; the same command goes on where an earlier one was stopped." },
+  },
+  run: async (given, terminal) => {
+    const { path, format } = readAnimalFile(given, terminal.folder);
+    const ids = idRules.find((rule) => rule === given.options["ids"]);
+    if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids has to be ${idRules.join(" or ")}.`);
+    const inParts = given.options["resumable"] !== undefined;
+    const { config, stop } = terminal;
+    const progress = new Progress(terminal.showStatus);
+    const size = path === undefined ? undefined : sizeOf(path);
+    let broken: Error | undefined;
+    const fatal = (error: Error) => (broken = error);
+    const storage = await openExistingStorage(config, { ...silentObserver, fatal });
+    try {
+      await worldOf(storage, config);
+      const mayName = config.strictCategories ? categoryHasRecord : undefined;
+      const store = await PetImportStore.open(storage, ids, { mayName });
+      try {
+        const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
+        const source = path === undefined ? terminal.input() : readFile(path, terminal);
+        const result = await importAnimals(store, source, { format, ids, inParts, stop, onProgress });
+        return report(path ?? "standard input", result, progress.seconds);
+      } catch (error) {
+        throw broken ? new ImportFailed(unknownEnd(broken), { cause: error }) : error;
+      } finally {
+        progress.end();
+        await store.close();
+      }
+    } finally {
+      await storage.close();
+    }
+  },
+};
+
+function sizeOf(path: string): number | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stat.size : undefined;
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+}
+
+async function* readFile(path: string, { stop }: Terminal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: PIECE, signal: stop }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+}
+
+function show(progress: Progress, state: ImportProgress, size: number | undefined, inParts: boolean): void {
+  const { bytes, staged, added } = state;
+  if (added === undefined) progress.report("Reading", staged, size === undefined ? undefined : bytes / size);
+  else if (inParts) progress.report("Adding", added, added / staged);
+  else progress.announce(`Adding ${counted(staged)} at once`);
+}
+
+function report(file: string, { added, before, faults }: ImportResult, seconds: number): Report {
+  const { told, total } = faults;
+  if (total === 0) {
+    const earlier = before > 0 ? ` ${before.toLocaleString("en")} of it had been added before.` : "";
+    const text = `Added ${counted(added)} of ${file} ${pace(added, seconds)}.${earlier}`;
+    return { json: { file, added, before, seconds }, text };
+  }
+  const lines = told.map(({ line, message }) => `line ${line}: ${plain(message)}`);
+  if (total > told.length) lines.push(`and ${(total - told.length).toLocaleString("en")} more`);
+  return {
+    json: { file, added, before, faults: told, moreFaults: total - told.length },
+    text: `${lines.join("\n")}\nNothing of ${file} was added: it has ${total.toLocaleString("en")} ${total === 1 ? "fault" : "faults"}.`,
+    hasFailed: true,
+  };
+}
+
+function unknownEnd(error: Error): string {
+  return `The store failed: ${error.message}. It is not known what of the file is on disk. Look at the disk, then at the store.`;
+}
+
+/** Without the control characters that a file may have, and a terminal may obey. */
+function plain(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+}

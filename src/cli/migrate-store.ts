@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { parsePostgresAddress } from "../storage/postgres/address.ts";
+import { migrateStore as move } from "../store.ts";
+import { counted, pace } from "./animal-files.ts";
+import { type Command, UsageError } from "./command.ts";
+import { Progress } from "./progress.ts";
+
+export const migrateStore: Command = {
+  name: "migrate-store",
+  summary: "Move the whole store from a data folder to PostgreSQL.",
+  description:
+    "Stop the service first. All is moved at once or nothing, read back and compared. The old store stays as it is;\n" +
+    "set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings say from where and to where.",
+  options: {
+    from: { meaning: "The data folder, or the file of the store in it.", value: "FOLDER" },
+    to: { meaning: "An empty database: postgres://USER@HOST:PORT/DATABASE.", value: "ADDRESS" },
+  },
+  run: async ({ options }, { config, folder, showStatus, stop }) => {
+    const from = options["from"] === undefined ? config.dataDir : resolve(folder, options["from"]);
+    const to = options["to"] === undefined ? config.database : parsePostgresAddress(options["to"]);
+    if (options["from"] !== undefined && parsePostgresAddress(options["from"])) {
+      throw new UsageError("A store in PostgreSQL cannot be moved: --from has to be a data folder.");
+    }
+    if (!to) throw new UsageError("--to has to be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.");
+    const progress = new Progress(showStatus, undefined, "row");
+    try {
+      const { tables, wasThere } = await move(from, to, {
+        stop,
+        onProgress: ({ work, rows, of }) => progress.report(work, rows, rows / of),
+      });
+      const rows = Object.values(tables).reduce((sum, count) => sum + count, 0);
+      const { seconds } = progress;
+      return {
+        json: { to: to.shown, wasThere, rows, tables, seconds },
+        text: wasThere
+          ? `${to.shown} has all of it already.`
+          : `Moved ${counted(rows, "row")} to ${to.shown} ${pace(rows, seconds)}, and found them there digit for digit.`,
+      };
+    } finally {
+      progress.end();
+    }
+  },
+};

@@ -1,0 +1,63 @@
+import { counted } from "./animal-files.ts";
+
+/** Milliseconds between two changes of what is shown. */
+const PACE = 100;
+const WIDTH = 24;
+
+/** What a person who waits sees: how far it has come, how fast it is, and how long it will take. */
+export class Progress {
+  readonly #show: ((line: string) => void) | undefined;
+  readonly #now: () => number;
+  readonly #of: string;
+  readonly #started: number;
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  /** Without `show` nobody watches. `now` gives milliseconds, `of` is what is counted. */
+  constructor(show: ((line: string) => void) | undefined, now: () => number = () => performance.now(), of = "animal") {
+    this.#of = of;
+    this.#show = show;
+    this.#now = now;
+    this.#started = now();
+  }
+
+  /** `share` is the part of the work that is done, 0 to 1; undefined where nobody knows. */
+  report(what: string, number: number, share: number | undefined): void {
+    const now = this.#now();
+    if (!this.#show || now - this.#shownAt < PACE) return;
+    this.#shownAt = now;
+    const seconds = (now - this.#started) / 1000;
+    const parts = [counted(number, this.#of)];
+    if (seconds > 0.5) parts.push(`${Math.round(number / seconds).toLocaleString("en")}/s`);
+    if (seconds > 0.5 && share) parts.push(`${duration((seconds / share) * (1 - share))} left`);
+    this.#show(`${what} ${share === undefined ? "" : `${bar(share)} `}${parts.join("  ")}`);
+  }
+
+  /** Shows what takes a while and cannot be watched. */
+  announce(what: string): void {
+    this.#show?.(what);
+  }
+
+  /** Leaves the line empty. */
+  end(): void {
+    this.#show?.("");
+  }
+
+  /** Seconds since it began. */
+  get seconds(): number {
+    return (this.#now() - this.#started) / 1000;
+  }
+}
+
+function bar(share: number): string {
+  const full = Math.floor(Math.min(1, share) * WIDTH);
+  return `[${"█".repeat(full)}${"░".repeat(WIDTH - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+}
+
+/** `1:02:03`, `2:03` or `3 s`. */
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const rest = String(whole % 60).padStart(2, "0");
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}

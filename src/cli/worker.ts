@@ -1,0 +1,31 @@
+import { Log } from "../telemetry/log.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { SupervisorLink } from "../workers/supervisor-link.ts";
+import { type Command, UsageError } from "./command.ts";
+import { runService } from "./run-service.ts";
+
+export const worker: Command = {
+  name: "worker",
+  summary: "Run one of the processes of `serve --workers`, which starts it.",
+  isInternal: true,
+  args: ["NUMBER"],
+  run: async (given, terminal) => {
+    const metrics = new Metrics();
+    const link = SupervisorLink.open(() => metrics.expose());
+    if (!link) throw new UsageError("worker is started by serve --workers.");
+    const stop = AbortSignal.any([terminal.stop, link.stop]);
+    terminal.onHangup(() => {}); // meant for the supervisor, also where it reaches all processes of a terminal
+    const number = Number(given.args[0]);
+    await runService(
+      given,
+      { ...terminal, stop },
+      {
+        log: new Log(terminal.config.logLevel, undefined, { worker: number }),
+        metrics,
+        shared: { metricsOfAll: () => link.metricsOfAll() },
+        listening: ({ base, docs }) => link.ready({ address: base, docs }),
+      },
+    );
+    return { json: undefined, text: "" };
+  },
+};

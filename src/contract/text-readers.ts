@@ -1,0 +1,26 @@
+import type { TObject, TSchema } from "typebox";
+import { isInt64, parseInt64 } from "./schemas.ts";
+
+/** Outside of JSON a number is written in plain digits: no `+`, exponent, space or leading zero. */
+const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
+
+/** Compiles, for each property of a schema, what its text stands for: the text itself where it does not fit. */
+export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
+  return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
+}
+
+/** The items of a list, which stand in a text separated by commas; undefined for what is no list. */
+export function itemsOf(schema: TSchema | undefined): TSchema | undefined {
+  return schema && (schema as { items?: TSchema }).items;
+}
+
+export function compileTextReader(schema: TSchema): (text: string) => unknown {
+  const items = itemsOf(schema);
+  if (items) {
+    const readItem = compileTextReader(items);
+    return (text) => text.split(",").map(readItem);
+  }
+  if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
+  const { type } = schema as { type?: unknown };
+  return type === "integer" ? (text) => (plainDigits.test(text) ? Number(text) : text) : (text) => text;
+}

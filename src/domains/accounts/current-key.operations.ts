@@ -1,0 +1,110 @@
+import { type Static, Type } from "typebox";
+import { defineOperation } from "../../contract/operation.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { account, keyFields, till } from "./keys.operations.ts";
+
+function seconds(description: string) {
+  return Type.Integer({ description: `${description}, in seconds.`, minimum: 0 });
+}
+
+function windowOf(description: string) {
+  return Type.Object(
+    {
+      limit: Type.Integer({ description: "Requests that the window allows.", minimum: 1 }),
+      used: Type.Integer({ description: "Requests that were counted in it.", minimum: 0 }),
+      remaining: Type.Integer({ description: "Requests that are left.", minimum: 0 }),
+      reset: Type.Integer({ description: "When it ends, as unix timestamp in seconds." }),
+    },
+    { description },
+  );
+}
+
+const CurrentKey = Type.Object(
+  {
+    ...keyFields,
+    account: Type.Object(
+      {
+        id: Type.String({ description: "Identifies the account." }),
+        name: Type.String({ description: "What the account is called." }),
+        plan: Type.String({ description: "Its plan." }),
+      },
+      { description: "The account that the key belongs to." },
+    ),
+    limits: Type.Object(
+      {
+        minute: windowOf("The minute that began with the account's first request."),
+        day: windowOf("The UTC calendar day."),
+      },
+      { description: "The windows of the account, which all of its keys share." },
+    ),
+    strikes: Type.Object(
+      {
+        count: Type.Integer({ description: "Requests sent before the time that a 429 named.", minimum: 0 }),
+        untilBan: Type.Integer({ description: "How many more of them bring a ban.", minimum: 0 }),
+      },
+      { description: "What the key did after its last 429. Waiting as told sets it to 0." },
+    ),
+    ban: Type.Optional(
+      Type.Object(
+        {
+          reason: Type.String({ description: "Why the key is banned." }),
+          endsAt: Timestamp({ description: "When the ban ends." }),
+        },
+        { description: "The ban of the key. Absent where there is none." },
+      ),
+    ),
+    bans: Type.Object(
+      {
+        next: seconds("How long the next ban of the key would last"),
+        first: seconds("How long the first ban lasts. Each one after it lasts twice as long as the one before"),
+        longest: seconds("How long a ban lasts at the most"),
+        forgottenAfter: seconds("How long without a ban makes it begin with the first one again"),
+      },
+      { description: "How bans grow." },
+    ),
+  },
+  { title: "CurrentKey", description: "The calling key, its account, and how both stand." },
+);
+export type CurrentKeyBody = Static<typeof CurrentKey>;
+
+const standing = {
+  ...till,
+  account: { id: "acc_8sK2mX0qVb4TzR1c", name: "Corner shop", plan: "free" },
+  limits: {
+    minute: { limit: 60, used: 60, remaining: 0, reset: 1_795_262_460 },
+    day: { limit: 1_000, used: 412, remaining: 588, reset: 1_795_305_600 },
+  },
+  bans: { next: 60, first: 60, longest: 3_600, forgottenAfter: 86_400 },
+};
+
+const getCurrentKey = defineOperation({
+  name: "getCurrentKey",
+  method: "GET",
+  path: "/key",
+  tag: account,
+  summary: "Get the calling key",
+  description:
+    "Tells what the key that the request carries may do, how the windows of its account stand, how near it is to " +
+    "a ban or how long one lasts.",
+  stability: "experimental",
+  testPanel: true,
+  scope: "any",
+  quota: "free",
+  answer: {
+    status: 200,
+    description: "The key and how it stands.",
+    schema: CurrentKey,
+    examples: {
+      "A key whose minute is used up": { ...standing, strikes: { count: 3, untilBan: 27 } },
+      "A banned key": {
+        ...standing,
+        strikes: { count: 0, untilBan: 30 },
+        ban: { reason: "It went on sending requests after a 429.", endsAt: "2026-11-21T12:01:17.000Z" },
+        bans: { ...standing.bans, next: 120 },
+      },
+    },
+  },
+  errors: [],
+});
+
+export const currentKeyOperations = [getCurrentKey] as const;

@@ -1,0 +1,39 @@
+import type { Caller } from "../../contract/operation.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import type { Limiter } from "../../http/ports.ts";
+import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import type { AccountStore } from "./accounts.store.ts";
+import type { CurrentKeyBody } from "./current-key.operations.ts";
+import { shownKey } from "./shown-key.ts";
+
+/** What a key can know of itself: from the store who it is, from the limiter how it stands. */
+export class CurrentKey {
+  readonly #accounts: AccountStore;
+  readonly #limiter: Limiter;
+
+  constructor(accounts: AccountStore, limiter: Limiter) {
+    this.#accounts = accounts;
+    this.#limiter = limiter;
+  }
+
+  of(caller: Caller): MaybePromise<CurrentKeyBody> {
+    return whenReady(this.#accounts.key(caller.keyId), (key) =>
+      whenReady(this.#accounts.account(caller.accountId), (account) =>
+        whenReady(this.#limiter.peek(caller), (standing) => {
+          if (!key || !account) throw new TypeError("A valid key has no record.");
+          const { minute, day, strikes, strikesForBan, banEnds, nextBan, ladder } = standing;
+          return {
+            ...shownKey(key),
+            account: { id: account.id, name: account.name, plan: account.plan },
+            limits: { minute, day },
+            strikes: { count: strikes, untilBan: strikesForBan - strikes },
+            ...(banEnds === undefined
+              ? {}
+              : { ban: { reason: "It went on sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } }),
+            bans: { next: nextBan, ...ladder },
+          };
+        }),
+      ),
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import type { Clock } from "../../clock.ts";
+import { failure, invalidRequest } from "../../contract/errors.ts";
+import { scopes as allScopes, type Caller, type Handlers } from "../../contract/operation.ts";
+import { whenReady } from "../../maybe-promise.ts";
+import type { AccountStore } from "./accounts.store.ts";
+import { type ApiKey, isValid } from "./accounts.ts";
+import {
+  keyEnded,
+  keyNotFound,
+  type keyOperations,
+  lastAdminKey,
+  MOST_KEYS,
+  scopeNotHeld,
+  tooManyKeys,
+} from "./keys.operations.ts";
+import { shownKey } from "./shown-key.ts";
+
+/** Seconds for which a key that replaces itself stays valid at the least: time to ask again for a lost answer. */
+const LEAST_OVERLAP = 60;
+
+/** Knows when keys were used before that is written down. */
+export interface KeyUses {
+  /** Unix milliseconds; undefined where all is written down. */
+  lastUse(keyId: string): number | undefined;
+}
+
+export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock): Handlers<typeof keyOperations> {
+  /** Part of a transaction: a key of the caller's own account. */
+  function* ownKey(keyId: string, caller: Caller) {
+    const key = yield* accounts.find(keyId);
+    return key?.accountId === caller.accountId ? key : undefined;
+  }
+
+  return {
+    listKeys: ({ caller, query: { limit }, after }) =>
+      whenReady(accounts.page(caller.accountId, after, limit), ({ keys, next }) => ({
+        body: keys.map((key) => shownKey(key, uses.lastUse(key.id))),
+        ...(next === undefined ? {} : { next }),
+      })),
+
+    *createKey({ caller, body: { name, scopes: wanted, expiresIn } }) {
+      const scopes = allScopes.filter((scope) => wanted.includes(scope));
+      const missing = missingScopes(scopes, caller);
+      if (missing.length > 0) return notHeld(missing);
+      const now = clock.now();
+      if ((yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
+      const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
+      const { key, record } = yield* accounts.issue(caller.accountId, { name, scopes, plannedEnd }, now);
+      return { body: { key, ...shownKey(record) } };
+    },
+
+    *rotateKey({ caller, params: { keyId }, query: { overlap } }) {
+      const old = yield* ownKey(keyId, caller);
+      if (!old) return notFound;
+      const now = clock.now();
+      if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is not valid any more. Create another one.`);
+      const missing = missingScopes(old.scopes, caller);
+      if (missing.length > 0) return notHeld(missing);
+      if (keyId === caller.keyId && overlap < LEAST_OVERLAP) return tooLittleOverlap;
+      // With an overlap there is one more.
+      if (overlap > 0 && (yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
+      const { key, record, replaced } = yield* accounts.replace(old, overlap * 1000, now);
+      return { body: { key, ...shownKey(record), replaced: shownKey(replaced, uses.lastUse(keyId)) } };
+    },
+
+    *revokeKey({ caller, params: { keyId } }) {
+      const key = yield* ownKey(keyId, caller);
+      if (!key) return notFound;
+      const now = clock.now();
+      const valid = yield* accounts.valid(caller.accountId, now);
+      if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && outlives(other, key))) {
+        return failure(lastAdminKey, "No other key with the scope admin is valid as long. Create one first.");
+      }
+      yield* accounts.end(keyId, now);
+      return { body: null };
+    },
+  };
+}
+
+function missingScopes(scopes: ApiKey["scopes"], caller: Caller): ApiKey["scopes"] {
+  return scopes.filter((scope) => !caller.scopes.has(scope));
+}
+
+function isAdmin({ scopes }: ApiKey): boolean {
+  return scopes.includes("admin");
+}
+
+/** True if another key stays valid at least as long. */
+function outlives(other: ApiKey, key: ApiKey): boolean {
+  return (
+    other.id !== key.id && (other.expiresAt ?? Number.POSITIVE_INFINITY) >= (key.expiresAt ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** Without the identifier: by mistake, it may be a key. */
+const notFound = failure(keyNotFound, "No key of the account has this id.");
+
+function notHeld(missing: ApiKey["scopes"]) {
+  return failure(scopeNotHeld, `The calling key lacks ${missing.join(" and ")}, which the new key would have.`);
+}
+
+const keysUsedUp = failure(tooManyKeys, `The account has ${MOST_KEYS} valid keys. Revoke one that is not needed.`);
+
+const overlapFault = { path: "/query/overlap", message: `must be at least ${LEAST_OVERLAP} for the calling key` };
+const tooLittleOverlap = failure(
+  invalidRequest,
+  `The request is invalid: ${overlapFault.path} ${overlapFault.message}.`,
+  { details: [overlapFault] },
+);

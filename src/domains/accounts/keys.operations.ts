@@ -1,0 +1,242 @@
+import { type Static, Type } from "typebox";
+import { defineError, invalidRequest } from "../../contract/errors.ts";
+import { defineOperation, scopes, type Tag } from "../../contract/operation.ts";
+import { pageParameters } from "../../contract/paging.ts";
+import { PATTERN_MEANING, Timestamp } from "../../contract/schemas.ts";
+
+export const account: Tag = {
+  name: "account",
+  description:
+    "One's own account: what the key may do, how its limits stand, its other keys, and what they were used for.",
+};
+
+/** Keys of an account that can be valid at once. */
+export const MOST_KEYS = 100;
+
+export const keyNotFound = defineError({
+  code: "key_not_found",
+  status: 404,
+  meaning: "No key of the account has this identifier.",
+});
+export const keyEnded = defineError({
+  code: "key_ended",
+  status: 409,
+  meaning: "The key is revoked or has expired, and cannot be replaced. Create another one.",
+});
+export const tooManyKeys = defineError({
+  code: "too_many_keys",
+  status: 409,
+  meaning: `The account has ${MOST_KEYS} valid keys, which is the most. Revoke one that is not needed.`,
+});
+export const scopeNotHeld = defineError({
+  code: "scope_not_held",
+  status: 403,
+  meaning: "The calling key lacks a scope that the new key would have: a key gives no more than it has.",
+});
+export const lastAdminKey = defineError({
+  code: "last_admin_key",
+  status: 409,
+  meaning: "No other key with the scope `admin` is valid as long: without this one nobody could manage the keys.",
+});
+
+const Scope = Type.Enum([...scopes], { type: "string" });
+
+const scopeList = Type.Array(Scope, {
+  description: "What the key may do.",
+  minItems: 1,
+  maxItems: scopes.length,
+});
+
+const name = Type.String({
+  description: "What the key is called, to tell it from others.",
+  minLength: 1,
+  maxLength: 100,
+  pattern: "^[^\\u0000-\\u001F\\u007F-\\u009F\\uD800-\\uDFFF]*$", // terminals show it too
+  [PATTERN_MEANING]: "no control character and no unpaired surrogate",
+  examples: ["till"],
+});
+
+/** What every view of a key shows. */
+export const keyFields = {
+  id: Type.String({ description: "Identifies the key. It is no secret." }),
+  name: Type.String({ description: "What the key is called." }),
+  hint: Type.String({ description: "Start and end of the key, to tell it from others." }),
+  scopes: Type.Array(Scope, { description: "What the key may do." }),
+  createdAt: Timestamp({ description: "When the key was made." }),
+  expiresAt: Type.Optional(Timestamp({ description: "When the key ends by itself. Absent for a key without an end." })),
+};
+
+const ApiKey = Type.Object(
+  {
+    ...keyFields,
+    revokedAt: Type.Optional(Timestamp({ description: "When the key was revoked. Absent for one that was not." })),
+    lastUsedAt: Type.Optional(
+      Timestamp({ description: "When the key was last used, to the minute. Absent for one that never was." }),
+    ),
+  },
+  { title: "ApiKey", description: "An API key, without its text." },
+);
+export type ApiKeyBody = Static<typeof ApiKey>;
+
+const key = Type.String({ description: "The key itself. It is shown this once." });
+
+const NewApiKey = Type.Object(
+  { key, ...ApiKey.properties },
+  { title: "IssuedApiKey", description: "A new API key with its text, which is not shown again." },
+);
+
+const params = {
+  schema: Type.Object({
+    keyId: Type.String({
+      description: "The identifier of a key.",
+      pattern: "^[0-9A-Za-z_]{1,64}$",
+      examples: ["key_5fQ0c2mN8xWbT1Lz"],
+    }),
+  }),
+  otherwise: keyNotFound,
+};
+
+/** The key of the examples. */
+export const till = {
+  id: "key_5fQ0c2mN8xWbT1Lz",
+  name: "till",
+  hint: "psk_test_Zk…9fQ2",
+  scopes: ["read", "write"],
+  createdAt: "2026-11-21T12:00:00.000Z",
+};
+const issued = { key: "psk_test_Zk…9fQ2", ...till };
+
+const listKeys = defineOperation({
+  name: "listKeys",
+  method: "GET",
+  path: "/keys",
+  tag: account,
+  summary: "List the account's keys",
+  description:
+    "Returns the keys of one's own account in the order of their making, page by page, those that have ended too. " +
+    "Of very many that have ended, the oldest are forgotten.",
+  stability: "experimental",
+  testPanel: true,
+  scope: "admin",
+  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "keys" })),
+  paged: {
+    position: Type.String({
+      description: "When a key was made, and its `id`.",
+      pattern: "^[0-9]{1,15}-[0-9A-Za-z_]{1,64}$",
+    }),
+  },
+  answer: {
+    status: 200,
+    description: "A page of keys.",
+    schema: Type.Array(ApiKey, { title: "ApiKeys", description: "Keys, in the order of their making." }),
+    examples: { "A key that is in use": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z" }] },
+  },
+  errors: [],
+});
+
+const createKey = defineOperation({
+  name: "createKey",
+  method: "POST",
+  path: "/keys",
+  tag: account,
+  summary: "Create a key",
+  description:
+    `Makes a key for one's own account and shows it, once. It may have the scopes of the calling key, also \`admin\`. ` +
+    `An account has up to ${MOST_KEYS} valid keys, which share its limits.`,
+  stability: "experimental",
+  testPanel: true,
+  scope: "admin",
+  body: {
+    schema: Type.Object(
+      {
+        name,
+        scopes: scopeList,
+        expiresIn: Type.Optional(
+          Type.Integer({
+            description: "In how many seconds the key ends, up to ten years. Without it, it has no end.",
+            minimum: 60,
+            maximum: 315_360_000,
+          }),
+        ),
+      },
+      { title: "NewApiKey", description: "An API key to create.", additionalProperties: false },
+    ),
+    examples: {
+      "A key for a till": { name: "till", scopes: ["read", "write"] },
+      "A key for an hour": { name: "trial", scopes: ["read"], expiresIn: 3_600 },
+    },
+  },
+  answer: {
+    status: 201,
+    description: "The key, which is not shown again.",
+    schema: NewApiKey,
+    examples: { "A key for a till": issued },
+    secret: true,
+  },
+  errors: [tooManyKeys, scopeNotHeld],
+});
+
+const rotateKey = defineOperation({
+  name: "rotateKey",
+  method: "POST",
+  path: "/keys/{keyId}/rotate",
+  tag: account,
+  summary: "Replace a key",
+  description:
+    "Makes a new key with the name, the scopes and the planned end of an old one and shows it, once. The old one " +
+    "stays valid for `overlap` seconds, so that its users can change over. It may be the calling key.",
+  stability: "experimental",
+  testPanel: false,
+  scope: "admin",
+  params,
+  query: Type.Object({
+    overlap: Type.Integer({
+      description:
+        "For how many seconds the old key stays valid, up to thirty days; 0 ends it at once. At least 60 for the " +
+        "calling key: it must be able to ask again for an answer that was lost.",
+      minimum: 0,
+      maximum: 2_592_000,
+      default: 86_400,
+    }),
+  }),
+  answer: {
+    status: 201,
+    description: "The new key, which is not shown again, and the old one.",
+    schema: Type.Object(
+      { ...NewApiKey.properties, replaced: ApiKey },
+      { title: "ReplacingApiKey", description: "A new API key with its text, and the key in whose place it is." },
+    ),
+    examples: {
+      "A key in place of another": {
+        ...issued,
+        replaced: {
+          ...till,
+          id: "key_0aB7nR4vXq2LtY9e",
+          hint: "psk_test_4m…Tx0A",
+          expiresAt: "2026-11-22T12:00:00.000Z",
+        },
+      },
+    },
+    secret: true,
+  },
+  errors: [invalidRequest, keyNotFound, keyEnded, tooManyKeys, scopeNotHeld], // too little overlap for the calling key
+});
+
+const revokeKey = defineOperation({
+  name: "revokeKey",
+  method: "DELETE",
+  path: "/keys/{keyId}",
+  tag: account,
+  summary: "Revoke a key",
+  description:
+    "Ends a key of one's own account for good, at once; again is no error. It may be the calling key, unless no other " +
+    "key with the scope `admin` is valid as long.",
+  stability: "experimental",
+  testPanel: false,
+  scope: "admin",
+  params,
+  answer: { status: 204, description: "The key is revoked.", schema: Type.Null(), examples: { Nothing: null } },
+  errors: [keyNotFound, lastAdminKey],
+});
+
+export const keyOperations = [listKeys, createKey, rotateKey, revokeKey] as const;

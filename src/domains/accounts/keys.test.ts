@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { TestService } from "../../../test/harness/service.ts";
+import { type Scope, scopes } from "../../contract/operation.ts";
+import { MOST_KEYS } from "./keys.operations.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+const iso = (milliseconds: number) => new Date(service.clock.now() + milliseconds).toISOString();
+const seconds = (milliseconds = 0) => Math.ceil((service.clock.now() + milliseconds) / 1000);
+/** A key that may do everything, of an account of its own. */
+const newAdmin = () => service.newAccountWithKey("enterprise", undefined, [...scopes]);
+const get = (key: string, path: string) => service.call("GET", path, { key });
+const create = (key: string, body: object) => service.call("POST", "/keys", { key, body });
+const rotate = (key: string, id: string, query = "") => service.call("POST", `/keys/${id}/rotate${query}`, { key });
+const revoke = (key: string, id: string) => service.call("DELETE", `/keys/${id}`, { key });
+const isValid = async (key: string) => (await get(key, "/key")).status === 200;
+
+describe("getCurrentKey", () => {
+  test("tells who the key is, and how its windows stand", async () => {
+    const { key, record, account } = await service.newAccountWithKey("free", undefined, ["read"]);
+    for (let request = 0; request < 3; request++) await get(key, "/pets");
+    service.clock.advance(20_000);
+    const { status, json, headers } = await get(key, "/key");
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      id: record.id,
+      name: "test",
+      hint: record.hint,
+      scopes: ["read"],
+      createdAt: iso(-20_000),
+      account: { id: account.id, name: "Test", plan: "free" },
+      limits: {
+        minute: { limit: 60, used: 3, remaining: 57, reset: seconds(40_000) },
+        day: { limit: 1_000, used: 3, remaining: 997, reset: Date.UTC(2026, 10, 22) / 1000 },
+      },
+      strikes: { count: 0, untilBan: 30 },
+      bans: { next: 60, first: 60, longest: 3_600, forgottenAfter: 86_400 },
+    });
+    expect(headers.get("x-ratelimit-remaining")).toBe("57");
+    expect(key).not.toContain(json.hint);
+  });
+
+  test("counts strikes, tells of a ban, and of the next one", async () => {
+    const quota = { perMinute: 10, perDay: 1_000 };
+    const { key } = await service.newAccountWithKey("enterprise", quota, ["read"]);
+    const other = await service.app.accounts.issueKey(
+      (await get(key, "/key")).json.account.id,
+      "other",
+      ["read"],
+      service.clock.now(),
+    );
+    for (let request = 0; request < 11; request++) await get(key, "/pets");
+    service.clock.advance(1_000);
+    for (let strike = 0; strike < 7; strike++) await get(key, "/pets");
+    expect((await get(key, "/key")).json.strikes).toEqual({ count: 7, untilBan: 13 });
+    for (let strike = 0; strike < 13; strike++) await get(key, "/pets");
+    service.clock.advance(17_000);
+    const { json, status } = await get(key, "/key");
+    expect(status).toBe(200);
+    expect(json.ban).toEqual({ reason: "It went on sending requests after a 429.", endsAt: iso(43_000) });
+    expect([json.strikes, json.bans.next]).toEqual([{ count: 0, untilBan: 20 }, 120]);
+    expect((await get(other.key, "/key")).json).toMatchObject({ strikes: { count: 0 }, bans: { next: 60 } });
+    expect((await get(other.key, "/key")).json.ban).toBeUndefined();
+
+    service.clock.advance(43_000);
+    const after = (await get(key, "/key")).json;
+    expect([after.ban, after.bans.next]).toEqual([undefined, 120]);
+    service.clock.advance(86_400_000);
+    expect((await get(key, "/key")).json.bans.next).toBe(60);
+  });
+
+  test("waiting as told sets the strikes to nothing", async () => {
+    const { key } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 1_000 }, ["read"]);
+    for (let request = 0; request < 2; request++) await get(key, "/pets");
+    service.clock.advance(1_000);
+    await get(key, "/pets");
+    expect((await get(key, "/key")).json.strikes.count).toBe(1);
+    service.clock.advance(60_000);
+    expect((await get(key, "/key")).json.strikes.count).toBe(0);
+  });
+
+  test("is not unlimited: it has as many requests as the plan, counted apart, and brings no strike", async () => {
+    const quota = { perMinute: 5, perDay: 1_000 };
+    const { key } = await service.newAccountWithKey("enterprise", quota, ["read"]);
+    for (let request = 0; request < 5; request++) expect((await get(key, "/key")).status).toBe(200);
+    service.clock.advance(2_000);
+    for (let request = 0; request < 50; request++) {
+      const { status, json, headers } = await get(key, "/key");
+      expect([status, json.code, headers.get("retry-after")]).toEqual([429, "rate_limit_exceeded", "58"]);
+    }
+    expect((await get(key, "/pets")).status).toBe(200);
+    service.clock.advance(58_000);
+    expect((await get(key, "/key")).json).toMatchObject({ limits: { minute: { used: 1 } }, strikes: { count: 0 } });
+  });
+});
+
+describe("createKey", () => {
+  test("makes a key that works at once and is shown once", async () => {
+    const admin = await newAdmin();
+    const { status, json } = await create(admin.key, { name: "till", scopes: ["read"], expiresIn: 3_600 });
+    expect(status).toBe(201);
+    expect(json).toMatchObject({ name: "till", scopes: ["read"], createdAt: iso(0), expiresAt: iso(3_600_000) });
+    expect(json.key).toMatch(/^psk_test_[0-9A-Za-z]{38}$/);
+    expect((await get(json.key, "/pets")).status).toBe(200);
+    expect((await get(json.key, "/keys")).status).toBe(403);
+    const list = await get(admin.key, "/keys");
+    expect(list.text).not.toContain(json.key);
+    service.clock.advance(3_599_999);
+    expect(await isValid(json.key)).toBe(true);
+    service.clock.advance(1);
+    expect(await isValid(json.key)).toBe(false);
+  });
+
+  test("gives no scope that the calling key lacks", async () => {
+    const { key } = await service.newAccountWithKey("enterprise", undefined, ["read", "admin"]);
+    const { status, json, headers } = await create(key, { name: "more", scopes: ["read", "write"] });
+    expect([status, json.code]).toEqual([403, "scope_not_held"]);
+    expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore", error="insufficient_scope"');
+    expect((await create(key, { name: "another admin", scopes: ["admin"] })).status).toBe(201);
+  });
+
+  test.each<[object, string]>([
+    [{ name: "" }, "/body/name"],
+    [{ name: "x".repeat(101) }, "/body/name"],
+    [{ name: "\u001b[2J" }, "/body/name"],
+    [{ scopes: [] }, "/body/scopes"],
+    [{ scopes: ["read", "read", "read", "read"] }, "/body/scopes"],
+    [{ scopes: ["all"] }, "/body/scopes/0"],
+    [{ expiresIn: 59 }, "/body/expiresIn"],
+    [{ expiresIn: 315_360_001 }, "/body/expiresIn"],
+  ])("refuses %j", async (part, path) => {
+    const { key } = await newAdmin();
+    const { status, json } = await create(key, { name: "till", scopes: ["read"], ...part });
+    expect([status, json.details[0].path]).toEqual([400, path]);
+  });
+
+  test("sent again with its idempotency key shows the same key, and makes no other", async () => {
+    const { key } = await newAdmin();
+    const send = () =>
+      service.call("POST", "/keys", {
+        key,
+        body: { name: "till", scopes: ["read"] },
+        headers: { "Idempotency-Key": "a-new-till" },
+      });
+    const [made, again] = [await send(), await send()];
+    expect([made.status, again.status, again.headers.get("idempotent-replayed")]).toEqual([201, 201, "true"]);
+    expect(again.json).toEqual(made.json);
+    expect((await get(key, "/keys")).json).toHaveLength(2);
+  });
+
+  test(`lets an account have ${MOST_KEYS} valid keys, also of those that are created at once`, async () => {
+    const { key } = await newAdmin();
+    const answers = await Promise.all(
+      Array.from({ length: MOST_KEYS + 20 }, (_, index) => create(key, { name: `key ${index}`, scopes: ["read"] })),
+    );
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(({ json }) => json.code)).toEqual(Array(21).fill("too_many_keys"));
+    const [one, two] = answers.filter(({ status }) => status === 201).map(({ json }) => json);
+    expect((await rotate(key, one.id)).json.code).toBe("too_many_keys");
+    const replacing = await rotate(key, one.id, "?overlap=0");
+    expect(replacing.status).toBe(201);
+    expect((await create(key, { name: "too many", scopes: ["read"] })).status).toBe(409);
+    await revoke(key, two.id);
+    expect((await create(key, { name: "room", scopes: ["read"] })).status).toBe(201);
+  });
+
+  test("keeps a thousand keys of an account, and forgets of those that have ended the oldest", async () => {
+    const { key, account, record } = await newAdmin();
+    const { accounts } = service.app;
+    const made = Array.from({ length: 1_010 }, (_, index) => `key_${index}`);
+    const rows = made.map((id, index) => {
+      const madeAt = service.clock.now() + index;
+      return `('${id}', '${account.id}', '${index}', 'revoked ${id}', '', 'read', ${madeAt}, ${madeAt})`;
+    });
+    await service.store.run(
+      `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at, revoked_at) VALUES ${rows.join(", ")}`,
+    );
+    service.clock.advance(2_000);
+    await create(key, { name: "last", scopes: ["read"] });
+    const kept = (await accounts.keys(account.id)).map(({ id }) => id);
+    expect(kept).toHaveLength(1_000);
+    expect(kept).toContain(record.id);
+    expect(kept.slice(1, -1)).toEqual(made.slice(-998));
+  });
+});
+
+describe("listKeys", () => {
+  test("shows the keys of the account alone, page by page, with their last use", async () => {
+    const [mine, theirs] = [await newAdmin(), await newAdmin()];
+    const made: string[] = [mine.record.id];
+    for (let index = 0; index < 4; index++) {
+      if (index % 2 === 0) service.clock.advance(10);
+      made.push((await create(mine.key, { name: `key ${index}`, scopes: ["read"] })).json.id);
+    }
+    const seen: { id: string; lastUsedAt?: string }[] = [];
+    let path: string | undefined = "/keys?limit=2";
+    while (path) {
+      const { json, headers } = await get(mine.key, path);
+      seen.push(...json);
+      path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+    }
+    expect(seen.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
+    expect(seen[0]).toMatchObject({ id: mine.record.id, lastUsedAt: iso(-10) });
+    expect(seen[1]?.lastUsedAt).toBeUndefined();
+    expect(seen.map(({ id }) => id)).not.toContain(theirs.record.id);
+  });
+});
+
+describe("rotateKey", () => {
+  test("makes a key like the old one, which lives on for a day or as long as it is told", async () => {
+    const { key } = await newAdmin();
+    const old = (await create(key, { name: "till", scopes: ["write", "read", "read"] })).json;
+    const { status, json } = await rotate(key, old.id);
+    expect(status).toBe(201);
+    expect(json).toMatchObject({ name: "till", scopes: ["read", "write"] });
+    expect(json.expiresAt).toBeUndefined();
+    expect(json.replaced).toMatchObject({ id: old.id, expiresAt: iso(86_400_000) });
+    const again = await rotate(key, json.id, "?overlap=5");
+    service.clock.advance(4_999);
+    expect([await isValid(old.key), await isValid(json.key), await isValid(again.json.key)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    service.clock.advance(1);
+    expect([await isValid(old.key), await isValid(json.key), await isValid(again.json.key)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect((await rotate(key, json.id)).json.code).toBe("key_ended");
+  });
+
+  test("keeps the planned end of a key, not the one of a key that was replaced", async () => {
+    const { key } = await newAdmin();
+    const old = (await create(key, { name: "guest", scopes: ["read"], expiresIn: 1_000_000 })).json;
+    service.clock.advance(1_000);
+    const first = (await rotate(key, old.id, "?overlap=60")).json;
+    expect([first.expiresAt, first.replaced.expiresAt]).toEqual([old.expiresAt, iso(60_000)]);
+    const second = (await rotate(key, old.id)).json; // the answer with the first one may have been lost
+    expect([second.expiresAt, second.replaced.expiresAt]).toEqual([old.expiresAt, iso(60_000)]);
+  });
+
+  test("can replace the calling key", async () => {
+    const { key, record } = await newAdmin();
+    const { json } = await rotate(key, record.id, "?overlap=60");
+    expect((await get(json.key, "/keys")).status).toBe(200);
+    service.clock.advance(60_000);
+    expect([await isValid(key), await isValid(json.key)]).toEqual([false, true]);
+  });
+
+  test("leaves the calling key valid for a minute at the least: it must be able to ask again for a lost answer", async () => {
+    const { key, record } = await newAdmin();
+    for (const overlap of [0, 59]) {
+      const { status, json } = await rotate(key, record.id, `?overlap=${overlap}`);
+      expect([status, json.details]).toEqual([
+        400,
+        [{ path: "/query/overlap", message: "must be at least 60 for the calling key" }],
+      ]);
+    }
+    expect(await isValid(key)).toBe(true);
+  });
+
+  test("gives nobody a scope that the calling key lacks", async () => {
+    const { key, account } = await service.newAccountWithKey("enterprise", undefined, ["admin"]);
+    const strong = await service.app.accounts.issueKey(account.id, "strong", ["read", "write"], service.clock.now());
+    const { status, json } = await rotate(key, strong.record.id);
+    expect([status, json.code]).toEqual([403, "scope_not_held"]);
+    expect(json.message).toContain("read and write");
+    expect(await isValid(strong.key)).toBe(true);
+  });
+
+  test.each(["-1", "2592001", "1.5", ""])("refuses an overlap of %j", async (overlap) => {
+    const { key, record } = await newAdmin();
+    const { status, json } = await rotate(key, record.id, `?overlap=${overlap}`);
+    expect([status, json.details[0].path]).toEqual([400, "/query/overlap"]);
+  });
+});
+
+describe("revokeKey", () => {
+  test("ends a key at once, and again is no error", async () => {
+    const { key } = await newAdmin();
+    const { json: till } = await create(key, { name: "till", scopes: ["read"] });
+    expect(await isValid(till.key)).toBe(true);
+    expect((await revoke(key, till.id)).status).toBe(204);
+    expect(await isValid(till.key)).toBe(false);
+    expect((await revoke(key, till.id)).status).toBe(204);
+    const listed = (await get(key, "/keys")).json.find(({ id }: { id: string }) => id === till.id);
+    expect(listed.revokedAt).toBe(iso(0));
+  });
+
+  test("leaves a key behind that can manage the others, as long as this one could", async () => {
+    const { key, record } = await newAdmin();
+    const refused = async () => {
+      const { status, json } = await revoke(key, record.id);
+      expect([status, json?.code]).toEqual([409, "last_admin_key"]);
+    };
+    await refused();
+    await create(key, { name: "no admin", scopes: ["read", "write"] });
+    await refused();
+    await create(key, { name: "soon over", scopes: ["admin"], expiresIn: 3_600 });
+    await refused();
+    const { json: successor } = await create(key, { name: "successor", scopes: ["admin"] });
+    const answers = await Promise.all([revoke(key, record.id), revoke(successor.key, successor.id)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204, 409]));
+  });
+});
+
+test("keys of other accounts do not exist", async () => {
+  const [mine, theirs] = [await newAdmin(), await newAdmin()];
+  for (const id of [theirs.record.id, "key_0000000000000000"]) {
+    for (const { status, json } of [await rotate(mine.key, id), await revoke(mine.key, id)]) {
+      expect([status, json.code, json.message]).toEqual([404, "key_not_found", "No key of the account has this id."]);
+    }
+  }
+  expect(await isValid(theirs.key)).toBe(true);
+  expect(((await get(theirs.key, "/keys")).json as { scopes: Scope[] }[]).length).toBe(1);
+});

@@ -1,0 +1,205 @@
+import type { Clock } from "../../clock.ts";
+import type { Caller, Operation } from "../../contract/operation.ts";
+import type { Usage } from "../../http/ports.ts";
+import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
+import type { RequestCount } from "./usage-intervals.ts";
+
+/** Counts held in memory, about 0.1 KB each; requests that would need one more are not counted. */
+const MOST_COUNTS = 200_000;
+/** Counts written in one transaction, twice a second: a bound on the time that it takes from requests. */
+const AT_ONCE = 250;
+const MINUTE = 60_000;
+
+/** An operation and a status are one small number: looking it up is several times faster than a large one. */
+const STATUSES = 1_000;
+
+/** What an account has sent in a minute: requests by operation and status. */
+type Counts = Map<number, number>;
+
+/** The counts of one account and minute, which is given as minutes since 1970. */
+interface AccountMinute {
+  readonly minute: number;
+  readonly accountId: string;
+  readonly counts: Counts;
+}
+
+/** What is taken out of the memory to be written. */
+interface Batch {
+  readonly counts: readonly AccountMinute[];
+  readonly calls: readonly DeprecatedCalls[];
+}
+
+/**
+ * Counts requests in memory by account, and calls of deprecated operations by key. `save` has to be
+ * called twice a second: it writes what was counted. Where very many accounts are active it writes the
+ * first of them, the others in later calls.
+ */
+export class UsageCounter implements Usage {
+  readonly #store: UsageStore;
+  readonly #clock: Clock;
+  /** The operations that were seen, undefined for none; the place of one is the number that stands for it. */
+  readonly #operations: (Operation | undefined)[] = [];
+  readonly #numbers = new Map<Operation | undefined, number>();
+  /** Counts by minute and account, and those of the minute that was counted in last. */
+  readonly #minutes = new Map<number, Map<string, Counts>>();
+  #minute = Number.NaN;
+  #accounts = new Map<string, Counts>();
+  #size = 0;
+  #uncounted = 0;
+  /** Calls by deprecated operation and key. */
+  readonly #calls = new Map<Operation, Map<string, DeprecatedCalls>>();
+  /** What is being written. */
+  #writing: Batch | undefined;
+
+  constructor(store: UsageStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  count(caller: Caller, operation: Operation | undefined, status: number): void {
+    if (operation?.quota === "free") return;
+    const now = this.#clock.now();
+    const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
+    this.#add(Math.floor(now / MINUTE), caller.accountId, number * STATUSES + status, 1);
+    if (operation?.deprecation) this.#addCalls(operation, caller, 1, now);
+  }
+
+  /** Counts in memory, and requests that were not counted because there were too many of those. */
+  get size(): { counts: number; uncounted: number } {
+    return { counts: this.#size, uncounted: this.#uncounted };
+  }
+
+  /** What an account has sent that is not in the store yet. */
+  unsaved(accountId: string): RequestCount[] {
+    const written = (this.#writing?.counts ?? []).filter((one) => one.accountId === accountId);
+    const waiting = [...this.#minutes].flatMap(([minute, accounts]) => {
+      const counts = accounts.get(accountId);
+      return counts ? [{ minute, accountId, counts }] : [];
+    });
+    return this.#requestCounts([...written, ...waiting]);
+  }
+
+  /** Writes some of what was counted. Never twice at a time. */
+  async save(): Promise<void> {
+    const batch = this.#take();
+    if (batch.counts.length === 0 && batch.calls.length === 0) return;
+    this.#writing = batch;
+    try {
+      // Nobody reads between the last step and the commit: each count is seen once, here or in the store.
+      await this.#store.add(this.#requestCounts(batch.counts), batch.calls, () => {
+        this.#writing = undefined;
+      });
+    } catch (error) {
+      this.#writing = undefined;
+      this.#giveBack(batch);
+      throw error;
+    }
+  }
+
+  /** Writes all that was counted. */
+  async saveAll(): Promise<void> {
+    while (!this.#isEmpty()) await this.save();
+  }
+
+  #isEmpty(): boolean {
+    return this.#minutes.size === 0 && this.#calls.values().every((byKey) => byKey.size === 0);
+  }
+
+  #numberFor(operation: Operation | undefined): number {
+    const number = this.#operations.push(operation) - 1;
+    this.#numbers.set(operation, number);
+    return number;
+  }
+
+  #add(minute: number, accountId: string, code: number, requests: number): void {
+    if (minute !== this.#minute) this.#goTo(minute);
+    let counts = this.#accounts.get(accountId);
+    if (!counts) {
+      counts = new Map();
+      this.#accounts.set(accountId, counts);
+    }
+    const counted = counts.get(code);
+    if (counted !== undefined) counts.set(code, counted + requests);
+    else if (this.#size < MOST_COUNTS) {
+      counts.set(code, requests);
+      this.#size++;
+    } else this.#uncounted += requests;
+  }
+
+  #goTo(minute: number): void {
+    let accounts = this.#minutes.get(minute);
+    if (!accounts) {
+      accounts = new Map();
+      this.#minutes.set(minute, accounts);
+    }
+    this.#minute = minute;
+    this.#accounts = accounts;
+  }
+
+  #addCalls(
+    operation: Operation,
+    { keyId, accountId }: Pick<Caller, "keyId" | "accountId">,
+    calls: number,
+    lastAt: number,
+  ): void {
+    let byKey = this.#calls.get(operation);
+    if (!byKey) {
+      byKey = new Map();
+      this.#calls.set(operation, byKey);
+    }
+    const known = byKey.get(keyId);
+    if (known) {
+      known.calls += calls;
+      known.lastAt = Math.max(known.lastAt, lastAt);
+    } else if (byKey.size < MOST_COUNTS) byKey.set(keyId, { operation, keyId, accountId, calls, lastAt });
+  }
+
+  #take(): Batch {
+    const calls: DeprecatedCalls[] = [];
+    for (const byKey of this.#calls.values()) {
+      for (const one of byKey.values().take(AT_ONCE)) {
+        calls.push(one);
+        byKey.delete(one.keyId);
+      }
+    }
+    const counts: AccountMinute[] = [];
+    let size = 0;
+    for (const [minute, accounts] of this.#minutes) {
+      for (const [accountId, ofAccount] of accounts) {
+        if (size >= AT_ONCE) break;
+        counts.push({ minute, accountId, counts: ofAccount });
+        accounts.delete(accountId);
+        size += ofAccount.size;
+      }
+      if (accounts.size === 0) this.#leave(minute);
+    }
+    this.#size -= size;
+    return { counts, calls };
+  }
+
+  #leave(minute: number): void {
+    this.#minutes.delete(minute);
+    if (minute === this.#minute) this.#minute = Number.NaN;
+  }
+
+  #requestCounts(counts: Batch["counts"]): RequestCount[] {
+    return counts.flatMap(({ minute, accountId, counts: ofAccount }) =>
+      [...ofAccount].map(([code, requests]) => ({
+        accountId,
+        minute,
+        operation: this.#operations[Math.floor(code / STATUSES)]?.name ?? "",
+        status: code % STATUSES,
+        requests,
+      })),
+    );
+  }
+
+  #giveBack({ counts, calls }: Batch): void {
+    for (const { minute, accountId, counts: ofAccount } of counts) {
+      for (const [code, requests] of ofAccount) this.#add(minute, accountId, code, requests);
+    }
+    for (const { operation, calls: times, lastAt, ...caller } of calls) {
+      this.#addCalls(operation, caller, times, lastAt);
+    }
+  }
+}

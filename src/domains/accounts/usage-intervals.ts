@@ -1,0 +1,127 @@
+// How requests are kept: the minutes of an hour, or the hours of a day, as one text. All times are unix seconds.
+import { timestampOf } from "../../contract/schemas.ts";
+import type { Granularity, UsageInterval } from "./usage.operations.ts";
+
+/** Requests of one account in one minute, which is given as minutes since 1970. No operation is an empty name. */
+export interface RequestCount {
+  readonly accountId: string;
+  readonly minute: number;
+  readonly operation: string;
+  readonly status: number;
+  readonly requests: number;
+}
+
+/** What an account has sent in a span, of one operation and status: `3,,1` for 3 in its first part and 1 in its third. */
+export interface KeptCounts {
+  readonly operation: string;
+  readonly status: bigint;
+  readonly counts: string;
+}
+
+const MINUTE = 60;
+export const HOUR = 3_600;
+export const DAY = 86_400;
+
+/** How long a span is, and its parts. */
+const spans = { hour: { length: HOUR, part: MINUTE }, day: { length: DAY, part: HOUR } } as const;
+export type Span = keyof typeof spans;
+
+/** Which spans intervals are read from, how long both are, and how far back they reach. */
+const reaches: Readonly<Record<Granularity, { span: Span; interval: number; reach: number }>> = {
+  minute: { span: "hour", interval: MINUTE, reach: 3 * HOUR },
+  hour: { span: "day", interval: HOUR, reach: 30 * DAY },
+  day: { span: "day", interval: DAY, reach: 30 * DAY },
+};
+
+export function historyOf(granularity: Granularity) {
+  const { span, interval, reach } = reaches[granularity];
+  return { span, length: spans[span].length, interval, reach };
+}
+
+/** The largest multiple of `unit` that is not above the value. */
+export function floor(value: number, unit: number): number {
+  return Math.floor(value / unit) * unit;
+}
+
+/** When the span begins that requests belong to. */
+export function startOf({ minute }: RequestCount, span: Span): number {
+  return floor(minute * MINUTE, spans[span].length);
+}
+
+/** The text of a span's counts, undefined for none, with requests added. */
+export function withRequests(text: string | undefined, count: RequestCount, span: Span): string {
+  const counts = countsIn(text);
+  add(counts, count, span);
+  return counts.map((requests) => requests || "").join(",");
+}
+
+/** An interval in which something was sent. */
+interface Interval {
+  readonly start: number;
+  requests: number;
+  readonly operations: UsageInterval["operations"];
+}
+
+/**
+ * The intervals of the span that begins at `start`, newest first: from what is kept of it, and from
+ * `unsaved`, requests of any time that are not.
+ */
+export function intervalsOf(
+  kept: readonly KeptCounts[],
+  unsaved: readonly RequestCount[],
+  { span, interval }: { readonly span: Span; readonly interval: number },
+  start: number,
+): Interval[] {
+  const intervals = new Map<number, Interval>();
+  const ofSpan = unsaved.filter((count) => startOf(count, span) === start);
+  for (const { operation, status, counts } of merge(kept, ofSpan, span)) {
+    const sums = new Map<number, number>();
+    for (const [place, requests] of counts.entries()) {
+      const begins = floor(start + place * spans[span].part, interval);
+      if (requests > 0) sums.set(begins, (sums.get(begins) ?? 0) + requests);
+    }
+    for (const [begins, requests] of sums) {
+      const one = intervals.get(begins) ?? { start: begins, requests: 0, operations: [] };
+      intervals.set(begins, one);
+      one.requests += requests;
+      one.operations.push({ ...(operation === "" ? {} : { operation }), status, requests });
+    }
+  }
+  return [...intervals.values()].toSorted((one, other) => other.start - one.start);
+}
+
+export function shownInterval({ start, ...rest }: Interval): UsageInterval {
+  return { start: timestampOf(start * 1000), ...rest };
+}
+
+function countsIn(text = ""): number[] {
+  return text === "" ? [] : text.split(",").map(Number);
+}
+
+function add(counts: number[], count: RequestCount, span: Span): void {
+  const place = Math.floor((count.minute * MINUTE - startOf(count, span)) / spans[span].part);
+  for (let index = counts.length; index <= place; index++) counts.push(0);
+  (counts[place] as number) += count.requests;
+}
+
+/** What was sent in one span, by operation and status. */
+function merge(kept: readonly KeptCounts[], unsaved: readonly RequestCount[], span: Span) {
+  const all = kept.map(({ operation, status, counts }) => ({
+    operation,
+    status: Number(status),
+    counts: countsIn(counts),
+  }));
+  for (const count of unsaved) {
+    let own = all.find(({ operation, status }) => operation === count.operation && status === count.status);
+    if (!own) {
+      own = { operation: count.operation, status: count.status, counts: [] };
+      all.push(own);
+    }
+    add(own.counts, count, span);
+  }
+  return all.toSorted((one, other) => compare(one.operation, other.operation) || one.status - other.status);
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,21 @@
+import type { Clock } from "../../clock.ts";
+import type { Handlers } from "../../contract/operation.ts";
+import type { usageOperations } from "./usage.operations.ts";
+import type { UsageStore } from "./usage.store.ts";
+import type { UsageCounter } from "./usage-counter.ts";
+
+export function usageHandlers(
+  counter: UsageCounter,
+  store: UsageStore,
+  clock: Clock,
+): Handlers<typeof usageOperations> {
+  return {
+    getUsage: ({ caller: { accountId }, query: { granularity, limit }, after }) =>
+      store.page(accountId, granularity, {
+        before: after,
+        limit,
+        now: clock.now(),
+        unsaved: () => counter.unsaved(accountId),
+      }),
+  };
+}

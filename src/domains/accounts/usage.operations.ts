@@ -1,0 +1,80 @@
+import { type Static, Type } from "typebox";
+import { defineOperation } from "../../contract/operation.ts";
+import { pageParameters } from "../../contract/paging.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { account } from "./keys.operations.ts";
+
+const UsageInterval = Type.Object(
+  {
+    start: Timestamp({ description: "When the minute, hour or day begins." }),
+    requests: Type.Integer({ description: "All requests of it.", minimum: 1 }),
+    operations: Type.Array(
+      Type.Object({
+        operation: Type.Optional(
+          Type.String({ description: "The operation. Absent for requests whose path and method name none." }),
+        ),
+        status: Type.Integer({ description: "The status of the answers." }),
+        requests: Type.Integer({ description: "How many there were.", minimum: 1 }),
+      }),
+      { description: "The same requests by operation and status." },
+    ),
+  },
+  { title: "UsageInterval", description: "What an account has sent in a minute, an hour or a day." },
+);
+export type UsageInterval = Static<typeof UsageInterval>;
+
+const granularity = Type.Enum(["minute", "hour", "day"], {
+  title: "UsageGranularity",
+  type: "string",
+  description:
+    "How long the intervals are: a minute (of the last three hours), an hour or a UTC day (of the last 30 days).",
+  default: "hour",
+});
+export type Granularity = Static<typeof granularity>;
+
+const getUsage = defineOperation({
+  name: "getUsage",
+  method: "GET",
+  path: "/usage",
+  tag: account,
+  summary: "Get the account's usage",
+  description:
+    "Returns how many requests all keys of the account have sent, by operation and status of the answer, newest " +
+    "first, page by page. Intervals without a request are left out, as are requests without a valid key and those " +
+    "of operations that cost no quota. If the service is killed, the last seconds may be missing.",
+  stability: "experimental",
+  testPanel: true,
+  scope: "read",
+  quota: "free",
+  query: Type.Object({ granularity, ...pageParameters({ maximum: 100, default: 24, what: "intervals" }) }),
+  paged: { position: Type.Integer({ description: "When an interval begins, in unix seconds.", minimum: 0 }) },
+  answer: {
+    status: 200,
+    description: "A page of intervals.",
+    schema: Type.Array(UsageInterval, { title: "Usage", description: "Intervals, the newest first." }),
+    examples: {
+      "Two hours": [
+        {
+          start: "2026-11-21T12:00:00.000Z",
+          requests: 41,
+          operations: [
+            { operation: "createPet", status: 201, requests: 1 },
+            { operation: "listPets", status: 200, requests: 40 },
+          ],
+        },
+        {
+          start: "2026-11-21T09:00:00.000Z",
+          requests: 2,
+          operations: [
+            { status: 404, requests: 1 },
+            { operation: "listPets", status: 429, requests: 1 },
+          ],
+        },
+      ],
+      "No request": [],
+    },
+  },
+  errors: [],
+});
+
+export const usageOperations = [getUsage] as const;

@@ -1,0 +1,199 @@
+import type { Operation } from "../../contract/operation.ts";
+import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import type { Granularity, UsageInterval } from "./usage.operations.ts";
+import {
+  DAY,
+  floor,
+  HOUR,
+  historyOf,
+  intervalsOf,
+  type KeptCounts,
+  type RequestCount,
+  type Span,
+  shownInterval,
+  startOf,
+  withRequests,
+} from "./usage-intervals.ts";
+
+/** Calls of a deprecated operation by one key; the last of them in unix milliseconds. */
+export interface DeprecatedCalls {
+  readonly operation: Operation;
+  readonly keyId: string;
+  readonly accountId: string;
+  calls: number;
+  lastAt: number;
+}
+
+/** What a key has called of a deprecated operation, by the operation's name. */
+export interface DeprecatedUse extends Omit<DeprecatedCalls, "operation"> {
+  readonly operation: string;
+}
+
+/** Which part of the usage to read: intervals that begin before a moment in unix seconds, if it is given. */
+interface UsageQuery {
+  readonly before: number | undefined;
+  readonly limit: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /**
+   * What the account has sent that is not in the store yet. It is asked behind each read: what is written
+   * meanwhile may then be missing in this page, but is never counted twice.
+   */
+  readonly unsaved: () => readonly RequestCount[];
+}
+
+interface UsagePage {
+  readonly body: UsageInterval[];
+  readonly next?: number;
+}
+
+interface CountsRow extends Row, KeptCounts {
+  operation: string;
+  status: bigint;
+  counts: string;
+}
+interface UseRow extends Row {
+  operation: string;
+  key_id: string;
+  account_id: string;
+  calls: bigint;
+  last_called_at: bigint;
+}
+interface SweptRow extends Row {
+  at: bigint;
+}
+
+/** Rows are kept a span longer than they reach, so that the first interval is whole. */
+const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
+
+/** Rows deleted in one transaction: a bound on how long it blocks others. */
+const SWEEP_AT_ONCE = 500;
+/** Seconds between two looks for rows that are too old, once none is left. */
+const SWEEP_PAUSE = 60;
+
+const key = "span, starts_at, account_id, operation, status";
+const readCounts = statement<CountsRow>(
+  `SELECT operation, status, counts FROM usage_counts
+   WHERE span = $1 AND starts_at = $2 AND account_id = $3 ORDER BY operation, status`,
+);
+const readCount = statement<CountsRow>(
+  `SELECT operation, status, counts FROM usage_counts
+   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND operation = $4 AND status = $5`,
+);
+const writeCount = statement(
+  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
+);
+const sweepCounts = statement<SweptRow>(
+  `DELETE FROM usage_counts WHERE (${key}) IN
+     (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at < $2 LIMIT $3)
+   RETURNING starts_at AS at`,
+);
+const addCalls = statement(
+  `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (day, operation, key_id) DO UPDATE SET
+     calls = deprecated_calls.calls + excluded.calls, last_called_at = excluded.last_called_at`,
+);
+const readCalls = statement<UseRow>(
+  `SELECT operation, key_id, account_id, CAST(sum(calls) AS BIGINT) AS calls, max(last_called_at) AS last_called_at
+   FROM deprecated_calls WHERE day >= $1 GROUP BY operation, key_id, account_id ORDER BY 5 DESC, key_id`,
+);
+const sweepCalls = statement<SweptRow>(
+  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
+     (SELECT day, operation, key_id FROM deprecated_calls WHERE day < $1 LIMIT $2)
+   RETURNING day AS at`,
+);
+
+/**
+ * What accounts have sent, and which keys have called what is deprecated. For each operation and status
+ * that an account has, there are up to 4 rows of hours and 32 of days, and one a day for each key that
+ * calls a deprecated operation.
+ */
+export class UsageStore {
+  readonly #storage: Storage;
+  /** When to sweep again, in unix seconds. */
+  #sweepAt = Number.NEGATIVE_INFINITY;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** Adds what was counted, all of it or nothing. `added` is called as the last step of the transaction. */
+  async add(counts: readonly RequestCount[], calls: readonly DeprecatedCalls[], added: () => void): Promise<void> {
+    await this.#storage.write(function* () {
+      for (const count of counts) {
+        yield* addTo("hour", count);
+        yield* addTo("day", count);
+      }
+      for (const { operation, keyId, accountId, calls: times, lastAt } of calls) {
+        yield* all(addCalls, floor(lastAt / 1000, DAY), operation.name, keyId, accountId, times, lastAt);
+      }
+      added();
+    });
+  }
+
+  /** A page of intervals, newest first; `next` is the beginning of its last one, if there are more. */
+  page(
+    accountId: string,
+    granularity: Granularity,
+    { before = Number.POSITIVE_INFINITY, limit, now, unsaved }: UsageQuery,
+  ): MaybePromise<UsagePage> {
+    const history = historyOf(granularity);
+    const { span, length, interval, reach } = history;
+    const oldest = floor(now / 1000 - reach, interval);
+    const body: UsageInterval[] = [];
+    const readFrom = (start: number): MaybePromise<UsagePage> => {
+      if (start <= oldest - length || body.length > limit) return pageOf(body, limit);
+      return whenReady(this.#storage.all(readCounts, span, start, accountId), (rows) => {
+        const intervals = intervalsOf(rows, unsaved(), history, start);
+        body.push(...intervals.filter((one) => one.start >= oldest && one.start < before).map(shownInterval));
+        return readFrom(start - length);
+      });
+    };
+    return readFrom(floor(Math.min(now / 1000, before - 1), length));
+  }
+
+  /** Which keys have called deprecated operations in the last 30 days, the latest callers first. */
+  async deprecatedUses(now: number): Promise<DeprecatedUse[]> {
+    const rows = await this.#storage.all(readCalls, floor(now / 1000, DAY) - 30 * DAY);
+    return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
+      operation,
+      keyId: key_id,
+      accountId: account_id,
+      calls: Number(calls),
+      lastAt: Number(last_called_at),
+    }));
+  }
+
+  /** Deletes some of what is too old, if it is time to look for it. */
+  async sweep(now: number): Promise<void> {
+    const seconds = now / 1000;
+    if (seconds < this.#sweepAt && seconds > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
+    let isMore = false;
+    for (const swept of [
+      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR), SWEEP_AT_ONCE),
+      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY), SWEEP_AT_ONCE),
+      () => all(sweepCalls, floor(seconds - kept.day, DAY), SWEEP_AT_ONCE),
+    ]) {
+      if ((await this.#storage.write(swept)).length === SWEEP_AT_ONCE) isMore = true;
+    }
+    if (!isMore) this.#sweepAt = seconds + SWEEP_PAUSE;
+  }
+}
+
+/** Part of a transaction: adds requests to the span that they belong to. */
+function* addTo(span: Span, count: RequestCount): Transaction<void> {
+  const { accountId, operation, status } = count;
+  const start = startOf(count, span);
+  const row = yield* first(readCount, span, start, accountId, operation, status);
+  yield* all(writeCount, span, start, accountId, operation, status, withRequests(row?.counts, count, span));
+}
+
+/** The page of the first intervals of a list, which has one more where others follow. */
+function pageOf(intervals: UsageInterval[], limit: number): UsagePage {
+  const body = intervals.slice(0, limit);
+  const last = body.at(-1);
+  return intervals.length > limit && last ? { body, next: Date.parse(last.start) / 1000 } : { body };
+}

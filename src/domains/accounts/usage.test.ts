@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
+import { TestService } from "../../../test/harness/service.ts";
+import { onPostgres } from "../../../test/harness/test-store.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { type Storage, statement } from "../../storage/storage.ts";
+import { UsageStore } from "./usage.store.ts";
+import { UsageCounter } from "./usage-counter.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+let service: TestService;
+let key: string;
+let accountId: string;
+beforeEach(async () => {
+  service = await TestService.start();
+  const made = await service.newAccountWithKey("enterprise", undefined, ["read", "write"]);
+  key = made.key;
+  accountId = made.account.id;
+});
+afterEach(() => service.stop());
+
+const get = (path: string, by = key) => service.call("GET", path, { key: by });
+const usage = async (granularity: string) => (await get(`/usage?granularity=${granularity}&limit=100`)).json;
+const at = (milliseconds: number) => new Date(NOON + milliseconds).toISOString();
+
+describe("getUsage", () => {
+  test("counts requests by operation and status, in minutes, hours and days", async () => {
+    expect(await usage("hour")).toEqual([]);
+    await get("/pets");
+    await get("/pets?zzz=1");
+    await get("/nothing");
+    service.clock.advance(MINUTE);
+    await get("/pets");
+    service.clock.advance(HOUR);
+    await service.call("POST", "/pets", { key, body: { name: "Ida", categoryId: 1 } });
+
+    const [later, earlier] = await usage("hour");
+    expect(later).toEqual({
+      start: at(HOUR),
+      requests: 1,
+      operations: [{ operation: "createPet", status: 201, requests: 1 }],
+    });
+    expect(earlier).toEqual({
+      start: at(0),
+      requests: 4,
+      operations: [
+        { status: 404, requests: 1 },
+        { operation: "listPets", status: 200, requests: 2 },
+        { operation: "listPets", status: 400, requests: 1 },
+      ],
+    });
+    const minutes = await usage("minute");
+    expect(minutes.map(({ start, requests }: { start: string; requests: number }) => [start, requests])).toEqual([
+      [at(HOUR + MINUTE), 1],
+      [at(MINUTE), 1],
+      [at(0), 3],
+    ]);
+    const days = await usage("day");
+    expect(days).toHaveLength(1);
+    expect(days[0]).toMatchObject({ start: at(-12 * HOUR), requests: 5 });
+    expect(await usage("hour")).toHaveLength(2); // looking is no use
+  });
+
+  test("counts what was refused by a limit, and all keys of an account together, not those of others", async () => {
+    const { key: small, account } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 9 }, [
+      "read",
+    ]);
+    const { key: second } = await service.app.accounts.issueKey(account.id, "second", ["read"], service.clock.now());
+    for (const by of [small, second, small, second, second]) await get("/pets", by);
+    expect((await get("/usage", second)).json[0].operations).toEqual([
+      { operation: "listPets", status: 200, requests: 2 },
+      { operation: "listPets", status: 429, requests: 3 },
+    ]);
+    expect(await usage("day")).toEqual([]);
+  });
+
+  test("reaches back three hours in minutes, and thirty days in hours and days", async () => {
+    await get("/pets");
+    service.clock.advance(3 * HOUR);
+    expect(await usage("minute")).toHaveLength(1);
+    service.clock.advance(MINUTE);
+    expect(await usage("minute")).toHaveLength(0);
+    service.clock.advance(30 * DAY - 3 * HOUR - MINUTE);
+    expect([await usage("hour"), await usage("day")].map(({ length }) => length)).toEqual([1, 1]);
+    service.clock.advance(HOUR);
+    expect([await usage("hour"), await usage("day")].map(({ length }) => length)).toEqual([0, 1]);
+    service.clock.advance(DAY);
+    expect(await usage("day")).toHaveLength(0);
+  });
+
+  test.each(["minute", "hour", "day"] as const)("is read page by page in each %s", async (granularity) => {
+    const length = { minute: MINUTE, hour: HOUR, day: DAY }[granularity];
+    for (let interval = 0; interval < 7; interval++) {
+      await get("/pets");
+      service.clock.advance(interval % 2 === 0 ? length : 2 * length);
+    }
+    const whole = await usage(granularity);
+    expect(whole).toHaveLength(7);
+    const seen: unknown[] = [];
+    let path: string | undefined = `/usage?granularity=${granularity}&limit=2`;
+    while (path) {
+      const { json, headers } = await get(path);
+      seen.push(...json);
+      path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+    }
+    expect(seen).toEqual(whole);
+  });
+
+  test("outlives a restart", async () => {
+    await get("/pets");
+    service = await service.restart();
+    await get("/pets");
+    expect((await usage("minute"))[0].operations).toEqual([{ operation: "listPets", status: 200, requests: 2 }]);
+  });
+});
+
+const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
+
+describe("what is counted", () => {
+  const operation = { name: "listPets" } as Operation;
+  const caller = { keyId: "key_1", accountId: "acc_1", scopes: new Set<never>(), perMinute: 1, perDay: 1 };
+  const rows = statement<{ rows: bigint }>(
+    "SELECT (SELECT count(*) FROM usage_counts) + (SELECT count(*) FROM deprecated_calls) AS rows",
+  );
+  let storage: Storage;
+  let store: UsageStore;
+  let clock: ManualClock;
+  beforeEach(async () => {
+    storage = await service.store.open();
+    store = new UsageStore(storage);
+    clock = new ManualClock();
+  });
+  afterEach(() => storage.close());
+
+  const rowCount = async () => Number((await storage.first(rows))?.rows);
+  const requestsOf = async (account: string) =>
+    (await store.page(account, "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] })).body[0]
+      ?.requests;
+
+  test("is written in parts where many accounts are active, and nothing is lost or written twice", async () => {
+    const counter = new UsageCounter(store, clock);
+    const accounts = Array.from({ length: 1_000 }, (_, index) => `acc_${index}`);
+    for (let time = 0; time < 3; time++) {
+      for (const account of accounts) counter.count({ ...caller, accountId: account }, operation, 200);
+    }
+    expect(counter.size).toEqual({ counts: 1_000, uncounted: 0 });
+    await counter.save();
+    expect(counter.size).toEqual({ counts: 750, uncounted: 0 });
+    expect(counter.unsaved("acc_0")).toEqual([]);
+    expect(counter.unsaved("acc_999")).toMatchObject([{ accountId: "acc_999", status: 200, requests: 3 }]);
+    await counter.saveAll();
+    expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
+    for (const account of accounts) expect([account, await requestsOf(account)]).toEqual([account, 3]);
+    expect(await rowCount()).toBe(2_000);
+  });
+
+  test("is seen once at any moment, while it is written too, where reads take no time", async () => {
+    if (onPostgres) return;
+    const counter = new UsageCounter(store, clock);
+    const seen = () => {
+      const query = { before: undefined, limit: 9, now: clock.now(), unsaved: () => counter.unsaved("acc_1") };
+      const page = store.page("acc_1", "hour", query);
+      return page instanceof Promise ? undefined : page.body[0]?.requests;
+    };
+    for (let request = 1; request <= 3; request++) {
+      counter.count(caller, operation, 200);
+      expect(seen()).toBe(request);
+      const progress = { isSaved: false };
+      const saved = counter.save().then(() => {
+        progress.isSaved = true;
+      });
+      while (!progress.isSaved) {
+        expect(seen()).toBe(request);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await saved;
+      expect(seen()).toBe(request);
+    }
+  });
+
+  test("is kept where the store fails, and written later", async () => {
+    let isFull = true;
+    const write: typeof storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : storage.write(body));
+    const failing = new UsageStore(Object.assign(Object.create(storage), { write }));
+    const counter = new UsageCounter(failing, clock);
+    const deprecated = { ...operation, deprecation: {} } as Operation;
+    counter.count(caller, deprecated, 200);
+    expect(await failureOf(counter.save())).toBe("full");
+    counter.count(caller, deprecated, 200);
+    expect(await failureOf(counter.saveAll())).toBe("full");
+    expect(counter.unsaved("acc_1")).toMatchObject([{ requests: 2 }]);
+    isFull = false;
+    await counter.saveAll();
+    expect(await requestsOf("acc_1")).toBe(2);
+    expect((await store.deprecatedUses(clock.now())).map(({ calls }) => calls)).toEqual([2]);
+  });
+
+  test("takes no more memory than there is for it; what is known is counted on", async () => {
+    const counter = new UsageCounter(store, clock);
+    for (let index = 0; index < 200_010; index++) {
+      counter.count({ ...caller, accountId: `acc_${index}` }, operation, 200);
+    }
+    counter.count({ ...caller, accountId: "acc_0" }, operation, 200);
+    expect(counter.size).toEqual({ counts: 200_000, uncounted: 10 });
+    expect(counter.unsaved("acc_0")).toMatchObject([{ requests: 2 }]);
+    expect(counter.unsaved("acc_200009")).toEqual([]);
+    await counter.save();
+    expect(counter.size.counts).toBe(199_750);
+    expect(await requestsOf("acc_0")).toBe(2);
+  });
+
+  test("is deleted when it is too old, in parts", async () => {
+    const counter = new UsageCounter(store, clock);
+    const deprecated = { ...operation, deprecation: {} } as Operation;
+    for (let index = 0; index < 700; index++) {
+      const keyOf = { ...caller, accountId: `acc_${index}`, keyId: `key_${index}` };
+      counter.count(keyOf, deprecated, 200);
+    }
+    await counter.saveAll();
+    expect(await rowCount()).toBe(2_100);
+    clock.advance(5 * HOUR);
+    await store.sweep(clock.now());
+    expect(await rowCount()).toBe(1_600);
+    await store.sweep(clock.now());
+    expect(await rowCount()).toBe(1_400);
+    clock.advance(32 * DAY);
+    await store.sweep(clock.now());
+    expect(await rowCount()).toBe(400);
+    await store.sweep(clock.now());
+    expect(await rowCount()).toBe(0);
+  });
+});
+
+test("the store holds of an account no more than four hours in minutes and 32 days in hours", async () => {
+  const rows = statement<{ span: string; rows: bigint }>(
+    "SELECT span, count(*) AS rows FROM usage_counts WHERE account_id = $1 GROUP BY span ORDER BY span",
+  );
+  for (let hour = 0; hour < 40 * 24; hour += 1) {
+    await get("/pets");
+    service.clock.advance(HOUR);
+    if (hour % 24 === 0) await usage("hour");
+  }
+  const storage = await service.store.open();
+  const count = async () =>
+    (await storage.all(rows, accountId)).map(({ span, rows: many }) => ({ span, many: Number(many) }));
+  await service.app.stop();
+  const store = new UsageStore(storage);
+  for (let round = 0; round < 3; round++) await store.sweep(service.clock.now()); // some rows at a time
+  for (const { span, many } of await count()) expect([span, many <= (span === "hour" ? 4 : 32)]).toEqual([span, true]);
+  await storage.close();
+});

@@ -1,0 +1,59 @@
+import { timestampOf } from "../../contract/schemas.ts";
+import { type Row, statement } from "../../storage/storage.ts";
+import type { StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
+
+export interface OrderRow extends Row {
+  id: bigint;
+  pet_id: bigint;
+  reference: string | null;
+  status: StoreOrderStatus;
+  placed_at: bigint;
+  expires_at: bigint;
+  confirmed_at: bigint | null;
+  cancelled_at: bigint | null;
+  returned_at: bigint | null;
+}
+
+const columns = "id, pet_id, reference, status, placed_at, expires_at, confirmed_at, cancelled_at, returned_at";
+const select = `SELECT ${columns} FROM store_orders`;
+
+export const byId = statement<OrderRow>(`${select} WHERE id = $1`);
+export const rowsAfter = statement<OrderRow>(`${select} WHERE id > $1 ORDER BY id LIMIT $2`);
+export const rowsAfterByStatus = statement<OrderRow>(`${select} WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`);
+export const rowsAfterByPet = statement<OrderRow>(`${select} WHERE pet_id = $1 AND id > $2 ORDER BY id LIMIT $3`);
+// `IS TRUE` keeps the engine from going through all orders of a status: one animal has few orders.
+export const rowsAfterByPetAndStatus = statement<OrderRow>(
+  `${select} WHERE pet_id = $1 AND (status = $2) IS TRUE AND id > $3 ORDER BY id LIMIT $4`,
+);
+export const openByPet = statement<OrderRow>(`${select} WHERE status = 'placed' AND pet_id = $1`);
+export const due = statement<OrderRow>(
+  `${select} WHERE status = 'placed' AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+);
+export const insert = statement<OrderRow>(
+  `INSERT INTO store_orders (pet_id, reference, status, placed_at, expires_at)
+   VALUES ($1, $2, 'placed', $3, $4) RETURNING ${columns}`,
+);
+export const setConfirmed = becoming("confirmed");
+export const setCancelled = becoming("cancelled");
+export const setReturned = becoming("returned");
+export const setExpired = statement("UPDATE store_orders SET status = 'expired' WHERE id = $1");
+
+function becoming(status: "confirmed" | "cancelled" | "returned") {
+  return statement<OrderRow>(
+    `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE id = $2 RETURNING ${columns}`,
+  );
+}
+
+export function toOrder(row: OrderRow): StoreOrder {
+  return {
+    id: row.id,
+    petId: row.pet_id,
+    ...(row.reference !== null && { reference: row.reference }),
+    status: row.status,
+    placedAt: timestampOf(row.placed_at),
+    expiresAt: timestampOf(row.expires_at),
+    ...(row.confirmed_at !== null && { confirmedAt: timestampOf(row.confirmed_at) }),
+    ...(row.cancelled_at !== null && { cancelledAt: timestampOf(row.cancelled_at) }),
+    ...(row.returned_at !== null && { returnedAt: timestampOf(row.returned_at) }),
+  };
+}

@@ -1,0 +1,105 @@
+// The service against a simple model of it: whatever clients do and whatever happens to the service,
+// each answer and everything that it holds is as the model says.
+import { expect, test } from "bun:test";
+import { array, assert, asyncProperty } from "fast-check";
+import { rounds } from "../../../test/harness/form.ts";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
+import { type Act, arbitraryEvent, type Happening, RESERVATION, ShopModel } from "./shop-model.ts";
+
+/** The service and its model, to which the same is done. */
+class Walk {
+  #service: TestService;
+  readonly #key: string;
+  readonly #work: WorkByHand;
+  readonly #model: ShopModel;
+
+  static async start(): Promise<Walk> {
+    const work = new WorkByHand();
+    const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
+    const service = await TestService.start({ domains: work.domains, settings });
+    return new Walk(service, work, await service.newKey());
+  }
+
+  private constructor(service: TestService, work: WorkByHand, key: string) {
+    this.#service = service;
+    this.#work = work;
+    this.#key = key;
+    this.#model = new ShopModel(() => service.clock.now());
+  }
+
+  async step(event: Act | Happening): Promise<void> {
+    const { clock } = this.#service;
+    if (event.kind === "time passes") clock.advance(event.milliseconds);
+    else if (event.kind === "clock is set") clock.setWall(clock.now() + event.milliseconds);
+    else if (event.kind === "restart") this.#service = await this.#service.restart();
+    else if (event.kind === "periodic work") {
+      await this.#work.round();
+      this.#model.expire();
+    } else {
+      const { status, json } = await this.#act(event);
+      const answer = status < 400 ? String(status) : `${status} ${json.code}`;
+      expect([event, answer]).toEqual([event, this.#model.act(event)]);
+    }
+    await this.#compare();
+  }
+
+  stop(): Promise<void> {
+    return this.#service.stop();
+  }
+
+  /** All that the service holds is what the model holds, however it is asked. */
+  async #compare(): Promise<void> {
+    const { animals, orders } = this.#model;
+    const shown = (await this.#call("GET", "/pets?limit=100")).json as { id: number; status?: string }[];
+    expect(shown.map(({ id, status }) => ({ id, status }))).toEqual(animals);
+    expect((await this.#call("GET", "/store/orders?limit=100")).json).toEqual(orders);
+    const open = orders.filter(({ status }) => status === "placed");
+    expect((await this.#call("GET", "/store/orders?status=placed")).json).toEqual(open);
+    const { petId } = orders.at(-1) ?? { petId: 1 };
+    const ofAnimal = orders.filter((order) => order.petId === petId);
+    expect((await this.#call("GET", `/store/orders?petId=${petId}`)).json).toEqual(ofAnimal.slice(0, 20));
+    // What the issue promises, of the model itself.
+    expect(new Set(open.map((order) => order.petId)).size).toBe(open.length);
+    for (const order of open) expect(animals).toContainEqual({ id: order.petId, status: "pending" });
+  }
+
+  #act(act: Act): Promise<Reply> {
+    switch (act.kind) {
+      case "add":
+        return this.#call("POST", "/pets", { name: "Rex", categoryId: 1, status: act.status });
+      case "update":
+        return this.#call("PATCH", `/pets/${act.petId}`, { status: act.status });
+      case "delete":
+        return this.#call("DELETE", `/pets/${act.petId}`);
+      case "place":
+        return this.#call("POST", "/store/orders", { petId: act.petId });
+      default:
+        return this.#call("POST", `/store/orders/${this.#model.orderId(act)}/${act.kind}`);
+    }
+  }
+
+  #call(method: string, path: string, body?: unknown): Promise<Reply> {
+    return this.#service.call(method, path, { key: this.#key, body });
+  }
+}
+
+const threeAnimals = Array.from({ length: 3 }, (): Act => ({ kind: "add", status: "available" }));
+
+test(
+  "holds what a simple model of a shop holds, after every step of a random walk",
+  async () => {
+    await assert(
+      asyncProperty(array(arbitraryEvent, { maxLength: 120, size: "max" }), async (events) => {
+        const walk = await Walk.start();
+        try {
+          for (const event of [...threeAnimals, ...events]) await walk.step(event);
+        } finally {
+          await walk.stop();
+        }
+      }),
+      { numRuns: rounds(10, 200) },
+    );
+  },
+  rounds(120_000, 3_600_000),
+);

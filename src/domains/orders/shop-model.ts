@@ -1,0 +1,189 @@
+import { type Arbitrary, constantFrom, integer, nat, oneof, record } from "fast-check";
+
+const MINUTE = 60_000;
+/** How long a reservation lasts in the model, in minutes. */
+export const RESERVATION = 15;
+
+type Status = "available" | "pending" | "sold";
+interface Order {
+  readonly id: number;
+  readonly petId: number;
+  status: "placed" | "confirmed" | "cancelled" | "expired" | "returned";
+  readonly placedAt: string;
+  readonly expiresAt: string;
+  confirmedAt?: string;
+  cancelledAt?: string;
+  returnedAt?: string;
+}
+
+/** Something that a client does. `petId` may name what does not exist, and so may `back`, the age of an order: 0 is the latest. */
+export type Act =
+  | { readonly kind: "add"; readonly status: Status | undefined }
+  | { readonly kind: "update"; readonly petId: number; readonly status: Status }
+  | { readonly kind: "delete"; readonly petId: number }
+  | { readonly kind: "place"; readonly petId: number }
+  | { readonly kind: "confirm" | "cancel" | "return"; readonly back: number };
+
+/** Something that happens around the service. */
+export type Happening =
+  | { readonly kind: "time passes"; readonly milliseconds: number }
+  | { readonly kind: "clock is set"; readonly milliseconds: number }
+  | { readonly kind: "periodic work" }
+  | { readonly kind: "restart" };
+
+/**
+ * What a shop of animals and orders has to answer, and what it has to hold: simple enough to be seen
+ * to be right. `now` tells unix milliseconds.
+ */
+export class ShopModel {
+  /** The animals by their ids, from 1 on; undefined for one that was deleted. */
+  readonly #animals: ({ status: Status | undefined } | undefined)[] = [];
+  readonly orders: Order[] = [];
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get animals(): { id: number; status: Status | undefined }[] {
+    return this.#animals.flatMap((animal, index) => (animal ? [{ id: index + 1, status: animal.status }] : []));
+  }
+
+  /** Does it, and gives the answer: the status, and the code of an error. */
+  act(act: Act): string {
+    switch (act.kind) {
+      case "add":
+        this.#animals.push({ status: act.status });
+        return "201";
+      case "update":
+        return this.#update(act.petId, act.status);
+      case "delete":
+        return this.#delete(act.petId);
+      case "place":
+        return this.#place(act.petId);
+      default:
+        return this.#close(act.kind, this.orderId(act));
+    }
+  }
+
+  /** The id of the order that an act means. */
+  orderId({ back }: { readonly back: number }): number {
+    return this.orders.length - back;
+  }
+
+  /** What the periodic work does. */
+  expire(): void {
+    for (const order of this.orders) if (order.status === "placed" && this.#isOver(order)) this.#end(order);
+  }
+
+  #update(petId: number, status: Status): string {
+    const animal = this.#animals[petId - 1];
+    if (!animal) return "404 pet_not_found";
+    if (status === animal.status) return "200";
+    if (animal.status === "sold") return "409 invalid_transition";
+    if (this.#openOrder(petId)) return "409 pet_has_open_order";
+    animal.status = status;
+    return "200";
+  }
+
+  #delete(petId: number): string {
+    if (!this.#animals[petId - 1]) return "404 pet_not_found";
+    if (this.#openOrder(petId)) return "409 pet_has_open_order";
+    this.#animals[petId - 1] = undefined;
+    return "204";
+  }
+
+  #place(petId: number): string {
+    const animal = this.#animals[petId - 1];
+    if (!animal) return "409 ordered_pet_not_found";
+    const open = this.#openOrder(petId);
+    if (open && this.#isOver(open)) this.#end(open);
+    if (animal.status !== "available") return "409 pet_not_available";
+    animal.status = "pending";
+    const expiresAt = timeText(this.#now() + RESERVATION * MINUTE);
+    this.orders.push({
+      id: this.orders.length + 1,
+      petId,
+      status: "placed",
+      placedAt: timeText(this.#now()),
+      expiresAt,
+    });
+    return "201";
+  }
+
+  #close(how: "confirm" | "cancel" | "return", orderId: number): string {
+    const order = this.orders[orderId - 1];
+    if (!order) return "404 order_not_found";
+    const animal = this.#animals[order.petId - 1];
+    if (how === "return") {
+      if (order.status !== "confirmed") return "409 order_not_confirmed";
+      if (!animal) return "409 ordered_pet_not_found";
+      Object.assign(order, { status: "returned", returnedAt: timeText(this.#now()) });
+      animal.status = "available";
+      return "200";
+    }
+    if (order.status === "placed" && this.#isOver(order)) this.#end(order);
+    if (order.status !== "placed" || !animal) return "409 order_not_open";
+    const isSale = how === "confirm";
+    Object.assign(order, isSale ? { status: "confirmed" } : { status: "cancelled" });
+    order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#now());
+    animal.status = isSale ? "sold" : "available";
+    return "200";
+  }
+
+  #end(order: Order): void {
+    order.status = "expired";
+    const animal = this.#animals[order.petId - 1];
+    if (animal) animal.status = "available";
+  }
+
+  #openOrder(petId: number): Order | undefined {
+    return this.orders.find((order) => order.petId === petId && order.status === "placed");
+  }
+
+  #isOver({ expiresAt }: Order): boolean {
+    return this.#now() >= Date.parse(expiresAt);
+  }
+}
+
+function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+const status = constantFrom<Status>("available", "available", "pending", "sold");
+// Few animals, so that many acts meet on one.
+const petId = integer({ min: 1, max: 4 });
+const back = oneof(nat(2), nat(8));
+
+const arbitraryAct: Arbitrary<Act> = oneof(
+  { weight: 3, arbitrary: record({ kind: constantFrom("add"), status: oneof(status, constantFrom(undefined)) }) },
+  { weight: 2, arbitrary: record({ kind: constantFrom("update"), petId, status }) },
+  { weight: 1, arbitrary: record({ kind: constantFrom("delete"), petId }) },
+  { weight: 8, arbitrary: record({ kind: constantFrom("place"), petId }) },
+  { weight: 6, arbitrary: record({ kind: constantFrom("confirm", "cancel", "return"), back }) },
+);
+
+const arbitraryHappening: Arbitrary<Happening> = oneof(
+  {
+    weight: 4,
+    arbitrary: record({
+      kind: constantFrom("time passes"),
+      milliseconds: oneof(
+        integer({ min: 1, max: 2 * RESERVATION * MINUTE }),
+        constantFrom(1, RESERVATION * MINUTE - 1, RESERVATION * MINUTE),
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({ kind: constantFrom("clock is set"), milliseconds: integer({ min: -MINUTE, max: MINUTE }) }),
+  },
+  { weight: 3, arbitrary: record({ kind: constantFrom("periodic work") }) },
+  { weight: 1, arbitrary: record({ kind: constantFrom("restart") }) },
+);
+
+/** What may come next, at any time. */
+export const arbitraryEvent: Arbitrary<Act | Happening> = oneof(
+  { weight: 4, arbitrary: arbitraryAct },
+  { weight: 1, arbitrary: arbitraryHappening },
+);

@@ -1,0 +1,408 @@
+// What becomes of an animal after it was added: changed, deleted, and how its status came about.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { bind } from "../../contract/operation.ts";
+import type { Domain } from "../../domains.ts";
+import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
+import type { Transaction } from "../../storage/storage.ts";
+import { petHandlers } from "./pets.handlers.ts";
+import { type PetStatus, petOperations, type StatusCause } from "./pets.operations.ts";
+import { PetStore } from "./pets.store.ts";
+import { transitions } from "./transitions.ts";
+
+const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await TestService.start();
+  key = await service.newKey();
+});
+afterAll(() => service.stop());
+
+const create = async (body: object = { name: "Rex", categoryId: 1, status: "available" }) =>
+  service.call("POST", "/pets", { key, body });
+const get = (id: number) => service.call("GET", `/pets/${id}`, { key });
+const patch = (id: number | string, body: unknown, headers: Record<string, string> = {}) =>
+  service.call("PATCH", `/pets/${id}`, { key, body, headers });
+const remove = (id: number | string, headers: Record<string, string> = {}) =>
+  service.call("DELETE", `/pets/${id}`, { key, headers });
+const history = (id: number, query = "") => service.call("GET", `/pets/${id}/history${query}`, { key });
+const tagOf = ({ headers }: Reply) => headers.get("etag") ?? "";
+const faultsOf = ({ json }: Reply): Record<string, string> =>
+  Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
+
+describe("updatePet", () => {
+  test.each(["application/merge-patch+json", "application/json", "Application/Merge-Patch+JSON; charset=utf-8"])(
+    "changes the fields that are sent as %s, and no others",
+    async (type) => {
+      const { json: pet } = await create();
+      for (const change of [{ name: "Max" }, { categoryId: 7 }, { status: "pending" }, { name: "Bo", categoryId: 8 }]) {
+        const { status, json } = await patch(pet.id, change, { "Content-Type": type });
+        expect([status, json]).toEqual([200, Object.assign(pet, change)]);
+        expect((await get(pet.id)).json).toEqual(pet);
+      }
+    },
+  );
+
+  test("gives a status to an animal that has none, and keeps it away from the others", async () => {
+    const { json: pet } = await create({ name: "Tom", categoryId: 1 });
+    expect((await patch(pet.id, { name: "Tim" })).json).not.toHaveProperty("status");
+    expect((await patch(pet.id, { status: "pending" })).json.status).toBe("pending");
+  });
+
+  test("keeps a category digit for digit", async () => {
+    const { json: pet } = await create();
+    const { text } = await patch(pet.id, '{"categoryId":9223372036854775807}');
+    expect(text).toContain('"categoryId":9223372036854775807');
+    expect((await get(pet.id)).text).toBe(text);
+  });
+
+  test("changes nothing by an empty patch, or by what is so already", async () => {
+    const created = await create();
+    const { id: _, ...same } = created.json;
+    for (const change of [{}, same]) {
+      const { status, text } = await patch(created.json.id, change);
+      expect([status, text]).toEqual([200, created.text]);
+    }
+    expect((await history(created.json.id)).json).toHaveLength(1);
+  });
+
+  test("refuses to remove a field, which null asks for, and what no animal may have", async () => {
+    const { json: pet } = await create();
+    expect(faultsOf(await patch(pet.id, { name: null, categoryId: null, status: null, id: 1 }))).toEqual({
+      "/body/name": "must be a string",
+      "/body/categoryId": "must be a 64-bit integer",
+      "/body/status": "must be one of available, pending, sold",
+      "/body/id": "is not a field of this operation; it has name, categoryId, status",
+    });
+    for (const body of ["[]", "null", '"sold"']) {
+      expect(faultsOf(await patch(pet.id, body))).toEqual({ "/body": "must be an object" });
+    }
+    expect((await get(pet.id)).json).toEqual(pet);
+  });
+
+  test("names the media types that it takes", async () => {
+    const { json: pet } = await create();
+    const { status, json } = await patch(pet.id, "{}", { "Content-Type": "application/json-patch+json" });
+    expect([status, json.message]).toEqual([
+      415,
+      "The body has to be sent as application/merge-patch+json or application/json.",
+    ]);
+    // oxlint-disable-next-line typescript/no-explicit-any -- the test says what it expects of it
+    const document = (await (await fetch(new URL("/openapi.json", service.app.base))).json()) as any;
+    expect(Object.keys(document.paths["/pets/{petId}"].patch.requestBody.content)).toEqual([
+      "application/merge-patch+json",
+      "application/json",
+    ]);
+  });
+
+  test.each(["999999", "abc", "01"])("says 404 for %s, which no animal has", async (id) => {
+    expect((await patch(id, {})).json.code).toBe("pet_not_found");
+    expect((await remove(id)).json.code).toBe("pet_not_found");
+    expect((await service.call("GET", `/pets/${id}/history`, { key })).json.code).toBe("pet_not_found");
+  });
+
+  test("shows the change on pages that were remembered", async () => {
+    const fresh = await TestService.start();
+    const bearer = await fresh.newKey();
+    for (let count = 0; count < 5; count++) {
+      await fresh.call("POST", "/pets", { key: bearer, body: { name: "Rex", categoryId: 1, status: "available" } });
+    }
+    const shown = async (query: string) =>
+      (await fresh.call("GET", `/pets?limit=2&${query}`, { key: bearer })).json.map(({ id }: { id: number }) => id);
+    for (let count = 0; count < 3; count++) await shown("status=available");
+    await fresh.call("PATCH", "/pets/1", { key: bearer, body: { status: "pending" } });
+    expect(await shown("status=available")).toEqual([2, 3]);
+    for (let count = 0; count < 3; count++) await shown("");
+    await fresh.call("DELETE", "/pets/2", { key: bearer });
+    expect([await shown("status=available"), await shown("")]).toEqual([
+      [3, 4],
+      [1, 3],
+    ]);
+    await fresh.stop();
+  });
+});
+
+describe("transitions", () => {
+  test.each([undefined, ...statuses].flatMap((from) => statuses.map((to) => [from, to] as const)))(
+    "a client's change from %s to %s is as the table says",
+    async (from, to) => {
+      const { json: pet } = await create({ name: "Rex", categoryId: 1, ...(from && { status: from }) });
+      const ways = transitions.filter((one) => one.from === from && one.causes.includes("updated"));
+      const allowed = ways.map((one) => one.to);
+      const { status, json } = await patch(pet.id, { status: to, name: "Max" });
+      if (from === to || allowed.includes(to)) {
+        expect([status, json.status, json.name]).toEqual([200, to, "Max"]);
+      } else {
+        expect([status, json.code]).toEqual([409, "invalid_transition"]);
+        for (const one of allowed) expect(json.message).toContain(one);
+        expect((await get(pet.id)).json).toEqual(pet); // the name has not changed either
+      }
+    },
+  );
+
+  test("what is sold comes back by a return only", async () => {
+    const { json: pet } = await create({ name: "Rex", categoryId: 1, status: "sold" });
+    const { json } = await patch(pet.id, { status: "available" });
+    expect(json.message).toBe("An animal that is sold keeps its status, but for a return.");
+  });
+});
+
+describe("deletePet", () => {
+  test("deletes the animal with its history, for good", async () => {
+    const { json: pet } = await create();
+    await patch(pet.id, { status: "sold" });
+    const { status, text } = await remove(pet.id);
+    expect([status, text]).toEqual([204, ""]);
+    for (const gone of [await get(pet.id), await patch(pet.id, {}), await remove(pet.id), await history(pet.id)]) {
+      expect([gone.status, gone.json.code]).toEqual([404, "pet_not_found"]);
+    }
+    expect((await create()).json.id).toBeGreaterThan(pet.id);
+    const changes = `SELECT * FROM pet_status_changes WHERE pet_id = ${pet.id}`;
+    expect(await service.store.rows(changes)).toEqual([]);
+  });
+
+  test("does not give the id of the last animal again, also after a restart", async () => {
+    let fresh = await TestService.start();
+    const bearer = await fresh.newKey();
+    const body = { name: "Rex", categoryId: 1 };
+    await fresh.call("POST", "/pets", { key: bearer, body });
+    await fresh.call("DELETE", "/pets/1", { key: bearer });
+    fresh = await fresh.restart();
+    expect((await fresh.call("POST", "/pets", { key: bearer, body })).json.id).toBe(2);
+    await fresh.stop();
+  });
+
+  test("leaves a category free to be deleted", async () => {
+    const { json: category } = await service.call("POST", "/categories", { key, body: { name: "Fish" } });
+    const { json: pet } = await create({ name: "Nemo", categoryId: category.id });
+    await remove(pet.id);
+    expect((await service.call("DELETE", `/categories/${category.id}`, { key })).status).toBe(204);
+  });
+});
+
+describe("If-Match", () => {
+  test("takes the tag that the animal has, wherever it was learnt", async () => {
+    const created = await create();
+    const { id } = created.json;
+    expect(tagOf(await get(id))).toBe(tagOf(created));
+    const updated = await patch(id, { name: "Max" }, { "If-Match": tagOf(created) });
+    expect(updated.status).toBe(200);
+    expect(tagOf(updated)).not.toBe(tagOf(created));
+    expect(tagOf(await get(id))).toBe(tagOf(updated));
+    expect((await remove(id, { "If-Match": tagOf(updated) })).status).toBe(204);
+  });
+
+  test("refuses the tag of an animal that has changed meanwhile, and changes nothing", async () => {
+    const created = await create();
+    const { id } = created.json;
+    const updated = await patch(id, { name: "Max" });
+    for (const answer of [
+      await patch(id, { name: "Bo" }, { "If-Match": tagOf(created) }),
+      await remove(id, { "If-Match": tagOf(created) }),
+    ]) {
+      expect([answer.status, answer.json.code]).toEqual([412, "precondition_failed"]);
+    }
+    expect((await get(id)).text).toBe(updated.text);
+  });
+
+  test("compares strongly, takes lists and the star", async () => {
+    const { json, headers } = await create();
+    const tag = headers.get("etag") as string;
+    for (const [expected, status] of [
+      [`W/${tag}`, 412],
+      [`"other", W/${tag}`, 412],
+      ['"other"', 412],
+      [tag.slice(1, -1), 412],
+      ["", 412],
+      [`"other", ${tag}`, 200],
+      [`${tag},"other"`, 200],
+      ["*", 200],
+    ] as const) {
+      expect([expected, (await patch(json.id, {}, { "If-Match": expected })).status]).toEqual([expected, status]);
+    }
+  });
+
+  test("is no condition for an animal that is not there", async () => {
+    expect((await patch(999_999, {}, { "If-Match": "*" })).status).toBe(404);
+    expect((await remove(999_999, { "If-Match": '"other"' })).status).toBe(404);
+  });
+
+  test("comes before what is wrong with the change", async () => {
+    const { json } = await create({ name: "Rex", categoryId: 1, status: "sold" });
+    expect((await patch(json.id, { status: "available" }, { "If-Match": '"other"' })).status).toBe(412);
+  });
+
+  test("lets one of many win that change the same animal at once", async () => {
+    const created = await create({ name: "Rex", categoryId: 1 });
+    const expected = { "If-Match": tagOf(created) };
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => patch(created.json.id, { name: `Rex ${index}` }, expected)),
+    );
+    const [winner, ...others] = answers.toSorted((one, other) => one.status - other.status);
+    expect([winner?.status, new Set(others.map(({ status }) => status))]).toEqual([200, new Set([412])]);
+    expect((await get(created.json.id)).text).toBe(winner?.text ?? "");
+  });
+
+  test("may be sent by a script of another site", async () => {
+    const { headers } = await service.call("OPTIONS", "/pets/1");
+    expect(headers.get("access-control-allow-headers")?.split(", ")).toEqual(
+      expect.arrayContaining(["If-Match", "Idempotency-Key"]),
+    );
+  });
+});
+
+test("PETSTORE_STRICT_CATEGORIES holds for an animal that moves, not for one that stays", async () => {
+  let strict = await TestService.start();
+  const bearer = await strict.newKey();
+  await strict.call("POST", "/pets", { key: bearer, body: { name: "Rex", categoryId: 77 } });
+  await strict.call("POST", "/categories", { key: bearer, body: { id: 5, name: "Hamsters" } });
+  await strict.app.stop();
+  strict = await TestService.start({
+    store: strict.store,
+    clock: strict.clock,
+    settings: { PETSTORE_STRICT_CATEGORIES: "true" },
+  });
+  const change = (body: object) => strict.call("PATCH", "/pets/1", { key: bearer, body });
+  expect((await change({ name: "Max", categoryId: 77 })).status).toBe(200);
+  expect(faultsOf(await change({ categoryId: 78 }))).toEqual({ "/body/categoryId": "is not the id of a category" });
+  expect((await change({ categoryId: 5 })).json).toEqual({ id: 1, name: "Max", categoryId: 5 });
+  await strict.stop();
+});
+
+// oxlint-disable-next-line require-yield -- it needs nothing of the store
+function* isFirst(id: bigint): Transaction<boolean> {
+  return id === 1n;
+}
+
+describe("an animal under an open order", () => {
+  let shop: TestService;
+  let bearer: string;
+  beforeAll(async () => {
+    const domain: Domain = {
+      operations: petOperations,
+      open: (storage, _config, { clock }) => {
+        return bind(petOperations, petHandlers(new PetStore(storage, { clock, hasOpenOrder: isFirst })));
+      },
+    };
+    shop = await TestService.start({ domains: [domain] });
+    bearer = await shop.newKey();
+    for (const name of ["Rex", "Max"]) {
+      await shop.call("POST", "/pets", { key: bearer, body: { name, categoryId: 1, status: "pending" } });
+    }
+  });
+  afterAll(() => shop.stop());
+
+  const call = (method: string, id: number, body?: object) => shop.call(method, `/pets/${id}`, { key: bearer, body });
+
+  test("is not deleted, nor is its status changed past the order", async () => {
+    for (const { status, json } of [
+      await call("DELETE", 1),
+      await call("PATCH", 1, { status: "available" }),
+      await call("PATCH", 1, { status: "sold" }),
+    ]) {
+      expect([status, json.code]).toEqual([409, "pet_has_open_order"]);
+    }
+  });
+
+  test("may change in all else, and others are free", async () => {
+    expect((await call("PATCH", 1, { name: "Bo", status: "pending" })).json.name).toBe("Bo");
+    expect((await call("PATCH", 2, { status: "available" })).status).toBe(200);
+    expect((await call("DELETE", 2)).status).toBe(204);
+  });
+});
+
+const at = () => new Date(service.clock.now()).toISOString();
+
+describe("listPetStatusChanges", () => {
+  test("tells each change with its time and cause, the oldest first", async () => {
+    const { json: pet } = await create();
+    const expected: object[] = [{ at: at(), cause: "added", to: "available" }];
+    expect((await history(pet.id)).json).toEqual(expected);
+    for (const [from, to] of [
+      ["available", "pending"],
+      ["pending", "available"],
+      ["available", "sold"],
+    ]) {
+      service.clock.advance(61_001);
+      await patch(pet.id, { status: to });
+      await patch(pet.id, { name: "Max" }); // is no change of status
+      await patch(pet.id, { status: to });
+      expected.push({ at: at(), cause: "updated", from, to });
+    }
+    expect((await history(pet.id)).json).toEqual(expected);
+  });
+
+  test("leaves out the status where there was none", async () => {
+    const { json: pet } = await create({ name: "Tom", categoryId: 1 });
+    expect((await history(pet.id)).json).toEqual([{ at: at(), cause: "added" }]);
+    await patch(pet.id, { status: "sold" });
+    expect((await history(pet.id)).json).toEqual([
+      { at: at(), cause: "added" },
+      { at: at(), cause: "updated", to: "sold" },
+    ]);
+  });
+
+  test("is read page by page", async () => {
+    const { json: pet } = await create();
+    for (let count = 0; count < 9; count++) {
+      await patch(pet.id, { status: count % 2 === 0 ? "pending" : "available" });
+    }
+    const all = (await history(pet.id, "?limit=100")).json;
+    expect(all).toHaveLength(10);
+    for (const limit of [1, 2, 3, 5, 9, 10]) {
+      const walked: unknown[] = [];
+      let pages = 0;
+      for (let path: string | undefined = `/pets/${pet.id}/history?limit=${limit}`; path; pages++) {
+        const page: Reply = await service.call("GET", path, { key });
+        walked.push(...page.json);
+        path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+      }
+      expect([limit, walked, pages]).toEqual([limit, all, Math.ceil(10 / limit)]);
+    }
+  });
+
+  test("does not know when an animal of an older release was added", async () => {
+    const { json: pet } = await create();
+    await service.store.run(`UPDATE pets SET added_at = NULL WHERE id = ${pet.id}`);
+    expect((await history(pet.id)).json).toEqual([{ cause: "added", to: "available" }]);
+  });
+});
+
+test("a change of status by another cause follows the table, and is noted with it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-test-"));
+  const storage = new SqliteStorage(join(folder, "petstore.db"));
+  const pets = new PetStore(storage);
+  const causes: readonly StatusCause[] = [
+    "added",
+    "imported",
+    "updated",
+    "order_placed",
+    "order_confirmed",
+    "order_cancelled",
+    "order_expired",
+    "order_returned",
+  ];
+  for (const cause of causes) {
+    for (const from of statuses) {
+      for (const to of statuses) {
+        const pet = await storage.write(() => pets.add({ name: "Rex", categoryId: 1n, status: from }, "imported"));
+        if (!pet) throw new Error("The animal was not added.");
+        const outcome = await storage.write(() => pets.changeStatus(pet.id, to, cause));
+        const ways = transitions.filter((one) => one.from === from && one.causes.includes(cause)).map((one) => one.to);
+        const isAllowed = ways.includes(to);
+        expect([cause, from, to, outcome]).toEqual([cause, from, to, isAllowed ? "changed" : { from, allowed: ways }]);
+        expect((await pets.get(pet.id))?.body.status).toBe(isAllowed ? to : from);
+        const noted = (await pets.statusChanges(pet.id, undefined, 10))?.body.map((change) => change.cause);
+        expect(noted).toEqual(isAllowed ? ["imported", cause] : ["imported"]);
+      }
+    }
+  }
+  expect(await storage.write(() => pets.changeStatus(999n, "sold", "updated"))).toBe("not found");
+  await storage.close();
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,177 @@
+// The filters and the order that `listPets` has beyond the interface's own.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
+
+interface Shown {
+  readonly id: number;
+  readonly categoryId: number;
+  readonly status?: string;
+}
+
+let service: TestService;
+let key: string;
+const animals: Shown[] = [];
+
+beforeAll(async () => {
+  service = await TestService.start();
+  key = await service.newKey();
+  const statuses = ["available", "pending", "sold", undefined];
+  for (let index = 0; index < 120; index++) {
+    animals.push(await add(index % 7, statuses[index % 4]));
+  }
+});
+afterAll(() => service.stop());
+
+async function add(categoryId: number, status?: string): Promise<Shown> {
+  const body = { name: "Rex", categoryId, ...(status && { status }) };
+  return (await service.call("POST", "/pets", { key, body })).json;
+}
+
+const list = (query: string) => service.call("GET", `/pets?${query}`, { key });
+const idsOf = (shown: readonly Shown[]) => shown.map(({ id }) => id);
+const faultsOf = ({ json }: Reply): Record<string, string> =>
+  Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
+
+function nextOf({ headers }: Reply): string | undefined {
+  return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+}
+
+/** All pages from one on. */
+async function pagesFrom(query: string): Promise<Shown[][]> {
+  const pages: Shown[][] = [];
+  for (let path: string | undefined = `/pets?${query}`; path; ) {
+    const page: Reply = await service.call("GET", path, { key });
+    expect(page.status).toBe(200);
+    pages.push(page.json);
+    path = nextOf(page);
+  }
+  return pages;
+}
+
+describe("ids", () => {
+  test.each([
+    "ids=3,1,2",
+    "ids=1&ids=2&ids=3",
+    "ids=2,3&ids=1",
+    "ids=3%2C1&ids=2",
+    "ids=1,1,2,3,3",
+    "ids=1,2,3,999999,-5",
+  ])("finds by %s the animals that are there", async (query) => {
+    const { status, json } = await list(query);
+    expect([status, json]).toEqual([200, animals.slice(0, 3)]);
+  });
+
+  test("finds what getPet finds, also where it finds nothing", async () => {
+    expect((await list("ids=42")).text).toBe(`[${(await service.call("GET", "/pets/42", { key })).text}]`);
+    expect((await list("ids=999999")).json).toEqual([]);
+  });
+
+  test("takes 100, whose pages follow each other", async () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => 120 - index);
+    const pages = await pagesFrom(`ids=${hundred.join(",")}&limit=30`);
+    expect(pages.map(({ length }) => length)).toEqual([30, 30, 30, 10]);
+    expect(idsOf(pages.flat())).toEqual(hundred.toReversed());
+  });
+
+  test.each([
+    ["ids=", { "/query/ids/0": "must be a 64-bit integer" }],
+    ["ids=1,,2", { "/query/ids/1": "must be a 64-bit integer" }],
+    ["ids=1, 2&ids=01", { "/query/ids/1": "must be a 64-bit integer", "/query/ids/2": "must be a 64-bit integer" }],
+    ["ids=9223372036854775808", { "/query/ids/0": "must be a 64-bit integer" }],
+    [`ids=${Array.from({ length: 101 }, (_, index) => index)}`, { "/query/ids": "must have at most 100 items" }],
+    ["ids=1&id=2", { "/query/id": "is not a query parameter of this operation; did you mean ids?" }],
+  ])("refuses %s", async (query, faults) => {
+    expect(faultsOf(await list(query))).toEqual(faults);
+  });
+});
+
+describe("sort", () => {
+  test("by -id shows the animals that were added last first, a new one at once", async () => {
+    for (let count = 0; count < 4; count++) {
+      const added = await add(1, "sold");
+      animals.push(added);
+      expect((await list("sort=-id&limit=1")).json).toEqual([added]);
+      expect((await list("sort=-id&limit=2&status=sold")).json[0]).toEqual(added);
+    }
+  });
+
+  test("by -id shows none twice and leaves none out, though animals are added meanwhile", async () => {
+    const first = await list("sort=-id&limit=5");
+    const before = idsOf(animals).toReversed();
+    animals.push(await add(1), await add(2));
+    const rest = await pagesFrom(nextOf(first)?.split("?")[1] ?? "");
+    expect([...idsOf(first.json), ...idsOf(rest.flat())]).toEqual(before);
+  });
+
+  test("by id is the usual order", async () => {
+    expect((await list("sort=id")).text).toBe((await list("")).text);
+    expect(faultsOf(await list("sort=name"))).toEqual({ "/query/sort": "must be one of id, -id" });
+  });
+});
+
+test("all filters, orders and page sizes together show what passes each of them, once", async () => {
+  const query = fc.record(
+    {
+      status: fc.constantFrom("available", "pending", "sold"),
+      categoryId: fc.integer({ min: 0, max: 8 }),
+      ids: fc.uniqueArray(fc.integer({ min: 1, max: 140 }), { minLength: 1, maxLength: 100 }),
+      sort: fc.constantFrom("id", "-id"),
+      limit: fc.integer({ min: 1, max: 100 }),
+    },
+    { requiredKeys: [] },
+  );
+  await fc.assert(
+    fc.asyncProperty(query, async ({ status, categoryId, ids, sort, limit }) => {
+      const given = Object.entries({ status, categoryId, ids: ids?.join(","), sort, limit });
+      const text = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join("&");
+      const expected = animals.filter(
+        (one) =>
+          (status === undefined || one.status === status) &&
+          (categoryId === undefined || one.categoryId === categoryId) &&
+          (ids === undefined || ids.includes(one.id)),
+      );
+      const pages = await pagesFrom(text);
+      expect(pages.flat()).toEqual(sort === "-id" ? expected.toReversed() : expected);
+      expect(pages.slice(0, -1).every((page) => page.length === (limit ?? 20))).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a cursor belongs to its filters and its order", async () => {
+  const cursor = new URLSearchParams(nextOf(await list("limit=1&categoryId=1&sort=-id"))?.split("?")[1]).get("cursor");
+  for (const other of ["", "categoryId=1", "sort=-id", "categoryId=2&sort=-id", "categoryId=1&sort=id", "ids=1"]) {
+    expect(faultsOf(await list(`${other}&cursor=${cursor}`))).toEqual({
+      "/query/cursor": "is not a cursor of this list",
+    });
+  }
+});
+
+test("a rare category is found whole in a large store, in pages that may be short", async () => {
+  const large = await TestService.start();
+  const bearer = await large.newKey();
+  await large.store.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 45000)
+     INSERT INTO pets (name, category_id, status)
+     SELECT 'Rex', CASE WHEN n IN (1, 2, 25000, 25001, 30000, 45000) THEN 5 ELSE 1 END,
+       CASE WHEN n % 3 = 0 THEN 'sold' ELSE 'available' END FROM numbers`,
+  );
+  const walk = async (query: string) => {
+    const pages: number[][] = [];
+    for (let path: string | undefined = `/pets?${query}`; path; ) {
+      const page: Reply = await large.call("GET", path, { key: bearer });
+      pages.push(idsOf(page.json));
+      path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(large.app.base.length);
+    }
+    return pages;
+  };
+  // Each page looks through 10,000 animals of the status, or of all, at the most.
+  expect(await walk("categoryId=5")).toEqual([[1, 2], [], [25000, 25001, 30000], [], [45000]]);
+  expect(await walk("categoryId=5&sort=-id")).toEqual([[45000], [30000, 25001], [25000], [], [2, 1]]);
+  expect(await walk("categoryId=5&status=sold")).toEqual([[30000], [45000]]);
+  expect(await walk("categoryId=5&limit=1")).toEqual([[1], [2], [], [25000], [25001], [30000], [45000]]);
+  expect((await walk("categoryId=9")).flat()).toEqual([]);
+  await large.stop();
+});

@@ -1,0 +1,75 @@
+import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { Remembered } from "../../storage/remembered.ts";
+import type { Row, Storage } from "../../storage/storage.ts";
+import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
+import { type PetRow, pageQueries, type Query, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statements.ts";
+
+/** Below every id that an animal can have (int64). */
+const BEFORE_ALL = -(2n ** 63n);
+/** Pages kept in memory, and the most animals of one that is kept: about 3 KB each, 25 KB at the most. */
+const PAGES = 500;
+const KEPT_PAGE = 20;
+
+/** A page of animals; `next` is the id behind which the following one starts, if there is one. */
+export interface PetPage {
+  readonly body: Pet[];
+  readonly next?: bigint;
+}
+
+/** The list of animals, page by page. */
+export class PetPages {
+  readonly #storage: Storage;
+  readonly #remembered: Remembered<string, PetPage>;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+    this.#remembered = new Remembered(storage, PAGES);
+  }
+
+  /** Up to `limit` animals behind `after`, or from the start of the list where it is absent. */
+  page(after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
+    const { status, categoryId, ids, sort } = filters;
+    if (categoryId !== undefined || ids !== undefined || sort !== undefined) {
+      return this.#readAny(after, limit, filters);
+    }
+    return this.#remembered.get(
+      `${status} ${limit} ${after}`,
+      () => this.#read(after ?? BEFORE_ALL, limit, status),
+      // Only a page that others follow: an animal that is added comes after it and changes nothing.
+      ({ body, next }) => next !== undefined && body.length <= KEPT_PAGE,
+    );
+  }
+
+  /** Part of a transaction that changes an animal or deletes one. */
+  forgetAll(): void {
+    this.#remembered.forgetAll();
+  }
+
+  #read(after: bigint, limit: number, status: PetStatus | undefined): MaybePromise<PetPage> {
+    // One more than asked for tells whether there is a next page.
+    const rows = status
+      ? this.#storage.all(rowsAfterByStatus, status, after, limit + 1)
+      : this.#storage.all(rowsAfter, after, limit + 1);
+    return whenReady(rows, (found) => toPage(found, limit));
+  }
+
+  /** Not remembered: there are too many such lists, and an animal that is added changes the start of some. */
+  #readAny(after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
+    const { rows, reached } = pageQueries(after, limit + 1, filters);
+    return whenReady(this.#all(rows), (found) => {
+      const page = toPage(found, limit);
+      if (!reached || page.next !== undefined) return page;
+      return whenReady(this.#all(reached), ([last]) => (last ? { ...page, next: last.id } : page));
+    });
+  }
+
+  #all<R extends Row>({ statement, parameters }: Query<R>): MaybePromise<R[]> {
+    return this.#storage.all(statement, ...parameters);
+  }
+}
+
+function toPage(found: readonly PetRow[], limit: number): PetPage {
+  const body = found.slice(0, limit).map(toPet);
+  const last = body.at(-1);
+  return found.length > limit && last ? { body, next: last.id } : { body };
+}

@@ -1,0 +1,26 @@
+import type { MaybePromise } from "../../maybe-promise.ts";
+import { whenReady } from "../../maybe-promise.ts";
+import { type Storage, statement } from "../../storage/storage.ts";
+import type { Pet } from "./pets.operations.ts";
+import { columns, type FigureRow, type PetRow, toPet } from "./pets.statements.ts";
+
+const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
+const countRows = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+
+/** The animals on their way out of the store. */
+export class PetExportStore {
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** All animals of one moment, by ascending id, some hundred at a time. Throws `StorageUnavailable`. */
+  async *all(): AsyncGenerator<Pet[]> {
+    for await (const rows of this.#storage.stream(everyRow)) yield rows.map(toPet);
+  }
+
+  count(): MaybePromise<bigint> {
+    return whenReady(this.#storage.first(countRows), (row) => row?.figure ?? 0n);
+  }
+}

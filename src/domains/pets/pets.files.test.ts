@@ -1,0 +1,202 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { type LineFault, readLines, UnreadableRest } from "../../files/lines.ts";
+import { animalWriter, type Format, fileHead, formats, type IdRule, readAnimals } from "./pets.files.ts";
+import type { NewPet, Pet } from "./pets.operations.ts";
+
+/** A text in pieces of so many bytes. */
+async function* pieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text as string);
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+}
+
+async function read(format: Format, text: string | Uint8Array, ids?: IdRule, size = 7) {
+  const animals: (NewPet & { id?: bigint })[] = [];
+  const lines: number[] = [];
+  const faults: LineFault[] = [];
+  try {
+    for await (const part of readAnimals(format, ids, readLines(pieces(text, size)))) {
+      animals.push(...part.animals.map(({ animal }) => ({ ...animal })));
+      lines.push(...part.animals.map(({ line }) => line));
+      faults.push(...part.faults);
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableRest)) throw error;
+    faults.push({ line: error.line, message: error.message });
+  }
+  return { animals, lines, faults };
+}
+
+const rest = "; what follows it was not read";
+
+/** Texts that are awkward for one of the formats, among any others. */
+const name = fc
+  .oneof(
+    fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
+    fc.constantFrom('"', '""', ",", "\r\n", "\n", "\r", "\ufeff", " x ", "é", "🐕", "=1+1", "\u2028", "'", "\t"),
+  )
+  .filter((text) => !/[\0\ud800-\udfff]/u.test(text));
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const status = fc.option(fc.constantFrom("available", "pending", "sold"), { nil: undefined });
+const pets = fc.array(fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 62n }), name, categoryId: int64, status }));
+
+describe.each([...formats])("a file of the format %s", (format) => {
+  test("gives every animal back as it was, whatever it holds and however it is cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(pets, fc.integer({ min: 1, max: 100 }), async (drawn, size) => {
+        const animals = drawn.map(({ status: state, ...pet }) => (state ? { ...pet, status: state } : pet)) as Pet[];
+        const text = fileHead(format) + animalWriter(format)(animals);
+        expect(await read(format, text, "keep", size)).toMatchObject({ animals, faults: [] });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("may begin with a byte order mark, and end without a line end", async () => {
+    const text = `\ufeff${fileHead(format)}${animalWriter(format)([{ id: 1n, name: "\ufeffRex", categoryId: 2n }])}`;
+    const expected = { animals: [{ id: 1n, name: "\ufeffRex", categoryId: 2n }], faults: [] };
+    for (const size of [1, 2, 3, 100]) {
+      expect(await read(format, text.trimEnd(), "keep", size)).toMatchObject(expected);
+    }
+  });
+
+  test("with a line that never ends is not read to its end", async () => {
+    const { faults } = await read(format, "x".repeat(3_000_000), undefined, 100_000);
+    expect(faults).toEqual([{ line: 1, message: `is longer than 1048576 bytes${rest}` }]);
+  });
+});
+
+describe("JSON Lines", () => {
+  test("have the rules and the words of createPet, each fault with its line", async () => {
+    const text = [
+      '{"name":"Rex","categoryId":9223372036854775807,"status":"sold"}\r',
+      "",
+      '{"name":"","categoryId":1.5}',
+      '{"name":"Rex","categoryId":1,"status":null}',
+      '{"name":"Rex","categoryId":9223372036854775808,"colour":"red"}',
+      "[]",
+      "{",
+      '{"name":"Tom","categoryId":-1}',
+    ].join("\n");
+    const { animals, lines, faults } = await read("jsonl", text);
+    expect(animals).toEqual([
+      { name: "Rex", categoryId: 2n ** 63n - 1n, status: "sold" },
+      { name: "Tom", categoryId: -1n },
+    ]);
+    expect(lines).toEqual([1, 8]);
+    expect(faults).toEqual([
+      { line: 3, message: "/name must have at least 1 character; /categoryId must be a 64-bit integer" },
+      { line: 4, message: "/status must be a string; /status must be one of available, pending, sold" },
+      {
+        line: 5,
+        message:
+          "/colour is not a field of this operation; it has name, categoryId, status; /categoryId must be a 64-bit integer",
+      },
+      { line: 6, message: "must be an object" },
+      { line: 7, message: "is not valid JSON" },
+    ]);
+  });
+
+  test("that are not UTF-8 are found, each", async () => {
+    const bytes = Buffer.from('{"name":"A?","categoryId":1}\n{"name":"B","categoryId":1}\n?\n');
+    for (const [index, byte] of bytes.entries()) if (byte === 0x3f) bytes[index] = 0xff;
+    for (const size of [1, 30, 1000]) {
+      const { animals, faults } = await read("jsonl", bytes, undefined, size);
+      expect(animals).toEqual([{ name: "B", categoryId: 1n }]);
+      expect(faults).toEqual([1, 3].map((line) => ({ line, message: "is not valid UTF-8" })));
+    }
+  });
+});
+
+describe("CSV", () => {
+  test("has the rules and the words of createPet, each fault with the line that its record begins on", async () => {
+    const text = [
+      "status,name,categoryId",
+      'sold,"a\r\nb",-9223372036854775808',
+      "",
+      ',"say ""hi"", Rex",2',
+      ",Tom",
+      ",,1",
+      "gone,Tom,007",
+      'sold,"x\n\ny",1',
+      ",Tom,",
+    ].join("\r\n");
+    for (const size of [1, 9, 1000]) {
+      const { animals, lines, faults } = await read("csv", text, undefined, size);
+      expect(animals).toEqual([
+        { name: "a\r\nb", categoryId: -(2n ** 63n), status: "sold" },
+        { name: 'say "hi", Rex', categoryId: 2n },
+        { name: "x\n\ny", categoryId: 1n, status: "sold" },
+      ]);
+      expect(lines).toEqual([2, 5, 9]);
+      expect(faults).toEqual([
+        { line: 6, message: "has 2 fields where the header has 3" },
+        { line: 7, message: "/name must have at least 1 character" },
+        {
+          line: 8,
+          message: "/categoryId must be a 64-bit integer; /status must be one of available, pending, sold",
+        },
+        { line: 12, message: "/categoryId must be a 64-bit integer" },
+      ]);
+    }
+  });
+
+  test.each([
+    ["", "is missing: a CSV file begins with the names of its columns"],
+    ["name,category\nRex,1", `has the column "category", but known are name, categoryId, status${rest}`],
+    ["name,categoryId,__proto__\nRex,1,1", `has the column "__proto__", but known are name, categoryId, status${rest}`],
+    ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
+    ["name,categoryId,name\nRex,1,Tom", `has the column name twice${rest}`],
+  ])("of which the header is no header is refused: %j", async (text, message) => {
+    expect(await read("csv", text)).toMatchObject({ animals: [], faults: [{ line: 1, message }] });
+  });
+
+  test.each([
+    ['Rex,1\n"Tom,1\nKim,1', 3, `has a quote that is never closed${rest}`],
+    ['Rex,1\nT"om,1\nKim,1', 3, `has a quote within a field that does not begin with one${rest}`],
+    ['Rex,1\n"T"om,1\nKim,1', 3, `has something between a closing quote and the next comma${rest}`],
+  ])("is read up to a quote that breaks the rules: %j", async (records, line, message) => {
+    const { animals, faults } = await read("csv", `name,categoryId\n${records}`, undefined, 1000);
+    expect(animals).toEqual([{ name: "Rex", categoryId: 1n }]);
+    expect(faults).toEqual([{ line, message }]);
+  });
+
+  test("that is not UTF-8 is found, also before a broken quote", async () => {
+    const bytes = Buffer.from('name,categoryId\nA?,1\nB,1\n"C"?,1\n');
+    bytes[bytes.indexOf("?")] = 0xff;
+    const { faults } = await read("csv", bytes, undefined, 1000);
+    expect(faults.map(({ line }) => line)).toEqual([2, 4]);
+    expect(faults[0]?.message).toBe("is not valid UTF-8");
+  });
+});
+
+describe("an id in a file", () => {
+  const files: [Format, string][] = [
+    ["jsonl", '{"id":4611686018427387904,"name":"Rex","categoryId":1}'],
+    ["csv", "id,name,categoryId\n4611686018427387904,Rex,1"],
+  ];
+  const told = "/id is given, but not whether to keep it (--ids keep) or to assign a new one (--ids new)";
+
+  test.each(files)("is neither kept nor dropped unless that is said (%s)", async (format, text) => {
+    const { animals, faults } = await read(format, text);
+    expect([animals, faults]).toEqual([[], [{ line: 1, message: format === "csv" ? told + rest : told }]]);
+  });
+
+  test.each(files)("can be kept, digit for digit (%s)", async (format, text) => {
+    expect((await read(format, text, "keep")).animals).toEqual([{ id: 2n ** 62n, name: "Rex", categoryId: 1n }]);
+  });
+
+  test.each(["0", "-1", "4611686018427387905"])(
+    "of %s is not kept: no animal gets it, or none after it",
+    async (id) => {
+      const { animals, faults } = await read("jsonl", `{"id":${id},"name":"Rex","categoryId":1}`, "keep");
+      expect([animals, faults]).toEqual([[], [{ line: 1, message: "/id must be from 1 to 4611686018427387904" }]]);
+    },
+  );
+
+  test("has to be there to be kept, and need not to be replaced", async () => {
+    const text = '{"name":"Rex","categoryId":1}';
+    expect((await read("jsonl", text, "keep")).faults).toEqual([{ line: 1, message: "/id is required" }]);
+    expect(await read("jsonl", text, "new")).toMatchObject({ animals: [{ name: "Rex" }], faults: [] });
+  });
+});

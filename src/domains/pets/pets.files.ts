@@ -1,0 +1,183 @@
+import { Type } from "typebox";
+import { faultsOf } from "../../contract/faults.ts";
+import { parseJson } from "../../contract/parse-json.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
+import { compileTextReaders } from "../../contract/text-readers.ts";
+import { compileDecoder, compileValidator } from "../../contract/validators.ts";
+import { type CsvRecord, csvLine, readCsv } from "../../files/csv.ts";
+import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
+import { NewPet, Pet } from "./pets.operations.ts";
+
+export const formats = ["jsonl", "csv"] as const;
+/** JSON Lines (an animal a line, in UTF-8) or CSV (RFC 4180, with a header). */
+export type Format = (typeof formats)[number];
+
+export const idRules = ["keep", "new"] as const;
+/** What becomes of the ids in a file: kept, or replaced by new ones. */
+export type IdRule = (typeof idRules)[number];
+
+/** Ids that are kept leave as many to be assigned after them. */
+const LARGEST_KEPT_ID = 2n ** 62n;
+/** Characters of a column that is not known that are shown. */
+const LONGEST_NAME = 64;
+/** Faults told of one line. */
+const FAULTS_OF_A_LINE = 3;
+
+/** An animal of a file, and the number of the line that it begins on. */
+export interface FileAnimal {
+  readonly line: number;
+  readonly animal: NewPet & { readonly id?: bigint };
+}
+
+/** What some lines of a file hold. */
+export interface FilePart {
+  readonly animals: readonly FileAnimal[];
+  readonly faults: readonly LineFault[];
+}
+
+/** The animals of a value that was read from a file, or what is wrong with it. */
+type Reader = (value: unknown, line: number) => FileAnimal | LineFault;
+
+/**
+ * Reads animals with the rules and the words of `createPet`. Without `ids`, an id in the file is a
+ * fault. Throws `UnreadableRest`.
+ */
+export function readAnimals(format: Format, ids: IdRule | undefined, source: AsyncIterable<Lines>) {
+  return format === "csv" ? readCsvAnimals(ids, source) : readJsonAnimals(ids, source);
+}
+
+async function* readJsonAnimals(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
+  const read = compileReader(ids);
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  for await (const { bytes, first, faults } of source) {
+    const broken = new Set(faults.map(({ line }) => line));
+    const results: (FileAnimal | LineFault)[] = [...faults];
+    for (const [index, text] of utf8.decode(bytes).split("\n").entries()) {
+      if (!broken.has(first + index) && text.trim() !== "") results.push(readLine(read, text, first + index));
+    }
+    yield toPart(results);
+  }
+}
+
+function readLine(read: Reader, text: string, line: number): FileAnimal | LineFault {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    return { line, message: error instanceof RangeError ? "is nested too deeply" : "is not valid JSON" };
+  }
+  return read(value, line);
+}
+
+async function* readCsvAnimals(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
+  const read = compileReader(ids);
+  const schema = schemaOf(ids);
+  const texts = compileTextReaders(schema);
+  let header: CsvRecord | undefined;
+  const toValue = (fields: readonly string[], names: readonly string[]) => {
+    const value: Record<string, unknown> = {};
+    for (const [index, name] of names.entries()) {
+      const text = fields[index] ?? "";
+      // A field that may be absent is, where it is empty.
+      if (text !== "" || schema.required.includes(name as never)) value[name] = texts.get(name)?.(text);
+    }
+    return value;
+  };
+  for await (const { records, faults } of readCsv(source)) {
+    const results: (FileAnimal | LineFault)[] = [...faults];
+    for (const record of records) {
+      if (!header) {
+        header = record;
+        checkHeader(record, Object.keys(schema.properties), schema.required, ids);
+      } else if (record.fields.length === header.fields.length) {
+        results.push(read(toValue(record.fields, header.fields), record.line));
+      } else {
+        const message = `has ${record.fields.length} fields where the header has ${header.fields.length}`;
+        results.push({ line: record.line, message });
+      }
+    }
+    yield toPart(results);
+  }
+  if (!header) yield toPart([{ line: 1, message: "is missing: a CSV file begins with the names of its columns" }]);
+}
+
+/** Throws `UnreadableRest` where a header does not say what the columns are. */
+function checkHeader(
+  { fields, line }: CsvRecord,
+  known: readonly string[],
+  required: readonly string[],
+  ids: IdRule | undefined,
+): void {
+  const strange = fields.find((name) => !known.includes(name));
+  if (strange === "id" && !ids) throw new UnreadableRest(line, `/id ${untoldIds}`);
+  if (strange !== undefined) {
+    throw new UnreadableRest(
+      line,
+      `has the column ${JSON.stringify(strange.slice(0, LONGEST_NAME))}, but known are ${known.join(", ")}`,
+    );
+  }
+  const missing = required.filter((name) => !fields.includes(name));
+  if (missing.length > 0) throw new UnreadableRest(line, `lacks the column ${missing.join(", ")}`);
+  const twice = fields.find((name, index) => fields.indexOf(name) < index);
+  if (twice !== undefined) throw new UnreadableRest(line, `has the column ${twice} twice`);
+}
+
+const untoldIds = "is given, but not whether to keep it (--ids keep) or to assign a new one (--ids new)";
+
+/** What an animal of a file has to be. */
+function schemaOf(ids: IdRule | undefined) {
+  const { id } = Pet.properties;
+  if (!ids) return NewPet;
+  const properties = { id: ids === "keep" ? id : Type.Optional(id), ...NewPet.properties };
+  return Type.Object(properties, { additionalProperties: false }) as unknown as typeof NewPet;
+}
+
+function compileReader(ids: IdRule | undefined): Reader {
+  const schema = schemaOf(ids);
+  const validator = compileValidator(schema);
+  const decode = compileDecoder(schema) ?? ((value: unknown) => value);
+  return (value, line) => {
+    if (!validator.Check(value)) {
+      const faults = faultsOf(validator, value, schema, "", "field");
+      return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? untold : fault))) };
+    }
+    const animal = decode(value) as FileAnimal["animal"];
+    const { id } = animal;
+    if (ids === "keep" && id !== undefined && (id < 1n || id > LARGEST_KEPT_ID)) {
+      return { line, message: `/id must be from 1 to ${LARGEST_KEPT_ID}` };
+    }
+    return { line, animal };
+  };
+}
+
+const untold = { path: "/id", message: untoldIds };
+
+function describe(faults: readonly { path: string; message: string }[]): string {
+  const told = faults.slice(0, FAULTS_OF_A_LINE).map(({ path, message }) => `${path} ${message}`.trim());
+  const more = faults.length - told.length;
+  return `${told.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+}
+
+function toPart(results: readonly (FileAnimal | LineFault)[]): FilePart {
+  const animals: FileAnimal[] = [];
+  const faults: LineFault[] = [];
+  for (const result of results) {
+    if ("animal" in result) animals.push(result);
+    else faults.push(result);
+  }
+  return { animals, faults };
+}
+
+/** What comes before the animals in a file of this format. */
+export function fileHead(format: Format): string {
+  return format === "csv" ? csvLine(columns) : "";
+}
+
+/** Writes animals as the lines of a file. A status that is absent stays absent. */
+export function animalWriter(format: Format): (animals: readonly Pet[]) => string {
+  if (format === "jsonl") return (animals) => animals.map((animal) => `${serialize(animal)}\n`).join("");
+  return (animals) => animals.map((animal) => csvLine(columns.map((name) => String(animal[name] ?? "")))).join("");
+}
+
+const columns = Object.keys(Pet.properties) as (keyof Pet)[];
+const serialize = compileSerializer(Pet);

@@ -1,0 +1,291 @@
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
+import { all, CommitUnknown, type Row, type Storage, statement } from "../../storage/storage.ts";
+import { categoryHasRecord } from "../categories/categories.store.ts";
+import { PetImportStore } from "./pets.import.store.ts";
+import { ImportFailed, type ImportOptions, importAnimals } from "./pets.import.ts";
+import { type CategoryCheck, PetStore } from "./pets.store.ts";
+
+interface CountRow extends Row {
+  category_id: bigint;
+  animals: bigint;
+}
+interface FigureRow extends Row {
+  figure: bigint;
+}
+
+const addCategory = statement("INSERT INTO categories (id, name) VALUES ($1, $2)");
+const kept = statement<CountRow>("SELECT category_id, animals FROM category_animals ORDER BY category_id");
+const counted = statement<CountRow>(
+  "SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id ORDER BY category_id",
+);
+const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+
+let place: TestStore;
+let storage: Storage;
+beforeEach(async () => {
+  place = await newTestStore();
+  storage = await place.open();
+});
+afterEach(async () => {
+  await storage.close();
+  await place.remove();
+});
+
+interface Options extends Partial<ImportOptions> {
+  readonly mayName?: CategoryCheck;
+  /** Done when all is read and checked, before anything is added. */
+  readonly meanwhile?: () => Promise<unknown>;
+}
+
+async function importText(text: string, { mayName, meanwhile, ...more }: Options = {}) {
+  const options = { format: "jsonl", ids: undefined, inParts: false, onProgress: () => {}, ...more } as const;
+  const store = await PetImportStore.open(storage, options.ids, { mayName });
+  const addAll = store.addAll.bind(store);
+  store.addAll = async () => {
+    await meanwhile?.();
+    return addAll();
+  };
+  async function* source() {
+    for (let start = 0; start < text.length; start += 100_000) yield Buffer.from(text.slice(start, start + 100_000));
+  }
+  try {
+    const { faults, ...result } = await importAnimals(store, source(), {
+      stop: new AbortController().signal,
+      ...options,
+    });
+    return { ...result, faults: faults.told, total: faults.total };
+  } finally {
+    await store.close();
+  }
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as Error,
+  );
+const pets = async () => (await new PetStore(storage).page(undefined, 1_000_000)).body;
+const addRex = () => storage.write(() => new PetStore(storage).add({ name: "Rex", categoryId: 1n }));
+const count = async () => Number((await storage.first(countPets))?.figure);
+const names = async () => (await pets()).map(({ name }) => name);
+const lines = (number: number, from = 1) =>
+  Array.from({ length: number }, (_, index) => `{"name":"Pet ${from + index}","categoryId":${index % 3}}\n`).join("");
+/** Imports until so many animals are in, then stops. */
+async function stopAt(text: string, animals: number, more: Options = {}) {
+  const stop = new AbortController();
+  const onProgress: ImportOptions["onProgress"] = ({ added }) => {
+    if (added !== undefined && added >= animals) stop.abort();
+  };
+  return failureOf(importText(text, { ...more, inParts: true, stop: stop.signal, onProgress }));
+}
+
+const loseAnswer = () => Promise.reject(new CommitUnknown("The answer was lost"));
+const removeCats = () => place.run("DELETE FROM categories WHERE id = 2");
+const animal = (id: bigint | number, name = `Pet ${id}`) => `{"id":${id},"name":"${name}","categoryId":1}\n`;
+const none = { added: 0, before: 0, total: 0 };
+
+describe("an import", () => {
+  test("adds all animals, in the order of the file, and keeps the counts of the categories right", async () => {
+    await addRex();
+    expect(await importText(lines(5_000))).toEqual({ added: 5_000, before: 0, faults: [], total: 0 });
+    const found = await pets();
+    expect(found.map(({ name }) => name)).toEqual(["Rex", ...Array.from({ length: 5_000 }, (_, n) => `Pet ${n + 1}`)]);
+    expect(found[1]).toEqual({ id: 2n, name: "Pet 1", categoryId: 0n });
+    expect(await storage.all(kept)).toEqual(await storage.all(counted));
+  });
+
+  test("whose commit is not answered does not say that nothing was added", async () => {
+    const stage = storage.stage.bind(storage);
+    const failing = spyOn(storage, "stage").mockImplementation(async (table) =>
+      Object.assign(await stage(table), { write: loseAnswer }),
+    );
+    const failure = await failureOf(importText(lines(1)));
+    failing.mockRestore();
+    expect(failure?.message).toBe(
+      "The store failed: The answer was lost. What was being added may be in the store, or not: look there first.",
+    );
+  });
+
+  test("is told of in the history of each animal, with its time", async () => {
+    const before = Date.now();
+    await importText('{"name":"Rex","categoryId":1,"status":"sold"}\n');
+    const [change] = (await new PetStore(storage).statusChanges(1n, undefined, 10))?.body ?? [];
+    expect(change).toMatchObject({ cause: "imported", to: "sold" });
+    expect(Date.parse(change?.at ?? "")).toBeWithin(before, Date.now() + 1);
+  });
+
+  test("of nothing adds nothing", async () => {
+    expect(await importText("")).toMatchObject(none);
+    expect(await importText("", { inParts: true })).toMatchObject(none);
+  });
+
+  test.each([false, true])(
+    "of a file with a bad line adds nothing and names them all (in parts: %p)",
+    async (inParts) => {
+      const text = `${lines(12_000)}{"name":"Tom"}\n${lines(10)}nonsense\n`;
+      expect(await importText(text, { inParts })).toEqual({
+        added: 0,
+        before: 0,
+        faults: [
+          { line: 12_001, message: "/categoryId is required" },
+          { line: 12_012, message: "is not valid JSON" },
+        ],
+        total: 2,
+      });
+      expect(await count()).toBe(0);
+    },
+  );
+
+  test("tells of fifty bad lines and counts the others", async () => {
+    const { faults, total } = await importText("nonsense\n".repeat(1_234));
+    expect([faults.length, faults[49]?.line, total]).toEqual([50, 50, 1_234]);
+  });
+
+  test.each([false, true])("that is stopped while it reads adds nothing (in parts: %p)", async (inParts) => {
+    const stop = new AbortController();
+    const onProgress = () => stop.abort();
+    const failure = await failureOf(importText(lines(20_000), { stop: stop.signal, onProgress, inParts }));
+    expect(failure).toBeInstanceOf(ImportFailed);
+    expect(failure?.message).toBe("It was stopped. Nothing was added.");
+    expect(await count()).toBe(0);
+  });
+
+  // The pages of its file are the embedded engine's own.
+  if (!onPostgres) {
+    test("into a store without room adds nothing, and says so", async () => {
+      const [size] = await storage.all(statement("PRAGMA page_count"));
+      await storage.all(statement(`PRAGMA max_page_count = ${Number(size?.["page_count"]) + 5}`));
+      const failure = await failureOf(importText(lines(20_000)));
+      expect(failure?.message).toBe("The store failed: database or disk is full. Nothing was added.");
+      expect([await count(), await storage.all(kept)]).toEqual([0, []]);
+      await storage.all(statement("PRAGMA max_page_count = 1000000"));
+      expect(await importText(lines(20_000))).toMatchObject({ added: 20_000 });
+    });
+  }
+
+  test("waits for nobody who holds the store while it reads", async () => {
+    const unlock = await place.lock();
+    let staged = 0;
+    const onProgress: ImportOptions["onProgress"] = (progress) => {
+      staged = progress.staged;
+    };
+    await importText(lines(5_000), { onProgress, meanwhile: unlock });
+    expect([staged, await count()]).toEqual([5_000, 5_000]);
+  });
+});
+
+describe("an import in parts", () => {
+  test("that is stopped goes on behind the last part, and adds each animal once", async () => {
+    const text = lines(35_000);
+    expect((await stopAt(text, 10_000))?.message).toBe(
+      "It was stopped. 10000 animals of the file are in the store; the same command goes on behind them.",
+    );
+    expect(await count()).toBe(10_000);
+    await addRex();
+    expect(await importText(text, { inParts: true })).toMatchObject({ added: 25_000, before: 10_000 });
+    const found = await names();
+    expect([found.length, new Set(found).size]).toEqual([35_001, 35_001]);
+    expect(await storage.all(kept)).toEqual(await storage.all(counted));
+  });
+
+  test("that came to its end adds nothing when it is started again", async () => {
+    await importText(lines(12_000), { inParts: true });
+    expect(await importText(lines(12_000), { inParts: true })).toMatchObject({ added: 0, before: 12_000 });
+    expect(await count()).toBe(12_000);
+  });
+
+  test("is another one when a byte of the file is another, and is not what adds all at once", async () => {
+    await importText(lines(10), { inParts: true });
+    expect(await importText(lines(10).replace("Pet 3", "Pet X"), { inParts: true })).toMatchObject({
+      added: 10,
+      before: 0,
+    });
+    expect(await importText(lines(10))).toMatchObject({ added: 10, before: 0 });
+    expect(await count()).toBe(30);
+  });
+
+  test("that two processes do at once adds each animal once", async () => {
+    const text = lines(55_000);
+    const [first, other] = [storage, await place.open()];
+    const imports = [first, other].map((store) => {
+      storage = store;
+      return importText(text, { inParts: true });
+    });
+    await Promise.all(imports);
+    storage = first;
+    await other.close();
+    const found = await names();
+    expect([found.length, new Set(found).size]).toEqual([55_000, 55_000]);
+  });
+});
+
+describe("where animals may name only categories that exist, an import", () => {
+  beforeEach(() => storage.write(() => all(addCategory, 1, "Dogs")));
+  const mayName = categoryHasRecord;
+  const text = '{"name":"Rex","categoryId":1}\n{"name":"Tom","categoryId":2}\n{"name":"Ida","categoryId":1}\n';
+
+  test("refuses a line that names another", async () => {
+    expect(await importText(text, { mayName })).toMatchObject({
+      added: 0,
+      faults: [{ line: 2, message: "/categoryId is not the id of a category" }],
+    });
+    await storage.write(() => all(addCategory, 2, "Cats"));
+    expect(await importText(text, { mayName })).toMatchObject({ added: 3, faults: [] });
+  });
+
+  test("adds nothing when one is deleted before the animals are added", async () => {
+    await storage.write(() => all(addCategory, 2, "Cats"));
+    const failure = await failureOf(importText(text, { mayName, meanwhile: removeCats }));
+    expect(failure?.message).toBe("The store was changed meanwhile. Category 2 was deleted. Nothing was added.");
+    expect(await count()).toBe(0);
+  });
+});
+
+describe("an import that keeps ids", () => {
+  test("adds the animals under them, and new ones come behind the largest", async () => {
+    expect(await importText(animal(7) + animal(2n ** 62n) + animal(3), { ids: "keep" })).toMatchObject({ added: 3 });
+    expect((await pets()).map(({ id }) => id)).toEqual([3n, 7n, 2n ** 62n]);
+    expect((await addRex())?.id).toBe(2n ** 62n + 1n);
+  });
+
+  test("refuses each line whose id is taken, in the store or by a line before it", async () => {
+    await importText(animal(7), { ids: "keep" });
+    const text = animal(1) + animal(7) + animal(2) + animal(1) + animal(1);
+    expect(await importText(text, { ids: "keep" })).toEqual({
+      added: 0,
+      before: 0,
+      faults: [
+        { line: 2, message: "/id 7 is taken in the store" },
+        { line: 4, message: "/id 1 is on an earlier line too" },
+        { line: 5, message: "/id 1 is on an earlier line too" },
+      ],
+      total: 3,
+    });
+    const many = Array.from({ length: 300 }, () => animal(7)).join("");
+    expect(await importText(many, { ids: "keep" })).toMatchObject({ total: 299 + 300 });
+    expect(await count()).toBe(1);
+  });
+
+  test("adds nothing when an id is given to another animal before the animals are added", async () => {
+    const failure = await failureOf(importText(animal(1) + animal(2), { ids: "keep", meanwhile: addRex }));
+    expect(failure?.message).toBe(
+      "The store was changed meanwhile. The id 1, of line 1, was given to another animal. Nothing was added.",
+    );
+    expect(await names()).toEqual(["Rex"]);
+  });
+
+  test("in parts does so as well, and goes on where it was stopped", async () => {
+    const text = Array.from({ length: 15_000 }, (_, index) => animal(15_000 - index)).join("");
+    await stopAt(text, 10_000, { ids: "keep" });
+    const goOn = () => importText(text, { ids: "keep", inParts: true });
+    expect(await goOn()).toMatchObject({ added: 5_000, before: 10_000 });
+    expect(await goOn()).toMatchObject({ added: 0, before: 15_000 });
+    expect((await pets()).every(({ id, name }) => name === `Pet ${id}`)).toBe(true);
+  });
+
+  test("or gives new ones, leaves them out", async () => {
+    await importText(animal(7) + animal(7), { ids: "new" });
+    expect((await pets()).map(({ id }) => id)).toEqual([1n, 2n]);
+  });
+});

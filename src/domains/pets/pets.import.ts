@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
+import { FileError } from "../../files/new-file.ts";
+import { CommitUnknown, StorageUnavailable } from "../../storage/storage.ts";
+import { type Format, type IdRule, readAnimals } from "./pets.files.ts";
+import { ChangedMeanwhile, type PetImportStore, start } from "./pets.import.store.ts";
+
+/** Animals of a part: adding them holds up other writers for some hundredths of a second. */
+const PART = 10_000;
+/** Milliseconds between two parts. It is longer than others wait before they try again to write. */
+const PAUSE = 10;
+
+export interface ImportOptions {
+  readonly format: Format;
+  /** Without it, an id in the file is a fault. */
+  readonly ids: IdRule | undefined;
+  /** In parts, each kept for good, instead of all at once. */
+  readonly inParts: boolean;
+  readonly stop: AbortSignal;
+  readonly onProgress: (progress: ImportProgress) => void;
+}
+
+/** How far it has come. `bytes` are those that were read, `staged` the animals in them. */
+export interface ImportProgress {
+  readonly bytes: number;
+  readonly staged: number;
+  /** Animals that are in the store; undefined while the file is read. */
+  readonly added: number | undefined;
+}
+
+export interface ImportResult {
+  /** Animals that were added now, and by earlier imports of the same file in parts. */
+  readonly added: number;
+  readonly before: number;
+  /** What is wrong with the file. If there is anything, nothing was added. */
+  readonly faults: LineFaults;
+}
+
+/** An import that did not come to its end: why, and what of it is in the store. */
+export class ImportFailed extends Error {
+  override readonly name = "ImportFailed";
+}
+
+/**
+ * Brings the animals of a file into the store. The whole file is read and checked, into a stage,
+ * before any is added. Rejects with `ImportFailed`.
+ */
+export async function importAnimals(
+  store: PetImportStore,
+  source: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const done = { before: 0, added: 0 };
+  try {
+    const { faults, staged, digest, bytes } = await stageAnimals(store, source, options);
+    const position = options.inParts ? await store.position(digest) : start;
+    await store.checkIds(faults, position);
+    done.before = Number(position.animals);
+    if (faults.total > 0) return { ...done, faults };
+    const report = () => options.onProgress({ bytes, staged, added: done.before + done.added });
+    if (!options.inParts) {
+      report();
+      await store.addAll();
+      return { ...done, added: staged, faults };
+    }
+    for (;;) {
+      report();
+      requireGo(options.stop);
+      const next = await store.addPart(digest, PART);
+      if (!next) return { ...done, faults };
+      done.added = Number(next.animals) - done.before;
+      await Bun.sleep(PAUSE); // for the writes of others
+    }
+  } catch (error) {
+    throw explain(error, options, done.before + done.added);
+  }
+}
+
+/** Reads the whole file: its animals go to the stage, what is wrong with it is collected. */
+async function stageAnimals(store: PetImportStore, source: AsyncIterable<Uint8Array>, options: ImportOptions) {
+  const { format, ids, stop, onProgress } = options;
+  const faults = new LineFaults();
+  // The same bytes read in another way are another import.
+  const digest = createHash("sha256").update(`${format} ${ids}\n`);
+  let bytes = 0;
+  let staged = 0;
+  async function* watched() {
+    for await (const piece of source) {
+      requireGo(stop);
+      digest.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+    requireGo(stop);
+  }
+  try {
+    for await (const part of readAnimals(format, ids, readLines(watched()))) {
+      faults.add(part.faults);
+      await store.add(part.animals, faults);
+      staged += part.animals.length;
+      onProgress({ bytes, staged, added: undefined });
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableRest)) throw error;
+    faults.add([{ line: error.line, message: error.message }]);
+  }
+  return { faults, staged, digest: digest.digest("hex"), bytes };
+}
+
+class Stopped extends Error {}
+
+function requireGo(stop: AbortSignal): void {
+  if (stop.aborted) throw new Stopped();
+}
+
+function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number): unknown {
+  const reason = reasonOf(error, stop);
+  if (reason === undefined) return error;
+  const rest =
+    inParts && kept > 0
+      ? `${kept} animals of the file are in the store; the same command goes on behind them.`
+      : "Nothing was added.";
+  if (error instanceof CommitUnknown) {
+    return new ImportFailed(`${reason} What was being added may be in the store, or not: look there first.`, {
+      cause: error,
+    });
+  }
+  return new ImportFailed(`${reason} ${rest}`, { cause: error });
+}
+
+function reasonOf(error: unknown, stop: AbortSignal): string | undefined {
+  if (error instanceof Stopped || (stop.aborted && (error as Error).name === "AbortError")) return "It was stopped.";
+  if (error instanceof StorageUnavailable) return `The store failed: ${error.message}.`;
+  if (error instanceof ChangedMeanwhile) return `The store was changed meanwhile. ${error.message}`;
+  return error instanceof FileError ? error.message : undefined;
+}

@@ -1,0 +1,104 @@
+import { type Row, type SqlParameter, type Statement, statement } from "../../storage/storage.ts";
+import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
+
+export interface PetRow extends Row {
+  id: bigint;
+  name: string;
+  category_id: bigint;
+  status: PetStatus | null;
+}
+export interface IdRow extends Row {
+  id: bigint;
+}
+export interface FigureRow extends Row {
+  figure: bigint;
+}
+
+export const columns = "id, name, category_id, status";
+
+export const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
+export const rowsAfter = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
+export const rowsAfterByStatus = statement<PetRow>(
+  `SELECT ${columns} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);
+export const insert = statement<IdRow>(
+  "INSERT INTO pets (name, category_id, status, added_at, added_by) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+);
+export const setStatus = statement("UPDATE pets SET status = $1 WHERE id = $2");
+export const setFields = statement("UPDATE pets SET name = $1, category_id = $2, status = $3 WHERE id = $4");
+export const remove = statement("DELETE FROM pets WHERE id = $1");
+export const countByCategory = statement<FigureRow>(
+  "SELECT animals AS figure FROM category_animals WHERE category_id = $1",
+);
+export const moveCategory = statement("UPDATE pets SET category_id = $1 WHERE category_id = $2");
+export const firstUnnamedCategory = statement<FigureRow>(`
+  WITH RECURSIVE candidate (figure) AS (
+    SELECT CAST($1 AS BIGINT)
+    UNION ALL
+    SELECT figure + 1 FROM candidate WHERE EXISTS (SELECT 1 FROM category_animals WHERE category_id = candidate.figure AND animals > 0)
+  )
+  SELECT max(figure) AS figure FROM candidate
+`);
+
+export function toPet({ id, name, category_id, status }: PetRow): Pet {
+  return status === null ? { id, name, categoryId: category_id } : { id, name, categoryId: category_id, status };
+}
+
+/** How many animals one page of a category looks through: a bound on its cost, about a millisecond. */
+const REACH = 10_000;
+
+/** A statement with its parameters. */
+export interface Query<R extends Row> {
+  readonly statement: Statement<R>;
+  readonly parameters: readonly SqlParameter[];
+}
+
+/** The queries of one page of a list with any filters, of up to `limit` animals behind `after`. */
+export interface PageQueries {
+  readonly rows: Query<PetRow>;
+  /** Where the page looks through no more than `REACH` animals: finds the last of them, if there are so many. */
+  readonly reached?: Query<IdRow>;
+}
+
+export function pageQueries(after: bigint | undefined, limit: number, filters: ListFilters): PageQueries {
+  const { status, categoryId, ids, sort } = filters;
+  const parameters: SqlParameter[] = [];
+  const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
+  const [order, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
+  const conditions = [
+    ...(status === undefined ? [] : [`status = ${bind(status)}`]),
+    ...(after === undefined ? [] : [`id ${beyond} ${bind(after)}`]),
+    ...(ids === undefined ? [] : [`id IN (${padded(ids).map(bind).join(", ")})`]),
+    ...(ids === undefined || categoryId === undefined ? [] : [`category_id = ${bind(categoryId)}`]),
+  ];
+  const which = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+  if (categoryId === undefined || ids) {
+    const sql = `SELECT ${columns} FROM pets ${which} ORDER BY id ${order} LIMIT ${bind(limit)}`;
+    return { rows: { statement: remembered(sql), parameters } };
+  }
+  const looked = `FROM pets ${which} ORDER BY id ${order}`;
+  const reached = {
+    statement: remembered<IdRow>(`SELECT id ${looked} LIMIT 1 OFFSET ${REACH - 1}`),
+    parameters: [...parameters],
+  };
+  // No index leads from a category to its animals (docs/decisions.md): those of one stretch are looked through.
+  const found = `SELECT id FROM (SELECT id, category_id ${looked} LIMIT ${REACH}) AS looked
+    WHERE category_id = ${bind(categoryId)} ORDER BY id ${order} LIMIT ${bind(limit)}`;
+  const sql = `SELECT ${columns} FROM pets WHERE id IN (${found}) ORDER BY id ${order}`;
+  return { rows: { statement: remembered(sql), parameters }, reached };
+}
+
+/** Each text makes one statement: there are few, and an engine prepares each once. */
+const statements = new Map<string, Statement>();
+
+function remembered<R extends Row>(sql: string): Statement<R> {
+  let known = statements.get(sql);
+  if (!known) statements.set(sql, (known = statement(sql)));
+  return known as Statement<R>;
+}
+
+/** The ids, the last one repeated up to one of few lengths, so that there are few statements. */
+function padded(ids: readonly bigint[]): readonly bigint[] {
+  const length = [1, 10, 100].find((one) => one >= ids.length) ?? ids.length;
+  return Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
+}

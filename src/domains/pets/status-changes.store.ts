@@ -1,0 +1,85 @@
+import type { Clock } from "../../clock.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { all, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import type { PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
+
+interface OriginRow extends Row {
+  status: PetStatus | null;
+  added_at: bigint | null;
+  added_by: StatusCause | null;
+}
+interface ChangeRow extends Row {
+  number: bigint;
+  at: bigint;
+  from_status: PetStatus | null;
+  to_status: PetStatus;
+  cause: StatusCause;
+}
+
+const origin = statement<OriginRow>("SELECT status, added_at, added_by FROM pets WHERE id = $1");
+// Numbered for each animal, so that its changes lie side by side and a page of them is read in one piece.
+const rowsAfter = statement<ChangeRow>(`
+  SELECT number, at, from_status, to_status, cause FROM pet_status_changes
+  WHERE pet_id = $1 AND number > $2 ORDER BY number LIMIT $3
+`);
+const insert = statement(`
+  INSERT INTO pet_status_changes (pet_id, number, at, from_status, to_status, cause)
+  VALUES ($1, (SELECT coalesce(max(number), 0) + 1 FROM pet_status_changes WHERE pet_id = $1), $2, $3, $4, $5)
+`);
+const removeAll = statement("DELETE FROM pet_status_changes WHERE pet_id = $1");
+
+/** A page of changes; `next` is the number of its last one, if more follow. */
+export interface StatusChangePage {
+  readonly body: StatusChange[];
+  readonly next?: bigint;
+}
+
+/**
+ * How the status of each animal changed. That it was added is the change with number 0, which is not
+ * kept here but follows from the animal and its first change: adding one must not cost another row.
+ */
+export class StatusChanges {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor(storage: Storage, clock: Clock) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  /** Up to `limit` changes behind number `after`, the oldest first. Undefined if there is no such animal. */
+  page(petId: bigint, after: bigint | undefined, limit: number): MaybePromise<StatusChangePage | undefined> {
+    return whenReady(this.#storage.first(origin, petId), (pet) => {
+      if (!pet) return undefined;
+      return whenReady(this.#storage.all(rowsAfter, petId, after ?? 0, limit + 1), (rows) => {
+        const changes = after === undefined ? [firstOf(pet, rows[0]), ...rows.map(toChange)] : rows.map(toChange);
+        const body = changes.slice(0, limit);
+        return changes.length > limit ? { body, next: (after ?? -1n) + BigInt(limit) } : { body };
+      });
+    });
+  }
+
+  /** Part of a transaction: notes a change that happens now. */
+  *note(petId: bigint, from: PetStatus | undefined, to: PetStatus, cause: StatusCause): Transaction<void> {
+    yield* all(insert, petId, this.#clock.now(), from ?? null, to, cause);
+  }
+
+  /** Part of a transaction: forgets the changes of an animal. */
+  *forget(petId: bigint): Transaction<void> {
+    yield* all(removeAll, petId);
+  }
+}
+
+function firstOf({ status, added_at, added_by }: OriginRow, next: ChangeRow | undefined): StatusChange {
+  const to = next ? next.from_status : status;
+  return {
+    ...(added_at === null ? {} : { at: timestampOf(added_at) }),
+    cause: added_by ?? "added",
+    ...(to === null ? {} : { to }),
+  };
+}
+
+function toChange({ at, from_status, to_status, cause }: ChangeRow): StatusChange {
+  return { at: timestampOf(at), cause, ...(from_status === null ? {} : { from: from_status }), to: to_status };
+}

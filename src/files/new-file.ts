@@ -1,0 +1,103 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** File systems without hard links say so in one of these ways. */
+const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/** A file that cannot be read or written, in words for the person at the terminal. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+}
+
+/**
+ * Writes a file that appears under its name only when it is whole and on disk. What has the name
+ * already stays and is a fault, or is replaced at once; of a link, what it leads to. Returns the size
+ * in bytes. Rejects with `FileError`, or with what the pieces threw; then nothing is left.
+ */
+export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
+  const isThere = existsSync(name);
+  if (isThere && !mayReplace) throw exists(name);
+  const path = isThere ? realpathSync(name) : name;
+  if (isThere && !statSync(path).isFile()) throw new FileError(`${path} is not a file that can be replaced.`);
+  const unfinished = `${path}.unfinished-${process.pid}`;
+  try {
+    const bytes = await writePieces(await open(unfinished, "wx", 0o600), pieces);
+    if (mayReplace) await rename(unfinished, path);
+    else await nameAnew(unfinished, path);
+    await syncFolder(dirname(path));
+    return bytes;
+  } catch (error) {
+    throw asFileError(error, path);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Promise<number> {
+  let bytes = 0;
+  try {
+    for await (const piece of pieces) {
+      await file.writeFile(piece);
+      bytes += Buffer.byteLength(piece);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return bytes;
+}
+
+/** Gives a file a name that nobody else may have. Renaming would replace what has come meanwhile. */
+async function nameAnew(file: string, name: string): Promise<void> {
+  try {
+    await link(file, name);
+  } catch (error) {
+    if (!noLinks.has(codeOf(error))) throw error;
+    if (existsSync(name)) throw exists(name);
+    await rename(file, name);
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The error of a file system in words; any other as it is. */
+export function asFileError(error: unknown, path: string): unknown {
+  switch (codeOf(error)) {
+    case "":
+      return error;
+    case "EEXIST":
+      return exists(path);
+    case "ENOSPC":
+    case "EDQUOT":
+    case "EFBIG":
+      return new FileError(`There is no room for ${path}.`, { cause: error });
+    case "ENOENT":
+      return new FileError(`${path} does not exist.`, { cause: error });
+    case "EISDIR":
+      return new FileError(`${path} is a folder.`, { cause: error });
+    case "EACCES":
+      return new FileError(`${path} may not be used by this user.`, { cause: error });
+    case "EPIPE":
+      return new FileError(`Nobody reads ${path} any more.`, { cause: error });
+    default:
+      return new FileError(`${path} failed: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+function exists(path: string): FileError {
+  return new FileError(`${path} exists already.`);
+}
+
+/** The system's name for an error (`ENOENT`); empty for errors of another kind. */
+function codeOf(error: unknown): string {
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  return typeof code === "string" && syscall !== undefined ? code : "";
+}

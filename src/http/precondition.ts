@@ -1,0 +1,21 @@
+import type { Operation } from "../contract/operation.ts";
+import { compileSerializer } from "../contract/serialize.ts";
+import { entityTag, namesEntityTag } from "./entity-tag.ts";
+
+/** Whether a resource is still what the client expects. */
+type Matches = (current: unknown) => boolean;
+
+const always: Matches = () => true;
+
+/**
+ * Compiles the reader of `If-Match` (RFC 9110, section 13.1.1); undefined for an operation that does
+ * not honour it. What it gives is asked inside the transaction, about the resource as it is there.
+ */
+export function compilePrecondition({ ifMatch }: Operation): ((headers: Headers) => Matches) | undefined {
+  if (!ifMatch) return undefined;
+  const serialize = compileSerializer(ifMatch);
+  return (headers) => {
+    const expected = headers.get("if-match");
+    return expected === null ? always : (current) => namesEntityTag(expected, entityTag(serialize(current)));
+  };
+}

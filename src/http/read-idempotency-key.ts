@@ -1,0 +1,24 @@
+import type { TSchema } from "typebox";
+import type { Fault } from "../contract/errors.ts";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
+import { PATTERN_MEANING } from "../contract/schemas.ts";
+
+export type KeyResult = { readonly value: string | undefined } | { readonly faults: Fault[] };
+
+const { pattern, [PATTERN_MEANING]: meaning } = IdempotencyKey as TSchema as Readonly<Record<string, string>>;
+const form = new RegExp(pattern as string);
+const fault: Fault = {
+  path: `/header/${IDEMPOTENCY_KEY}`,
+  message: `must hold ${meaning}`,
+};
+
+/** What a request without the header has. */
+export const noKey: KeyResult = { value: undefined };
+
+/** The name that a client gave its request: the content of a structured-field string, or a bare text. */
+export function readIdempotencyKey({ headers }: Request): KeyResult {
+  const text = headers.get(IDEMPOTENCY_KEY);
+  if (text === null) return noKey;
+  if (!form.test(text)) return { faults: [fault] }; // also where it came twice: both are then one text with a space
+  return { value: text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text };
+}

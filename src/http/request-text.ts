@@ -1,0 +1,21 @@
+import type { Input, Operation } from "../contract/operation.ts";
+import { compileSerializer } from "../contract/serialize.ts";
+import { compilePath } from "./fill-path.ts";
+
+/** What a request says, as texts that are the same for two requests that say the same. */
+export interface RequestText {
+  /** The method and the path, with its parameters filled in. */
+  readonly target: (input: Input) => string;
+  /** The query and the body as they were understood: neither spaces nor the order of fields make a difference. */
+  readonly content: (input: Input) => string;
+}
+
+export function compileRequestText({ method, path, query, body }: Operation): RequestText {
+  const fillPath = compilePath(path);
+  const writeQuery = query ? compileSerializer(query) : () => "";
+  const writeBody = body ? compileSerializer(body.schema) : () => "";
+  return {
+    target: ({ params }) => `${method} ${fillPath(params)}`,
+    content: (input) => `${writeQuery(input.query)}\n${writeBody(input.body)}`, // JSON has no bare line feed
+  };
+}

@@ -1,0 +1,94 @@
+import type { Clock } from "../clock.ts";
+import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../contract/errors.ts";
+import type { Change, Input, Success, Write } from "../contract/operation.ts";
+import { bearerToken } from "./bearer-token.ts";
+import { requireDeclared } from "./compiled-operation.ts";
+import type { Exchange } from "./exchange.ts";
+import { isFinal, readOutcome, writeOutcome } from "./kept-answer.ts";
+import type { AnswerRecord, AnswerRecords } from "./ports.ts";
+import { seal, unseal } from "./sealed-text.ts";
+
+/** Seconds after which a client may ask again for the answer to a request that is still running. */
+const RUNNING_RETRY = 1;
+/** Characters kept of a digest: 132 bits. */
+const DIGEST_LENGTH = 22;
+
+/**
+ * Serves requests that have an idempotency key, so that one which is sent again does nothing twice: its
+ * answer is kept in the transaction that does it. A name is an account's, for one method and path.
+ */
+export class SafeRetries {
+  readonly #records: AnswerRecords;
+  readonly #write: Write;
+  readonly #clock: Clock;
+  /** Digests of the names of requests whose transaction has not ended, though it may be too late for their answer. */
+  readonly #running = new Set<string>();
+
+  constructor(records: AnswerRecords, write: Write, clock: Clock) {
+    this.#records = records;
+    this.#write = write;
+    this.#clock = clock;
+  }
+
+  /** Requests whose transaction has not ended. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Serves a request whose input has an idempotency key; says in the exchange if the outcome was given before. */
+  async serve(exchange: Exchange, input: Input): Promise<Success | Failure> {
+    const { operation: compiled, caller, request } = exchange;
+    if (!compiled?.requestText || !caller) throw new TypeError("A request that cannot have a name has one.");
+    const { operation, requestText } = compiled;
+    const key = input.idempotencyKey as string;
+    // What only the client has: nobody else may read a secret again, neither here nor in the store.
+    const secret = operation.answer.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
+    const name = digest(`${caller.accountId}\n${requestText.target(input)}\n${key}`);
+    const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";
+    const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${requestText.content(input)}`);
+    if (this.#running.has(name)) {
+      const message = "A request with this Idempotency-Key is still running. Ask again for its answer.";
+      return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });
+    }
+
+    const records = this.#records;
+    const write = (outcome: Success | Failure) => writeOutcome(outcome, compiled, input);
+    const now = this.#clock.now();
+    function* once(change: () => Change<Success | Failure>): Change<AnswerRecord | Success | Failure> {
+      const known = yield* records.claim(name, fingerprint, now);
+      if (known) return known;
+      const outcome = yield* records.around(change());
+      if ("error" in outcome) requireDeclared(outcome, operation);
+      if (isFinal(outcome)) {
+        const text = write(outcome);
+        yield* records.keep(name, secret === "" ? text : seal(text, secret, name));
+      } else yield* records.release(name);
+      return outcome;
+    }
+    this.#running.add(name);
+    try {
+      return await compiled.serve(input, async (change) => {
+        const outcome = await this.#write(() => once(change));
+        if (!("fingerprint" in outcome)) return outcome;
+        if (outcome.fingerprint !== fingerprint) return reused(secret !== "");
+        exchange.isReplay = true;
+        const { answer } = outcome;
+        return readOutcome(secret === "" ? answer : unseal(answer, secret, name), operation);
+      });
+    } finally {
+      this.#running.delete(name);
+    }
+  }
+}
+
+function reused(isSecret: boolean): Failure {
+  const what = isSecret ? "another body, query or API key" : "another body, query or If-Match";
+  return failure(
+    idempotencyKeyReused,
+    `The Idempotency-Key came before with ${what}. Take a new one for a new request.`,
+  );
+}
+
+function digest(text: string): string {
+  return Bun.SHA256.hash(text, "base64").slice(0, DIGEST_LENGTH);
+}

@@ -1,0 +1,62 @@
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { Limiter } from "./http/ports.ts";
+import { addressQuota } from "./limits/address-quota.ts";
+import { LimitStore } from "./limits/limits.store.ts";
+import { MemoryLimiter, nothingKept } from "./limits/memory-limiter.ts";
+import { connectValkey } from "./limits/valkey/valkey-connection.ts";
+import { ValkeyCounts } from "./limits/valkey/valkey-counts.ts";
+import { Share, ValkeyLimiter } from "./limits/valkey/valkey-limiter.ts";
+import type { Storage } from "./storage/storage.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+
+/** The limiter of a running service, and what it has to have done. */
+export interface LimiterEngine {
+  readonly limiter: Limiter;
+  /** Writes down what has changed, and lets go of what is no longer needed. To be called twice a second. */
+  save(): Promise<void>;
+  close(): void;
+}
+
+const gauges = {
+  accounts: "Accounts whose windows are in memory.",
+  addresses: "Addresses whose windows are in memory.",
+  keys: "Keys that were limited lately or are banned.",
+};
+
+/**
+ * Opens the limiter that the settings choose: the memory of this process, which the store outlives it in,
+ * or a Valkey or Redis server that all processes share.
+ */
+export async function openLimiter(
+  { valkey }: Config,
+  { storage, clock, log, metrics }: { storage: Storage; clock: Clock; log: Log; metrics: Metrics },
+): Promise<LimiterEngine> {
+  const share = new Share();
+  const memory =
+    valkey === undefined
+      ? await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota)
+      : await MemoryLimiter.open(nothingKept, clock, share.of(addressQuota));
+  for (const [kind, meaning] of Object.entries(gauges) as [keyof typeof gauges, string][]) {
+    metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
+  }
+  const save = () => memory.save();
+  if (valkey === undefined) return { limiter: memory, save, close: () => {} };
+
+  const limiter = await ValkeyLimiter.open({
+    counts: new ValkeyCounts(await connectValkey(valkey)),
+    local: memory,
+    share,
+    addressQuota,
+    changed: (alone, reason) => {
+      if (alone) log.warn("limits are counted by this process alone", { reason: reason?.message ?? "" });
+      else log.info("limits are counted together again");
+    },
+  });
+  metrics.gauge("petstore_limiter_alone", "1 while this process counts limits alone, because the server is away.", () =>
+    Number(limiter.isAlone),
+  );
+  metrics.gauge("petstore_limiter_processes", "Processes that count limits together.", () => share.processes);
+  return { limiter, save, close: () => limiter.close() };
+}

@@ -1,0 +1,83 @@
+import type { Boot, Clock } from "../clock.ts";
+
+/**
+ * A difference between the two clocks that changes by more than this is a jump of the wall clock, in
+ * milliseconds. What time daemons correct by less they do by running slower or faster, which both
+ * clocks follow.
+ */
+const JUMP = 100;
+
+/** A moment, read once for a whole decision. */
+export interface Moment {
+  /** Wall clock, unix milliseconds. */
+  readonly wall: number;
+  /** Milliseconds since the start of the machine, which no setting of the wall clock changes. */
+  readonly monotonic: number;
+  /** Counts the jumps of the wall clock so far. */
+  readonly jumps: number;
+  /** Tells this start of the machine from others. */
+  readonly boot: number;
+}
+
+/**
+ * Reads the clocks and notices when the wall clock jumps. What lasts a stated time (a minute, a ban)
+ * ends by the monotonic clock, so that no jump ends or lengthens it.
+ */
+export class Moments {
+  readonly #clock: Clock;
+  readonly #boot: Boot;
+  #difference: number;
+  #jumps = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#boot = clock.boot;
+    this.#difference = clock.now() - clock.monotonic();
+  }
+
+  now(): Moment {
+    let wall = this.#clock.now();
+    let monotonic = this.#clock.monotonic();
+    if (this.#isJump(wall, monotonic)) {
+      // The thread may have been held up between the two. Not twice.
+      wall = this.#clock.now();
+      monotonic = this.#clock.monotonic();
+      if (this.#isJump(wall, monotonic)) {
+        this.#difference = wall - monotonic;
+        this.#jumps++;
+      }
+    }
+    return { wall, monotonic: monotonic + this.#boot.offset, jumps: this.#jumps, boot: this.#boot.id };
+  }
+
+  #isJump(wall: number, monotonic: number): boolean {
+    return Math.abs(wall - monotonic - this.#difference) > JUMP;
+  }
+}
+
+/**
+ * The end of a stated time as it is kept in the store, in whole milliseconds. The wall clock may be set
+ * while no process runs, but as long as the machine is not started anew its own time tells.
+ */
+export interface StoredEnd {
+  /** Unix time. */
+  readonly wall: number;
+  /** Time since the start of the machine that `boot` tells. */
+  readonly monotonic: number;
+  readonly boot: number;
+}
+
+/** The end of what lasts for another `rest` milliseconds. */
+export function storedEnd(rest: number, { wall, monotonic, boot }: Moment): StoredEnd {
+  return { wall: Math.ceil(wall + rest), monotonic: Math.ceil(monotonic + rest), boot };
+}
+
+/**
+ * Milliseconds until an end; negative where it has passed. `opened` is when the limiter began: what was
+ * stored before the machine started is compared with the wall clock of that moment, so that no later
+ * one matters. At most `longest`: a wall clock that was set back must not lengthen anything.
+ */
+export function restUntil(end: StoredEnd, longest: number, moment: Moment, opened: Moment): number {
+  if (end.boot === moment.boot) return Math.min(end.monotonic - moment.monotonic, longest);
+  return Math.min(end.wall - opened.wall, longest) - (moment.monotonic - opened.monotonic);
+}

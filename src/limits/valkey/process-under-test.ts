@@ -1,0 +1,43 @@
+import type { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { systemClock } from "../../clock.ts";
+import type { Quota } from "../../quota.ts";
+import { addressQuota } from "../address-quota.ts";
+import { MemoryLimiter, nothingKept } from "../memory-limiter.ts";
+import { connectValkey } from "./valkey-connection.ts";
+import { ValkeyCounts } from "./valkey-counts.ts";
+import { Share, ValkeyLimiter } from "./valkey-limiter.ts";
+import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
+
+/** The limiter of one of several processes. */
+export interface TestProcess {
+  readonly limiter: ValkeyLimiter;
+  readonly share: Share;
+  /** True for each time that it began to decide alone, false for each time that it ended. */
+  readonly changes: readonly boolean[];
+  readonly close: () => Promise<void>;
+}
+
+let places = 0;
+
+/**
+ * Opens the limiter of one process. It counts together with those that have the same `place`, by the
+ * server's clock, or by the one that is given.
+ */
+export async function openProcess(
+  url: string,
+  options: { clock?: ManualClock; place?: string; quota?: Quota; patience?: number } = {},
+): Promise<TestProcess> {
+  const { clock, place = `test-${++places}:`, quota = addressQuota } = options;
+  const share = new Share();
+  const local = await MemoryLimiter.open(nothingKept, clock ?? systemClock, share.of(quota));
+  const changes: boolean[] = [];
+  const counts = new ValkeyCounts(
+    await connectValkey(parseValkeyUrl(url) as ValkeyAddress),
+    place,
+    clock && (() => clock.now()),
+  );
+  const changed = (alone: boolean) => void changes.push(alone);
+  const patience = options.patience === undefined ? {} : { patience: options.patience };
+  const limiter = await ValkeyLimiter.open({ counts, local, share, addressQuota: quota, changed, ...patience });
+  return { limiter, share, changes, close: async () => limiter.close() };
+}

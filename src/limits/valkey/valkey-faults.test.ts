@@ -1,0 +1,155 @@
+// What the limiter does while its server is away: no request fails, none waits for long, and it comes back by itself.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../../../test/harness/program.ts";
+import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import type { Admission } from "../../http/ports.ts";
+import { addressQuota } from "../address-quota.ts";
+import { callerOf } from "../limiter-model.ts";
+import { openProcess, type TestProcess } from "./process-under-test.ts";
+
+const SERVERS = 4;
+
+async function untilAlone(processes: readonly TestProcess[], alone: boolean): Promise<void> {
+  for (const { limiter } of processes) {
+    await eventually(
+      async () => limiter.isAlone,
+      (is) => is === alone,
+    );
+  }
+}
+
+let caller = callerOf("acc_0", "key_0", { perMinute: 100, perDay: 100_000 });
+let accounts = 0;
+/** An account that nobody counted yet. */
+function nextCaller() {
+  caller = callerOf(`acc_${++accounts}`, `key_${accounts}`, { perMinute: 100, perDay: 100_000 });
+  return caller;
+}
+
+/** Until each process has heard of all the others. */
+async function untilTogether(processes: readonly TestProcess[]): Promise<void> {
+  await untilAlone(processes, false);
+  await eventually(
+    async () => processes.every(({ share }) => share.processes === SERVERS),
+    (isSo) => isSo,
+  );
+}
+
+async function send({ limiter }: TestProcess, times: number): Promise<Admission[]> {
+  return Promise.all(Array.from({ length: times }, async () => limiter.admit(caller)));
+}
+
+const admitted = (answers: readonly Admission[]) => answers.filter(({ verdict }) => verdict === "admitted").length;
+
+describe.skipIf(!hasValkey)("while the server is away", () => {
+  let server: ValkeyServer;
+  let processes: TestProcess[];
+  beforeAll(async () => {
+    server = await ValkeyServer.start();
+    processes = await Promise.all(Array.from({ length: SERVERS }, () => openProcess(server.url, { place: "faults:" })));
+  });
+  afterAll(async () => {
+    await Promise.all(processes.map(({ close }) => close()));
+    await server.stop();
+  });
+
+  const faults: [string, () => unknown, () => unknown][] = [
+    ["killed", () => server.kill(), () => server.restart()],
+    ["frozen", () => server.freeze(), () => server.thaw()],
+    ["slower than 50 ms", () => server.command("CLIENT", "PAUSE", 3_000), () => {}], // which ends by itself
+    ["out of memory", () => outOfMemory(1), () => outOfMemory(0)],
+  ];
+  const outOfMemory = (bytes: number) => server.command("CONFIG", "SET", "maxmemory", bytes);
+
+  test.each(faults)(
+    "%s, each process goes on with its share of the limit, and comes back",
+    async (_how, begin, end) => {
+      nextCaller();
+      await untilTogether(processes);
+      await begin();
+      const first = await send(processes[0] as TestProcess, 10);
+      expect(first.every(({ limit }) => limit === caller.perMinute)).toBe(true);
+      await untilAlone(processes, true);
+      nextCaller();
+      const answers = (await Promise.all(processes.map((process) => send(process, 60)))).flat();
+      expect(admitted(answers)).toBe(caller.perMinute);
+      for (const { verdict, limit, remaining, reset, retryAfter } of answers) {
+        expect(limit).toBe(caller.perMinute);
+        expect(remaining).toBeGreaterThanOrEqual(0);
+        expect(reset).toBeGreaterThan(Date.now() / 1_000);
+        expect(retryAfter > 0).toBe(verdict === "limited");
+      }
+      await end();
+      await untilAlone(processes, false);
+      nextCaller();
+      const again = (await Promise.all(processes.map((process) => send(process, 60)))).flat();
+      expect(admitted(again)).toBeLessThanOrEqual(2 * caller.perMinute); // a busy machine may make one of them alone again
+    },
+  );
+
+  test("a ban that this process has been told of holds", async () => {
+    const [process] = processes as [TestProcess];
+    const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });
+    await untilAlone(processes, false);
+    await server.command("HSET", "faults:{acc_banned}:key:key_banned", "ends", Date.now() + 50_000, "level", 1);
+    await eventually(
+      async () => process.limiter.admit(who),
+      ({ verdict }) => verdict === "banned",
+    );
+    await server.kill();
+    await untilAlone(processes, true);
+    const told = await process.limiter.admit(who);
+    expect(told).toMatchObject({ verdict: "banned", limit: 3, remaining: 0 });
+    expect(told.retryAfter).toBeGreaterThan(40);
+    await server.restart();
+    await untilAlone(processes, false);
+  });
+
+  test("flushed, it counts from nothing, and nothing fails", async () => {
+    nextCaller();
+    await untilAlone(processes, false);
+    await send(processes[0] as TestProcess, 10);
+    await server.command("FLUSHALL");
+    await server.command("SCRIPT", "FLUSH");
+    expect(admitted(await send(processes[1] as TestProcess, 50))).toBe(50);
+  });
+
+  test("it can be away at the start", async () => {
+    await server.kill();
+    const late = await openProcess(server.url, { place: "faults:" });
+    expect(late.limiter.isAlone).toBe(true);
+    expect(late.changes).toEqual([true]);
+    expect(await late.limiter.admitAddress("192.0.2.1")).toMatchObject({
+      verdict: "admitted",
+      ...limitOf(addressQuota),
+    });
+    await server.restart();
+    await untilAlone([late], false);
+    await late.close();
+  });
+});
+
+const limitOf = ({ perMinute }: { perMinute: number }) => ({ limit: perMinute });
+
+describe.skipIf(!hasValkey)("a cluster", () => {
+  test("loses a master: requests are decided all the while, and its replica takes over", async () => {
+    const cluster = await ValkeyCluster.start(1_000);
+    const process = await openProcess(cluster.url, { place: "cluster:" });
+    const many = Array.from({ length: 30 }, (_, index) =>
+      callerOf(`acc_m${index}`, `key_m${index}`, { perMinute: 1e9, perDay: 1e9 }),
+    );
+    const round = () => Promise.all(many.map(async (who) => process.limiter.admit(who)));
+    await round();
+    await cluster.masters[0]?.kill();
+    await eventually(
+      async () => [process.limiter.isAlone, (await round()).every(({ verdict }) => verdict === "admitted")],
+      ([isAlone, isServed]) => isServed === true && isAlone === true,
+    );
+    await eventually(
+      async () => [process.limiter.isAlone, (await round()).every(({ verdict }) => verdict === "admitted")],
+      ([isAlone, isServed]) => isServed === true && isAlone === false,
+    );
+    await process.close();
+    await cluster.stop();
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import type { Quota } from "../../quota.ts";
+import { limiterConformance } from "../limiter-conformance.ts";
+import { callerOf } from "../limiter-model.ts";
+import { openProcess } from "./process-under-test.ts";
+import { parseValkeyUrl } from "./valkey-url.ts";
+
+let server: ValkeyServer;
+let cluster: ValkeyCluster;
+beforeAll(async () => {
+  if (hasValkey) [server, cluster] = await Promise.all([ValkeyServer.start(), ValkeyCluster.start()]);
+});
+afterAll(async () => {
+  if (hasValkey) await Promise.all([server.stop(), cluster.stop()]);
+});
+
+/** One process that never finds the server too slow: these tests also run on busy machines. */
+const open = async (url: string, clock?: ManualClock, place?: string, quota?: Quota) => {
+  const process = await openProcess(url, {
+    patience: 10_000,
+    ...(clock ? { clock } : {}),
+    ...(place ? { place } : {}),
+    ...(quota ? { quota } : {}),
+  });
+  expect(process.limiter.isAlone).toBe(false);
+  return process;
+};
+
+describe.skipIf(!hasValkey)("by a server", () => {
+  limiterConformance("ValkeyLimiter", (clock, quota) => open(server.url, clock, undefined, quota), 60);
+  limiterConformance("ValkeyLimiter on a cluster", (clock, quota) => open(cluster.url, clock, undefined, quota), 15);
+});
+
+describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
+  test("admits exactly the limit over four processes and 50 connections, by the server's clock", async () => {
+    for (const { url } of [server, cluster]) {
+      const processes = await Promise.all(Array.from({ length: 4 }, () => open(url, undefined, `crowd-${url}`)));
+      const caller = callerOf("acc_1", "key_1", { perMinute: 100, perDay: 1_000 });
+      const answers = await Promise.all(
+        Array.from({ length: 50 * 40 }, async (_, index) => processes[index % 4]?.limiter.admit(caller)),
+      );
+      const admitted = answers.filter((answer) => answer?.verdict === "admitted");
+      expect(admitted).toHaveLength(100);
+      expect(new Set(admitted.map((answer) => answer?.remaining)).size).toBe(100);
+      const rest = (answers.at(-1)?.reset ?? 0) - Date.now() / 1_000;
+      expect(rest).toBeGreaterThan(55);
+      expect(rest).toBeLessThanOrEqual(61);
+      for (const { changes } of processes) expect(changes).toEqual([]);
+      await Promise.all(processes.map(({ close }) => close()));
+    }
+  });
+
+  test("counts and bans outlive the process", async () => {
+    const clock = new ManualClock();
+    const first = await open(server.url, clock, "outlive:");
+    const caller = callerOf("acc_1", "key_1", { perMinute: 3, perDay: 1_000 });
+    for (let count = 0; count < 4; count++) await first.limiter.admit(caller);
+    clock.advance(1_000);
+    for (let count = 0; count < 20; count++) await first.limiter.admit(caller);
+    await first.close();
+    const second = await open(server.url, clock, "outlive:");
+    expect(await second.limiter.admit(caller)).toMatchObject({ verdict: "banned", retryAfter: 60 });
+    expect(await second.limiter.admit({ ...caller, keyId: "key_2" })).toMatchObject({ verdict: "limited" });
+    await second.close();
+  });
+
+  test("asks the server once for each request", async () => {
+    const { limiter, close } = await open(server.url);
+    const commands = async () => {
+      const stats = String(await server.command("INFO", "commandstats"));
+      return Number(/cmdstat_evalsha:calls=([0-9]+)/.exec(stats)?.[1] ?? 0);
+    };
+    const caller = callerOf("acc_1", "key_1", { perMinute: 1_000, perDay: 10_000 });
+    await limiter.admit(caller);
+    const before = await commands();
+    for (let count = 0; count < 500; count++) await limiter.admit(caller);
+    const asked = (await commands()) - before;
+    expect(asked).toBeGreaterThanOrEqual(500);
+    expect(asked).toBeLessThan(520); // and now and then that this process runs
+    await close();
+  });
+
+  test("keeps little, and for no longer than it is needed", async () => {
+    const { limiter, close } = await open(server.url, undefined, "kept:");
+    const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
+    for (let count = 0; count < 3; count++) await limiter.admit(caller);
+    await limiter.admitAddress("2001:db8::1");
+    const keys = (await server.command("KEYS", "kept:*")) as string[];
+    expect(keys.toSorted()).toEqual([
+      "kept:processes",
+      "kept:{2001:db8::1}:address",
+      "kept:{acc_1}:key:key_1",
+      "kept:{acc_1}:windows",
+    ]);
+    for (const key of keys) {
+      expect(Number(await server.command("PTTL", key))).toBeGreaterThan(0);
+      if (key !== "kept:processes") expect(Number(await server.command("MEMORY", "USAGE", key))).toBeLessThan(300);
+    }
+    await close();
+  });
+});
+
+describe("the address of a server", () => {
+  test.each([
+    ["redis://127.0.0.1", ["redis://127.0.0.1"], false],
+    ["valkey://cache:6380/2", ["redis://cache:6380/2"], false],
+    ["rediss://user:pa%20ss@cache.example", ["rediss://user:pa%20ss@cache.example"], false],
+    ["redis://a:1,b:2,c:3", ["redis://a:1", "redis://b:2", "redis://c:3"], true],
+    ["valkeys://:secret@a:1,b:2", ["rediss://:secret@a:1", "rediss://:secret@b:2"], true],
+    ["redis://seed:7000?cluster=true", ["redis://seed:7000"], true],
+    ["redis://[::1]:6379", ["redis://[::1]:6379"], false],
+  ])("%s is one", (text, nodes, isCluster) => {
+    expect(parseValkeyUrl(text)).toMatchObject({ nodes, isCluster });
+    expect(parseValkeyUrl(text)?.shown).not.toMatch(/@|secret|pa%20ss/);
+  });
+
+  test.each([
+    "",
+    "cache:6379",
+    "http://cache",
+    "redis://",
+    "redis://a,b/1",
+    "redis://a?cluster=1",
+    "redis://a:port",
+    "redis://a,,b",
+  ])("%p is none", (text) => {
+    expect(parseValkeyUrl(text)).toBeUndefined();
+  });
+});

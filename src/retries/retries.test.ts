@@ -1,0 +1,410 @@
+// Requests that are sent again with their Idempotency-Key, through HTTP.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { attempts } from "../../test/harness/attempts.ts";
+import { DistantStorage } from "../../test/harness/distant-storage.ts";
+import { eventually } from "../../test/harness/program.ts";
+import { exchange } from "../../test/harness/raw-http.ts";
+import { type Reply, TestService } from "../../test/harness/service.ts";
+import { metric } from "../../test/overload/metrics.ts";
+import { scopes } from "../contract/operation.ts";
+import { domains } from "../domains.ts";
+import { REQUEST_DEADLINE } from "../http/deadlines.ts";
+import { openStorage } from "../store.ts";
+import { RetryStore } from "./retries.store.ts";
+
+const HOUR = 3_600_000;
+const rex = { name: "Rex", categoryId: 1 };
+
+let service: TestService;
+let account: Awaited<ReturnType<TestService["newAccountWithKey"]>>;
+let key: string;
+
+beforeEach(async () => {
+  service = await TestService.start({ domains: [...domains, attempts] });
+  account = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+  key = account.key;
+});
+afterEach(() => service.stop());
+
+/** Sends a request with an Idempotency-Key. */
+function send(
+  name: string,
+  path: string,
+  body?: unknown,
+  more: { key?: string; method?: string; ifMatch?: string } = {},
+) {
+  const headers = { "Idempotency-Key": name, ...(more.ifMatch === undefined ? {} : { "If-Match": more.ifMatch }) };
+  const call = { key: more.key ?? key, headers, ...(body === undefined ? {} : { body }) };
+  return service.call(more.method ?? "POST", path, call);
+}
+
+const create = (name: string, body: unknown = rex) => send(name, "/pets", body);
+const animals = async () => (await service.call("GET", "/pets?limit=100", { key })).json.length as number;
+const isReplay = ({ headers }: Reply) => headers.get("idempotent-replayed") === "true";
+/** What has to be the same again. */
+const essence = ({ status, text, headers }: Reply) => ({
+  status,
+  text,
+  ...Object.fromEntries(
+    ["location", "etag", "link", "content-type", "retry-after"].map((name) => [name, headers.get(name)]),
+  ),
+});
+
+const records = () =>
+  service.store.rows("SELECT digest, answer FROM kept_answers") as Promise<{ digest: string; answer: string }[]>;
+
+describe("a request that is sent again", () => {
+  test("is answered as before, and nothing is done twice", async () => {
+    const first = await create("a");
+    const again = await create("a");
+    expect([first.status, isReplay(first), isReplay(again)]).toEqual([201, false, true]);
+    expect(essence(again)).toEqual(essence(first));
+    expect(again.headers.get("location")).toBe(`${service.app.base}/pets/1`);
+    expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+    const [left, leftBefore] = [again, first].map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
+    expect(left).toBe((leftBefore as number) - 1);
+    expect(await animals()).toBe(1);
+  });
+
+  test("keeps every digit", async () => {
+    const body = '{"name":"Ünï \\"🐈\\"","categoryId":9223372036854775807}';
+    const first = await create("a", body);
+    expect(first.text).toContain('"categoryId":9223372036854775807');
+    expect(essence(await create("a", body))).toEqual(essence(first));
+  });
+
+  test("is the same request with other spaces, another order of fields and another way to write a number", async () => {
+    const first = await create("a", '{"name":"Rex","categoryId":100}');
+    const again = await create("a", ' {\n"categoryId": 1e2, "name":"\\u0052ex"}');
+    expect([isReplay(again), again.text]).toEqual([true, first.text]);
+  });
+
+  test("with another body or query is refused", async () => {
+    await create("a");
+    const other = await create("a", { ...rex, status: "sold" });
+    expect([other.status, other.json.code, isReplay(other)]).toEqual([422, "idempotency_key_reused", false]);
+    expect((await send("b", "/attempts/x?mood=good", { end: "success" })).status).toBe(200);
+    for (const query of ["", "?mood=bad"]) {
+      expect((await send("b", `/attempts/x${query}`, { end: "success" })).status).toBe(422);
+    }
+    expect(isReplay(await send("b", "/attempts/x?mood=good", { end: "success" }))).toBe(true);
+    expect(await animals()).toBe(2);
+  });
+
+  test("with another If-Match, or without the one that it had, is refused", async () => {
+    const { json, headers } = await create("a");
+    const change = (condition: { ifMatch?: string }) =>
+      send("b", `/pets/${json.id}`, { status: "sold" }, { method: "PATCH", ...condition });
+    const first = { ifMatch: headers.get("etag") as string };
+    const replies = [await change(first), await change({}), await change({ ifMatch: "*" }), await change(first)];
+    expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
+      [200, false],
+      [422, false],
+      [422, false],
+      [200, true],
+    ]);
+  });
+
+  test("is another request with another key, account, path or method", async () => {
+    const stranger = await service.newKey();
+    const replies = [
+      await create("a"),
+      await create("b"),
+      await send("a", "/pets", rex, { key: stranger }),
+      await send("a", "/attempts/x", { end: "success" }),
+      await send("a", "/attempts/y", { end: "success" }),
+      await send("a", "/categories", { name: "Dogs", id: 7 }),
+      await send("a", "/categories/7", { name: "Cats" }, { method: "PATCH" }),
+    ];
+    expect(replies.map((reply) => [reply.status < 300, isReplay(reply)])).toEqual(replies.map(() => [true, false]));
+    expect(isReplay(await send("a", "/categories/7", { name: "Cats" }, { method: "PATCH" }))).toBe(true);
+  });
+
+  test("may come with another API key of the account", async () => {
+    const other = await service.app.accounts.issueKey(account.account.id, "other", ["write"], service.clock.now());
+    await create("a");
+    expect(isReplay(await send("a", "/pets", rex, { key: other.key }))).toBe(true);
+  });
+
+  test("is answered without a body where it was answered so", async () => {
+    const replies = [await send("a", "/drops"), await send("a", "/drops")];
+    expect(replies.map((reply) => [reply.status, reply.text, isReplay(reply)])).toEqual([
+      [204, "", false],
+      [204, "", true],
+    ]);
+    expect(await animals()).toBe(1);
+  });
+
+  test("is answered as before after a restart, with links to where the service is now", async () => {
+    const first = await create("a");
+    service = await service.restart();
+    const again = await create("a");
+    expect([isReplay(again), again.text]).toEqual([true, first.text]);
+    expect(again.headers.get("location")).toBe(`${service.app.base}/pets/1`);
+  });
+
+  test("is a new one after 24 hours", async () => {
+    await create("a");
+    service.clock.advance(24 * HOUR - 1);
+    expect(isReplay(await create("a"))).toBe(true);
+    service.clock.advance(1);
+    expect(isReplay(await create("a"))).toBe(false);
+    expect(await animals()).toBe(2);
+    service.clock.advance(24 * HOUR - 1);
+    expect(isReplay(await create("a"))).toBe(true);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test.each([
+    ["a-b", '"a-b"'],
+    ["x", '"x"'],
+    ['a"b\\c', '"a\\"b\\\\c"'],
+    ["k".repeat(255), `"${"k".repeat(255)}"`],
+  ])("%s may stand in quotes", async (bare, quoted) => {
+    await create(bare);
+    expect(isReplay(await create(quoted))).toBe(true);
+  });
+
+  test.each([
+    "",
+    "k".repeat(256),
+    "a b",
+    '"',
+    '""',
+    '"a',
+    'a"b" c',
+    '"a"b"',
+    '"a\\b"',
+    '"a";p=1',
+    `"${"k".repeat(256)}"`,
+    "é",
+    "a, b",
+    "a\tb",
+  ])("%j is refused, with all other faults", async (name) => {
+    const { status, json } = await create(name, { categoryId: 1 });
+    expect([status, json.code]).toEqual([400, "invalid_request"]);
+    expect(json.details.map(({ path }: { path: string }) => path)).toEqual(["/header/Idempotency-Key", "/body/name"]);
+  });
+
+  test("that comes twice is refused", async () => {
+    const body = JSON.stringify(rex);
+    const lines = [
+      "POST /v1/pets HTTP/1.1",
+      "Host: petstore",
+      `Authorization: Bearer ${key}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+      "Connection: close",
+      "Idempotency-Key: a",
+      "Idempotency-Key: a",
+    ];
+    const [answer] = await exchange(service.app.port, `${lines.join("\r\n")}\r\n\r\n${body}`);
+    expect([answer?.status, answer?.text]).toEqual([400, expect.stringContaining("/header/Idempotency-Key")]);
+  });
+
+  test("means nothing to operations that may be repeated anyway", async () => {
+    const { json } = await send("a", "/categories", { name: "Dogs" });
+    const repeated = [
+      await send("a b", `/categories/${json.id}`, undefined, { method: "GET" }),
+      await send("a", `/categories/${json.id}`, undefined, { method: "DELETE" }),
+      await send("a", `/categories/${json.id}`, undefined, { method: "DELETE" }),
+    ];
+    expect(repeated.map(({ status }) => status)).toEqual([200, 204, 404]);
+  });
+
+  test("is not written down", async () => {
+    const name = "order-of-the-tall-lady-42";
+    await create(name);
+    const contents = await service.store.contents();
+    expect(contents).toContain("Rex");
+    expect(contents).not.toContain(name);
+    await service.app.log.close();
+    expect(service.logLines.join("")).not.toContain(name);
+  });
+});
+
+describe("an answer is", () => {
+  test("kept where the operation refuses", async () => {
+    const first = await send("a", "/attempts/x", { end: "refusal" });
+    const again = await send("a", "/attempts/x", { end: "refusal" });
+    expect([first.status, isReplay(first), isReplay(again)]).toEqual([409, false, true]);
+    expect(essence(again)).toEqual(essence(first));
+    expect(await animals()).toBe(1);
+  });
+
+  test.each([
+    ["busy", 503, 1],
+    ["failure", 500, 0],
+    ["stranger", 500, 0],
+  ])("not kept where it is no last word: %s", async (end, status, added) => {
+    for (const round of [1, 2]) {
+      const reply = await send("a", "/attempts/x", { end });
+      expect([reply.status, isReplay(reply)]).toEqual([status, false]);
+      expect(await animals()).toBe(added * round);
+    }
+    expect((await send("a", "/attempts/x", { end: "success" })).status).toBe(200);
+  });
+
+  test("not kept of a refusal that comes before the operation", async () => {
+    const reader = await service.app.accounts.issueKey(account.account.id, "reader", ["read"], service.clock.now());
+    const { key: poor } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 10 });
+    const headers = { "Idempotency-Key": "a" };
+    const refusals = [
+      await create("a", { name: "Rex" }),
+      await create("a", "{"),
+      await create("a", { name: "x".repeat(70_000) }),
+      await service.call("POST", "/pets?x=1", { key, headers, body: rex }),
+      await service.call("POST", "/pets", { key, headers: { ...headers, "Content-Type": "text/plain" }, body: "x" }),
+      await service.call("POST", "/pets", { key: "wrong", headers, body: rex }),
+      await send("a", "/pets", rex, { key: reader.key }),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([400, 400, 413, 400, 415, 401, 403]);
+    expect(await records()).toEqual([]);
+    const first = await create("a");
+    expect([first.status, isReplay(first)]).toEqual([201, false]);
+
+    expect((await send("a", "/pets", rex, { key: poor })).status).toBe(201);
+    expect((await send("a", "/pets", rex, { key: poor })).status).toBe(429);
+    service.clock.advance(60_000);
+    expect(isReplay(await send("a", "/pets", rex, { key: poor }))).toBe(true);
+  });
+
+  test("given again only to a key that may still ask for it", async () => {
+    const { accounts } = service.app;
+    const reader = await accounts.issueKey(account.account.id, "reader", ["read"], service.clock.now());
+    await create("a");
+    expect((await send("a", "/pets", rex, { key: reader.key })).json.code).toBe("insufficient_scope");
+    await accounts.revokeKey(account.record.id, service.clock.now());
+    expect((await create("a")).json.code).toBe("invalid_api_key");
+  });
+
+  test("forgotten after 24 hours, a bounded number at a time", async () => {
+    for (const name of ["a", "b", "c"]) await create(name);
+    service.clock.advance(24 * HOUR - 1);
+    await create("d");
+    service.clock.advance(1);
+    expect(
+      await eventually(
+        async () => (await animals(), (await records()).length), // a request between two looks
+        (left) => left === 1,
+      ),
+    ).toBe(1);
+  });
+});
+
+test("records that have expired are forgotten, many at a time, the oldest first", async () => {
+  const storage = await service.store.open();
+  const store = new RetryStore(storage);
+  const count = 11_200;
+  await storage.write(function* () {
+    for (let time = 0; time < count; time++) yield* store.claim(`name ${time}`, "", time);
+  });
+  const left: [number, string | undefined][] = [];
+  for (let round = 0; round < 3; round++) {
+    await store.forgetExpired(24 * HOUR + count - 2);
+    const rows = (await records()).map(({ digest }) => Number(digest.slice(5)));
+    left.push([rows.length, String(Math.min(...rows))]);
+  }
+  expect(left).toEqual([
+    [1_200, "10000"],
+    [1, "11199"],
+    [1, "11199"],
+  ]);
+  await storage.close();
+});
+
+describe("while the first is running", () => {
+  test("the others are told so, and one animal is added", async () => {
+    const replies = await Promise.all(Array.from({ length: 50 }, () => create("a")));
+    const news = replies.filter((reply) => reply.status === 201 && !isReplay(reply));
+    expect(news).toHaveLength(1);
+    for (const reply of replies) {
+      if (reply.status === 201) expect(essence(reply)).toEqual(essence(news[0] as Reply));
+      else
+        expect([reply.status, reply.json.code, reply.headers.get("retry-after")]).toEqual([
+          409,
+          "idempotency_key_in_use",
+          "1",
+        ]);
+    }
+    expect(replies.some(({ status }) => status === 409)).toBe(true);
+    expect(isReplay(await create("a"))).toBe(true);
+    expect(await animals()).toBe(1);
+  });
+
+  test("in another process, the store decides", async () => {
+    const other = await TestService.start({ store: service.store, clock: service.clock });
+    for (let round = 0; round < 20; round++) {
+      const call = { key, headers: { "Idempotency-Key": `round-${round}` }, body: rex };
+      const replies = await Promise.all([service, other, service, other].map((one) => one.call("POST", "/pets", call)));
+      const successes = replies.filter(({ status }) => status === 201);
+      expect(new Set(successes.map(({ text }) => text)).size).toBe(1);
+      expect(successes.filter((reply) => !isReplay(reply))).toHaveLength(1);
+      expect(replies.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    }
+    expect(await animals()).toBe(20);
+    await other.app.stop();
+  });
+
+  test("an answer that came too late is given to who asks again", async () => {
+    const unlock = await service.store.lock();
+    const late = create("a");
+    const running = () => metric(service.app.base, "petstore_retries_running");
+    await eventually(running, (count) => count === 1);
+    service.clock.advance(REQUEST_DEADLINE);
+    expect((await late).json.code).toBe("storage_unavailable");
+    expect((await create("a")).json.code).toBe("idempotency_key_in_use");
+    await unlock();
+    await eventually(running, (count) => count === 0);
+    const again = await create("a");
+    expect([again.status, isReplay(again)]).toEqual([201, true]);
+    expect(await animals()).toBe(1);
+  });
+});
+
+test("a store that fails keeps nothing: a later retry succeeds, once", async () => {
+  await service.stop();
+  let storage: DistantStorage | undefined;
+  service = await TestService.start({
+    openStore: async (config, ...rest) => (storage = new DistantStorage(await openStorage(config, ...rest))),
+  });
+  key = await service.newKey();
+  (storage as DistantStorage).writesLeft = 0;
+  for (let round = 0; round < 3; round++) {
+    const refused = await create("a");
+    expect([refused.json.code, isReplay(refused)]).toEqual(["storage_unavailable", false]);
+  }
+  (storage as DistantStorage).writesLeft = Number.POSITIVE_INFINITY;
+  const replies = [await create("a"), await create("a")];
+  expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
+    [201, false],
+    [201, true],
+  ]);
+  expect(await animals()).toBe(1);
+});
+
+describe("an answer that holds a secret", () => {
+  test("is given again to whoever got it, and to nobody else", async () => {
+    const other = await service.app.accounts.issueKey(account.account.id, "other", ["write"], service.clock.now());
+    const first = await send("a", "/secrets");
+    const again = await send("a", "/secrets");
+    expect([first.status, isReplay(again), essence(again)]).toEqual([201, true, essence(first)]);
+    const foreign = await send("a", "/secrets", undefined, { key: other.key });
+    expect([foreign.status, foreign.json.code]).toEqual([422, "idempotency_key_reused"]);
+    expect(await animals()).toBe(1);
+  });
+
+  test("cannot be read in the store", async () => {
+    const { json } = await send("a", "/secrets");
+    await service.app.stop();
+    const contents = await service.store.contents();
+    const answer = (await records())[0]?.answer as string;
+    for (const text of [contents, Buffer.from(answer, "base64").toString("latin1")]) {
+      expect(text).not.toContain(json.secret);
+      expect(text).not.toContain("secret-");
+    }
+    service = await service.restart();
+    expect((await send("a", "/secrets")).json).toEqual(json);
+  });
+});

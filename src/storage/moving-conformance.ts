@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  all,
+  first,
+  type Row,
+  type SqlParameter,
+  type Stage,
+  type Storage,
+  StorageUnavailable,
+  statement,
+} from "./storage.ts";
+
+/** The store of the current test, and a way to open it once more. */
+export interface StoreUnderTest {
+  readonly storage: () => Storage;
+  readonly open: () => Promise<Storage>;
+}
+
+interface PetRow extends Row {
+  id: bigint;
+  name: string;
+  category_id: bigint;
+  status: string | null;
+}
+interface FigureRow extends Row {
+  figure: bigint;
+}
+
+const columns = "name, category_id, status";
+const addPet = statement(`INSERT INTO pets (${columns}) VALUES ($1, $2, $3)`);
+const petsFrom = statement<PetRow>(`SELECT ${columns} FROM pets WHERE category_id >= $1 ORDER BY id`);
+const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const countStaged = statement<FigureRow>("SELECT count(*) AS figure FROM staged_pets");
+const takeOver = statement(`INSERT INTO pets (${columns}) SELECT ${columns} FROM staged_pets ORDER BY line`);
+const nonsense = statement("SELECT nothing FROM nowhere");
+
+const takeOverWithIds = statement(`INSERT INTO pets (id, ${columns}) SELECT line, ${columns} FROM staged_pets`);
+const addRex = statement<PetRow>("INSERT INTO pets (name, category_id) VALUES ('Rex', 1) RETURNING id");
+
+const table = {
+  name: "staged_pets",
+  columns: { line: "integer", name: "text", category_id: "integer", status: "text" },
+  ids: { column: "line", table: "pets" },
+} as const;
+
+const row = (line: number): SqlParameter[] => [line, `Pet ${line}`, BigInt(line), line % 2 === 0 ? "sold" : null];
+const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => row(from + index));
+const failureOf = async (work: () => unknown): Promise<unknown> => {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+};
+
+const petsIn = async (store: Storage) => (await store.first(countPets))?.figure;
+const addPets = (store: Storage, from: number, to: number) =>
+  store.write(function* () {
+    for (const [, ...values] of rows(from, to)) yield* all(addPet, ...values);
+  });
+const collect = async (stream: AsyncIterable<readonly Row[]>) => (await Array.fromAsync(stream)).flat();
+
+/** Declares what every engine has to pass to bring many rows into a store, and many out of it. */
+export function movingConformance({ storage, open }: StoreUnderTest): void {
+  describe("a stage", () => {
+    let stage: Stage;
+    beforeEach(async () => {
+      stage = await storage().stage(table);
+    });
+    afterEach(() => stage.close());
+
+    const staged = async () => (await stage.all(countStaged))[0]?.figure;
+
+    test("holds rows beside the store, which a transaction takes over", async () => {
+      await stage.add(rows(1, 1_234));
+      await stage.add(rows(1_235, 1_236));
+      await stage.add([]);
+      expect([await petsIn(storage()), await staged()]).toEqual([0n, 1_236n]);
+      await stage.write(() => all(takeOver));
+      expect(await storage().all(petsFrom, 1_235)).toEqual([
+        { name: "Pet 1235", category_id: 1_235n, status: null },
+        { name: "Pet 1236", category_id: 1_236n, status: "sold" },
+      ] as PetRow[]);
+      expect(await petsIn(await open())).toBe(1_236n);
+    });
+
+    test("keeps integers exact and texts unchanged", async () => {
+      const name = '🐕 «Ñandú» \r\n "東京" o\'Hara $1';
+      await stage.add([[-(2n ** 63n), name, 2n ** 63n - 1n, null]]);
+      await stage.write(() => all(takeOver));
+      expect(await storage().all(petsFrom, 2)).toEqual([
+        { name, category_id: 2n ** 63n - 1n, status: null },
+      ] as PetRow[]);
+    });
+
+    test("is seen by nobody else, and holds up nobody", async () => {
+      const other = await open();
+      await stage.add(rows(1, 10));
+      expect(await failureOf(() => other.all(countStaged))).toBeInstanceOf(StorageUnavailable);
+      const theirs = await other.stage(table);
+      await theirs.add(rows(1, 3));
+      expect([await staged(), (await theirs.write(() => first(countStaged)))?.figure]).toEqual([10n, 3n]);
+      await theirs.close();
+    });
+
+    test("can be filled while others write and one reads", async () => {
+      const other = await open();
+      for (let round = 0; round < 5; round++) {
+        const written = addPets(other, 1, 20);
+        await petsIn(storage());
+        await stage.add(rows(round * 10 + 1, round * 10 + 10));
+        await written;
+      }
+      expect([await staged(), await petsIn(storage())]).toEqual([50n, 100n]);
+    });
+
+    test("of which a transaction fails gives nothing to the store", async () => {
+      await stage.add(rows(1, 10));
+      const write = () =>
+        stage.write(function* () {
+          yield* all(takeOver);
+          yield* all(nonsense);
+        });
+      expect(await failureOf(write)).toBeInstanceOf(StorageUnavailable);
+      expect([await petsIn(storage()), await staged()]).toEqual([0n, 10n]);
+    });
+
+    test("brings ids along, of which none is given to another row", async () => {
+      const other = await open();
+      const idOfAnother = async () => (await other.write(() => first(addRex)))?.id as bigint;
+      await stage.add(rows(1_000, 1_010));
+      await stage.add(rows(7, 9));
+      await stage.write(() => all(takeOverWithIds));
+      const behind = await idOfAnother();
+      expect(behind).toBeGreaterThan(1_010n);
+      await stage.close();
+      stage = await storage().stage(table);
+      await stage.add(rows(20, 21));
+      await stage.write(() => all(takeOverWithIds));
+      expect(await idOfAnother()).toBeGreaterThan(behind);
+    });
+
+    test("refuses rows together: a key that is there already leaves nothing of them", async () => {
+      await stage.add(rows(1, 10));
+      expect(await failureOf(() => stage.add([...rows(11, 300), row(5)]))).toBeInstanceOf(StorageUnavailable);
+      expect(await staged()).toBe(10n);
+    });
+
+    test("is gone when it is closed, and can be made again", async () => {
+      await stage.add(rows(1, 10));
+      await stage.close();
+      expect(await failureOf(() => storage().all(countStaged))).toBeInstanceOf(StorageUnavailable);
+      stage = await storage().stage(table);
+      expect(await staged()).toBe(0n);
+    });
+  });
+
+  describe("a stream of rows", () => {
+    test("gives all of them, in order and exact", async () => {
+      await addPets(storage(), 1, 1_700);
+      const streamed = await collect(storage().stream(petsFrom, 3));
+      expect(streamed).toEqual(await storage().all(petsFrom, 3));
+      expect(await collect(storage().stream(petsFrom, 5_000))).toEqual([]);
+    });
+
+    test("is one moment of the store, also while others write", async () => {
+      await addPets(storage(), 1, 1_700);
+      const other = await open();
+      let seen = 0;
+      for await (const batch of storage().stream(petsFrom, 1)) {
+        seen += batch.length;
+        await addPets(other, 1, 10);
+        await addPets(storage(), 1, 10);
+      }
+      expect(seen).toBe(1_700);
+      expect(await petsIn(storage())).toBeGreaterThan(1_700n);
+    });
+
+    test("can be left, and leaves the store as usable as before", async () => {
+      await addPets(storage(), 1, 1_700);
+      for await (const batch of storage().stream(petsFrom, 1)) {
+        expect(batch.length).toBeGreaterThan(0);
+        break;
+      }
+      await addPets(storage(), 1, 1);
+      expect(await petsIn(storage())).toBe(1_701n);
+    });
+
+    test("of what cannot be read is StorageUnavailable", async () => {
+      expect(await failureOf(() => collect(storage().stream(nonsense)))).toBeInstanceOf(StorageUnavailable);
+    });
+  });
+}

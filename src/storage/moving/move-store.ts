@@ -1,0 +1,94 @@
+import { StorageUnusable } from "../storage.ts";
+import { Tally } from "./tally.ts";
+import type { Table, WholeStore } from "./whole-store.ts";
+
+/** A store that is to be filled: all of it appears at once, when it is committed. */
+export interface TargetStore extends WholeStore {
+  /** Takes all rows out of a table. */
+  clear(table: Table): Promise<void>;
+  /** Adds rows that another engine has read. */
+  add(table: Table, rows: Parameters<Tally["add"]>[0]): Promise<void>;
+  /** Lets a table that gives ids by itself go on behind this one. */
+  setLastId(table: Table, id: bigint): Promise<void>;
+  commit(): Promise<void>;
+}
+
+export interface MoveOptions {
+  /** What a new store is. */
+  readonly pristine: WholeStore;
+  readonly stop: AbortSignal;
+  readonly onProgress: (progress: MoveProgress) => void;
+}
+
+/** How far it has come: rows of those that are to be moved, and then once more of those that are to be read back. */
+export interface MoveProgress {
+  readonly work: "Moving" | "Checking";
+  readonly rows: number;
+}
+
+export interface MoveResult {
+  /** Rows by table. */
+  readonly tables: Readonly<Record<string, number>>;
+  /** True if all of it had been moved before. */
+  readonly wasThere: boolean;
+}
+
+/**
+ * Moves all rows of a store to another one, and reads them back there to compare them, before they are
+ * committed. Rejects with `StorageUnusable` where the target has other data, or where it was stopped;
+ * nothing was moved then.
+ */
+export async function moveStore(source: WholeStore, target: TargetStore, options: MoveOptions): Promise<MoveResult> {
+  const { pristine, stop, onProgress } = options;
+  const tables = await source.tables();
+  requireSameTables(tables, await target.tables());
+  let rows = 0;
+  const tallyOf = async (store: WholeStore, table: Table, work?: MoveProgress["work"], each?: TargetStore["add"]) => {
+    const tally = new Tally();
+    for await (const some of store.rows(table)) {
+      if (stop.aborted) throw new StorageUnusable("It was stopped. Nothing was moved.");
+      tally.add(some);
+      await each?.(table, some);
+      rows += some.length;
+      if (work) onProgress({ work, rows });
+    }
+    return tally;
+  };
+  const sameAs = async (other: WholeStore) => {
+    for (const table of tables) {
+      if (!(await tallyOf(other, table)).equals(await tallyOf(target, table))) return false;
+      const [last = 0n, ours] = [await other.lastId(table), await target.lastId(table)];
+      if (ours !== undefined && ours < last) return false;
+    }
+    return true;
+  };
+
+  if (!(await sameAs(pristine))) {
+    if (await sameAs(source)) return { tables: {}, wasThere: true };
+    throw new StorageUnusable(`${target.shown} has other data: a store is moved to an empty database.`);
+  }
+  for (const table of tables) await target.clear(table);
+  rows = 0;
+  const moved = new Map<Table, Tally>();
+  for (const table of tables) {
+    moved.set(table, await tallyOf(source, table, "Moving", (_, some) => target.add(table, some)));
+    await target.setLastId(table, (await source.lastId(table)) ?? 0n);
+  }
+  rows = 0;
+  for (const [table, tally] of moved) {
+    if (!(await tallyOf(target, table, "Checking")).equals(tally)) {
+      throw new StorageUnusable(`What arrived of the table ${table.name} is not what was sent. Nothing was moved.`);
+    }
+  }
+  await target.commit();
+  return { tables: Object.fromEntries([...moved].map(([{ name }, tally]) => [name, tally.rows])), wasThere: false };
+}
+
+/** Both schemas come from the same migrations; a table that is in one of them alone would be lost without a word. */
+function requireSameTables(tables: readonly Table[], others: readonly Table[]): void {
+  if (shapeOf(tables) !== shapeOf(others)) throw new TypeError("The schemas of the two engines differ.");
+}
+
+function shapeOf(tables: readonly Table[]): string {
+  return JSON.stringify(tables.map(({ name, columns }) => `${name} ${columns.toSorted().join(" ")}`).toSorted());
+}

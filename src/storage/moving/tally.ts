@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import type { Row } from "../storage.ts";
+
+/** Keeps the sum of digests within 128 bits. */
+const MODULUS = 1n << 128n;
+
+/** What a set of rows is, whatever their order: their number, and the sum of their digests (SHA-256, its first 128 bits). */
+export class Tally {
+  rows = 0;
+  #sum = 0n;
+
+  add(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const digest = createHash("sha256")
+        .update(JSON.stringify(Object.values(row), asText))
+        .digest("hex");
+      this.#sum = (this.#sum + BigInt(`0x${digest.slice(0, 32)}`)) % MODULUS;
+    }
+    this.rows += rows.length;
+  }
+
+  equals(other: Tally): boolean {
+    return this.rows === other.rows && this.#sum === other.#sum;
+  }
+}
+
+/** For `JSON.stringify`: an integer of 64 bits as a text, digit for digit. */
+export function asText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}

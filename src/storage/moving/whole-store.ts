@@ -1,0 +1,20 @@
+import type { MaybePromise } from "../../maybe-promise.ts";
+import type { Row } from "../storage.ts";
+
+/** A table, with its columns in the order in which rows are read. */
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** A store, seen as nothing but tables. */
+export interface WholeStore {
+  /** The store, for people. */
+  readonly shown: string;
+  /** All tables with rows of their own, in an order in which they can be filled. */
+  tables(): MaybePromise<readonly Table[]>;
+  /** All rows of a table, some at a time, in any order. */
+  rows(table: Table): AsyncIterable<readonly Row[]>;
+  /** The last id that a table has given to a row; 0 for none, undefined if it gives none by itself. */
+  lastId(table: Table): MaybePromise<bigint | undefined>;
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
+import { openPostgres } from "./opening.ts";
+
+describe.skipIf(postgresMissing !== undefined)("processes that lead", () => {
+  let server: PostgresServer;
+  let address: PostgresAddress;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    address = parsePostgresAddress(server.url(await server.newDatabase())) as PostgresAddress;
+  });
+  afterAll(() => server.remove());
+
+  test("of many that ask at once one does, goes on, and has a successor when it asks no more", async () => {
+    const storages = await Promise.all(Array.from({ length: 5 }, () => openPostgres(address)));
+    const leads = () => Promise.all(storages.map((storage) => storage.lead()));
+    const first = await leads();
+    expect(first.filter(Boolean)).toHaveLength(1);
+    const leader = first.indexOf(true);
+    // Longer than a lease: it is renewed.
+    for (let round = 0; round < 40; round++) {
+      expect((await leads()).indexOf(true)).toBe(leader);
+      await Bun.sleep(100);
+    }
+    await storages[leader]?.close();
+    storages.splice(leader, 1);
+    let next = await leads();
+    while (!next.includes(true)) {
+      await Bun.sleep(50);
+      next = await leads();
+    }
+    expect(next.filter(Boolean)).toHaveLength(1);
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+
+  test("nobody does while the server is away", async () => {
+    const storage = await openPostgres(address);
+    while (!(await storage.lead())) await Bun.sleep(50);
+    await server.stop("at once");
+    const failure = async () => {
+      try {
+        return (await storage.lead()) ? undefined : "does not lead";
+      } catch (error) {
+        return (error as Error).name;
+      }
+    };
+    let failed = await failure();
+    while (failed === undefined) {
+      await Bun.sleep(50);
+      failed = await failure();
+    }
+    expect(failed).toBe("StorageUnavailable");
+    expect(await failure()).toBe("does not lead");
+    await server.start();
+    while (!(await storage.lead())) await Bun.sleep(50);
+    await storage.close();
+  });
+});

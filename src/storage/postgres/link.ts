@@ -1,0 +1,63 @@
+import type { MaybePromise } from "../../maybe-promise.ts";
+import { StorageUnavailable } from "../storage.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { asStorageError, endsConnection } from "./errors.ts";
+
+/** Time between two attempts to connect, in milliseconds. In between, work fails at once. */
+const PAUSE = 50;
+
+/** What a link tells of its connection. */
+export interface LinkObserver {
+  /** Connecting has failed for the first time since it succeeded. */
+  lost(error: Error): void;
+}
+
+/** A connection that is opened when it is needed, and anew after it was lost. */
+export class Link {
+  readonly #options: ConnectionOptions;
+  readonly #observer: LinkObserver;
+  #connection: Connection | undefined;
+  #opening: Promise<Connection> | undefined;
+  #failure: { readonly error: unknown; readonly at: number } | undefined;
+  #isClosed = false;
+
+  constructor(options: ConnectionOptions, observer: LinkObserver) {
+    this.#options = options;
+    this.#observer = observer;
+  }
+
+  /** The connection. Rejects with `StorageUnavailable` as soon as it is known that there is none. */
+  get(): MaybePromise<Connection> {
+    if (this.#connection?.isOpen) return this.#connection;
+    return (this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    }));
+  }
+
+  /** Has to be told what the connection's work failed with: after some errors another one is needed. */
+  failed(connection: Connection, error: unknown): void {
+    if (endsConnection(error)) connection.close();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#connection?.close();
+  }
+
+  async #open(): Promise<Connection> {
+    if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
+    if (this.#failure && performance.now() - this.#failure.at < PAUSE) throw this.#failure.error;
+    try {
+      const connection = await Connection.open(this.#options);
+      this.#failure = undefined;
+      this.#connection = connection;
+      if (this.#isClosed) connection.close();
+      return connection;
+    } catch (error) {
+      const reported = asStorageError(error);
+      if (!this.#failure) this.#observer.lost(reported as Error);
+      this.#failure = { error: reported, at: performance.now() };
+      throw reported;
+    }
+  }
+}

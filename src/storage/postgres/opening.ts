@@ -1,0 +1,50 @@
+import { type StorageObserver, StorageUnavailable, StorageUnusable, silentObserver } from "../storage.ts";
+import type { PostgresAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { endsConnection } from "./errors.ts";
+import { keyChangesOf, PostgresStorage } from "./postgres-storage.ts";
+import { prepareSchema, type SchemaOptions } from "./schema.ts";
+
+/** How long opening waits for a server that is not there, in milliseconds. */
+const DEADLINE = 10_000;
+const RETRY = 100;
+/** How long a step of the schema may take, in milliseconds. */
+const SCHEMA_DEADLINE = 600_000;
+
+export interface OpeningOptions extends Partial<Pick<SchemaOptions, "create" | "migrations">> {
+  readonly observer?: StorageObserver | undefined;
+  /** Ends the wait. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/**
+ * Opens the store in a database as soon as its server is there, and brings its schema up to date.
+ * Rejects with `StorageUnusable`.
+ */
+export async function openPostgres(address: PostgresAddress, options: OpeningOptions = {}): Promise<PostgresStorage> {
+  const { observer = silentObserver, stop, create = true, migrations } = options;
+  const { shown } = address;
+  const deadline = performance.now() + DEADLINE;
+  for (let isWaiting = false; ; isWaiting = true) {
+    let connection: Connection | undefined;
+    const end = () => connection?.close();
+    stop?.addEventListener("abort", end);
+    try {
+      connection = await Connection.open({ address, deadline: SCHEMA_DEADLINE });
+      await prepareSchema(connection, { shown, create, ...(migrations ? { migrations } : {}) });
+      return new PostgresStorage(address, await keyChangesOf(connection), observer);
+    } catch (error) {
+      if (error instanceof StorageUnusable) throw error;
+      const isAway = endsConnection(error) || error instanceof StorageUnavailable;
+      const { message } = error as Error;
+      if (!isAway || stop?.aborted || performance.now() > deadline) {
+        throw new StorageUnusable(`The store in ${shown} cannot be opened: ${message}.`, { cause: error });
+      }
+      if (!isWaiting) observer.postponed("open the store", error as Error);
+    } finally {
+      connection?.close();
+      stop?.removeEventListener("abort", end);
+    }
+    await Bun.sleep(RETRY);
+  }
+}

@@ -1,0 +1,255 @@
+// Faults of real servers, under load. What has to hold: nothing that was acknowledged is lost or there
+// twice, work fails only while the server is away and always with `StorageUnavailable`, nothing hangs,
+// and all is well again soon after the server is.
+import { afterEach, describe, expect, test } from "bun:test";
+import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
+import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { all, first, lastly, type Row, type Storage, StorageUnavailable, statement } from "../storage.ts";
+import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
+import { openPostgres } from "./opening.ts";
+import type { PostgresStorage } from "./postgres-storage.ts";
+
+/** The promise: all is well so soon after the server is, in milliseconds. */
+const WELL_WITHIN = 2_000;
+/** Longer than any deadline of the engine. */
+const NEVER = 20_000;
+
+interface PetRow extends Row {
+  name: string;
+}
+const addPet = statement<PetRow>("INSERT INTO pets (name, category_id) VALUES ($1, $2) RETURNING name");
+const petsFrom = statement<PetRow>("SELECT name FROM pets WHERE id >= $1 ORDER BY id LIMIT 5");
+const allPets = statement<PetRow>("SELECT name FROM pets");
+const addCategory = statement("INSERT INTO categories (id, name) VALUES ($1, $2)");
+
+/** Writers and readers of one store, and what came of their work. */
+class Load {
+  readonly #storage: Storage;
+  readonly #acknowledged: string[] = [];
+  readonly #wrong: unknown[] = [];
+  readonly #work: Promise<unknown>;
+  #refused = 0;
+  #slowest = 0;
+  #sent = 0;
+  #isOver = false;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+    const single = (name: string) => storage.write(() => lastly(addPet, name, 1));
+    const double = (name: string) =>
+      storage.write(function* () {
+        yield* first(addPet, name, 2);
+        yield* all(addPet, `${name}, again`, 2);
+      });
+    const add = (write: (name: string) => Promise<unknown>) => async () => {
+      const name = `Pet ${++this.#sent}`;
+      await write(name);
+      this.#acknowledged.push(name);
+    };
+    const read = async () => void (await storage.all(petsFrom, 1));
+    const workers = [...Array.from({ length: 12 }, () => add(single)), ...Array.from({ length: 4 }, () => add(double))];
+    this.#work = Promise.all([...workers, read, read, read, read].map((act) => this.#repeat(act)));
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged.length;
+  }
+
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Resolves after that many more pieces of work have succeeded: then the server is there. */
+  async more(count: number): Promise<void> {
+    const wanted = this.acknowledged + count;
+    while (this.acknowledged < wanted) await Bun.sleep(1);
+  }
+
+  /** How long it takes until one of each kind of work succeeds, in milliseconds. */
+  async untilWell(): Promise<number> {
+    const started = performance.now();
+    const tries = [
+      () => this.#storage.write(() => lastly(addPet, "well", 3)),
+      () => this.#storage.write(() => all(addPet, "well", 3)),
+      () => Promise.resolve(this.#storage.all(petsFrom, 1)),
+    ];
+    for (const attempt of tries) {
+      while (!(await attempt().then(Boolean, () => false))) await Bun.sleep(5);
+    }
+    return performance.now() - started;
+  }
+
+  /** Ends the load and tells what went wrong. */
+  async faults() {
+    this.#isOver = true;
+    await this.#work;
+    const rows = (await this.#storage.all(allPets)).map(({ name }) => name);
+    const counts = Map.groupBy(rows, (name) => name);
+    return {
+      lost: this.#acknowledged.filter((name) => !counts.has(name)),
+      doubled: [...counts].filter(([name, { length }]) => name !== "well" && length > 1),
+      wrong: this.#wrong,
+      hung: this.#slowest > NEVER,
+    };
+  }
+
+  async #repeat(act: () => Promise<void>): Promise<void> {
+    while (!this.#isOver) {
+      const started = performance.now();
+      try {
+        await act();
+      } catch (error) {
+        this.#refused++;
+        if (!(error instanceof StorageUnavailable)) this.#wrong.push(error);
+        await Bun.sleep(5);
+      }
+      this.#slowest = Math.max(this.#slowest, performance.now() - started);
+    }
+  }
+}
+
+const noFaults = { lost: [], doubled: [], wrong: [], hung: false };
+
+describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
+  let servers: PostgresServer[] = [];
+  let stores: PostgresStorage[] = [];
+
+  async function startServer(settings: readonly string[] = []): Promise<PostgresServer> {
+    const server = await PostgresServer.start(settings);
+    servers.push(server);
+    return server;
+  }
+  async function open(url: string): Promise<PostgresStorage> {
+    const store = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
+    stores.push(store);
+    return store;
+  }
+  afterEach(async () => {
+    for (const store of stores) await store.close();
+    for (const server of servers) await server.remove();
+    [servers, stores] = [[], []];
+  });
+
+  test("that kills sessions costs no read and no acknowledged write", async () => {
+    const server = await startServer();
+    const storage = await open(server.url());
+    const load = new Load(storage);
+    for (let round = 0; round < 5; round++) {
+      await load.more(200);
+      await server.killSessions();
+    }
+    expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
+    await load.more(200);
+    expect(await load.faults()).toEqual(noFaults);
+    for (let read = 0; read < 10; read++) {
+      await server.killSessions();
+      expect((await storage.all(petsFrom, 1)).length).toBe(5);
+    }
+  });
+
+  test.each(["in order", "at once"] as const)("that is stopped %s and started is used again by itself", async (how) => {
+    const server = await startServer();
+    const load = new Load(await open(server.url()));
+    await load.more(200);
+    await server.stop(how);
+    const before = load.refused;
+    while (load.refused < before + 50) await Bun.sleep(1);
+    await server.start();
+    expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
+    const refused = load.refused;
+    await load.more(500);
+    expect(load.refused).toBe(refused);
+    expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test("that is frozen for a moment is waited for, without an error", async () => {
+    const server = await startServer();
+    const load = new Load(await open(server.url()));
+    await load.more(200);
+    server.freeze();
+    await Bun.sleep(1_000);
+    server.thaw();
+    await load.more(500);
+    expect(load.refused).toBe(0);
+    expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test("that is frozen for long holds nobody for ever, and is used again by itself", async () => {
+    const server = await startServer();
+    const load = new Load(await open(server.url()));
+    await load.more(200);
+    server.freeze();
+    while (load.refused < 20) await Bun.sleep(1);
+    server.thaw();
+    expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
+    await load.more(500);
+    expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test("that has no connection left refuses what it cannot do, until it has", async () => {
+    const server = await startServer(["max_connections=12", "superuser_reserved_connections=1"]);
+    await server.run("CREATE ROLE clerk LOGIN; GRANT ALL ON SCHEMA public TO clerk");
+    const load = new Load(await open(server.url().replace("petstore@", "clerk@")));
+    await load.more(50);
+    const url = server.url();
+    const others = Array.from({ length: 11 }, () => new Bun.SQL({ url, max: 1 }));
+    const held = await Promise.allSettled(others.map((other) => other.reserve()));
+    expect(held.some(({ status }) => status === "fulfilled")).toBe(true);
+    await server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'").catch(() => {});
+    await Promise.all(others.map((other) => other.close({ timeout: 0 })));
+    expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
+    await load.more(100);
+    expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test("whose primary is replaced by its standby is followed there", async () => {
+    const primary = await startServer();
+    const standby = await primary.newStandby();
+    servers.push(standby);
+    await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await primary.run("SELECT pg_reload_conf()");
+    const both = `postgres://petstore@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`;
+    const load = new Load(await open(`${both}?target_session_attrs=read-write`));
+    await load.more(200);
+    await primary.stop("at once");
+    await standby.promote();
+    expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
+    await load.more(500);
+    expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test.each(["one transaction", "a group", "a larger transaction"])(
+    "whose answer to the commit of %s is lost does not make it acknowledged, nor done twice",
+    async (what) => {
+      const server = await startServer();
+      const proxy = await DatabaseProxy.start(server.port);
+      const storage = await open(server.url().replace(String(server.port), String(proxy.port)));
+      const single = (name: string) => () => storage.write(() => lastly(addPet, name, 1));
+      const larger = () => storage.write(() => all(addPet, "Rex", 1));
+      const work =
+        what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
+      for (let round = 0; round < 2; round++) await Promise.all(work.map((act) => act())); // statements are prepared
+      // An INSERT of one statement is committed behind its own answer, a group and a larger transaction by COMMIT.
+      proxy.cutBefore = what === "one transaction" ? "INSERT 0 1\0" : "COMMIT\0";
+      const ends = await Promise.allSettled(work.map((act) => act()));
+      const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
+      expect(reasons).toEqual(work.map(() => expect.any(StorageUnavailable)));
+      expect(await storage.all(allPets)).toHaveLength(3 * work.length);
+      proxy.stop();
+    },
+  );
+
+  test("in which transactions are in each other's way runs them again, and none is lost", async () => {
+    const server = await startServer();
+    const [one, other] = [await open(server.url()), await open(server.url())];
+    await one.write(() => all(addCategory, 1, "0"));
+    const read = statement<PetRow>("SELECT name FROM categories WHERE id = 1");
+    const write = statement("UPDATE categories SET name = $1 WHERE id = 1");
+    const increment = function* () {
+      const row = yield* first(read);
+      yield* all(write, String(Number(row?.name) + 1));
+    };
+    await Promise.all(Array.from({ length: 30 }, () => [one.write(increment), other.write(increment)]).flat());
+    expect((await one.first(read))?.name).toBe("60");
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { type Migration, migrations } from "../migrations.ts";
+import { StorageUnusable } from "../storage.ts";
+import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { type OpeningOptions, openPostgres } from "./opening.ts";
+
+const step = (name: string, postgres: string): Migration => ({ name, sqlite: "", postgres });
+
+describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
+  let server: PostgresServer;
+  let database: string;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    database = await server.newDatabase();
+  });
+
+  const addressOf = (name: string) => parsePostgresAddress(server.url(name)) as PostgresAddress;
+  const open = async (options: OpeningOptions = {}) => (await openPostgres(addressOf(database), options)).close();
+  const refusal = (options?: OpeningOptions, opening = open(options)) =>
+    opening.then(
+      () => "opened",
+      (error: unknown) => (error instanceof StorageUnusable ? error.message : error),
+    );
+  const withKeyChanges = migrations.slice(0, 2);
+
+  test("is made by one of many processes that start at once", async () => {
+    const slow = step(
+      "slow",
+      "CREATE TABLE made (moment TEXT); SELECT pg_sleep(0.2); INSERT INTO made VALUES ('now');",
+    );
+    const steps = { migrations: [...withKeyChanges, slow] };
+    await Promise.all(Array.from({ length: 5 }, () => open(steps)));
+    expect(await server.run("SELECT moment FROM made", database)).toEqual([{ moment: "now" }]);
+  });
+
+  test("takes the steps that it lacks, all or none of them", async () => {
+    await open({ migrations: withKeyChanges });
+    const [good, bad] = [step("good", "CREATE TABLE good (id BIGINT);"), step("bad", "CREATE TABLE;")];
+    expect(await refusal({ migrations: [...withKeyChanges, good, bad] })).toContain("syntax error");
+    await open({ migrations: [...withKeyChanges, good] }); // it is not there yet
+    expect(await server.run("SELECT version FROM petstore_schema", database)).toEqual([{ version: 3n }]);
+  });
+
+  test("of a newer release is refused", async () => {
+    await open();
+    await server.run("UPDATE petstore_schema SET version = version + 1", database);
+    const [known, newer] = [migrations.length, migrations.length + 1];
+    expect(await refusal()).toBe(
+      `The store in ${addressOf(database).shown} was written by a newer release: its schema is ${newer}, this release knows ${known}.`,
+    );
+  });
+
+  test("is refused where the tables of another program are", async () => {
+    await server.run("CREATE TABLE theirs (id INTEGER)", database);
+    expect(await refusal()).toContain("has tables of another program");
+    expect(await server.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", database)).toEqual([
+      { tablename: "theirs" },
+    ]);
+  });
+
+  test("is not made where it has to be there", async () => {
+    expect(await refusal({ create: false })).toBe(`There is no store in ${addressOf(database).shown}.`);
+    await open();
+    expect(await refusal({ create: false })).toBe("opened");
+  });
+
+  test("commits to disk, also where the database is set not to", async () => {
+    await server.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    const connection = await Connection.open({ address: addressOf(database), deadline: 5_000 });
+    const setting = { sql: "SELECT current_setting('synchronous_commit') AS mode" };
+    expect((await connection.run(setting))[0]).toEqual({ mode: "on" });
+    connection.close();
+  });
+
+  test("that is not there, or does not let us in, is told at once", async () => {
+    const nowhere = openPostgres(addressOf("nowhere"));
+    expect(
+      await refusal(
+        {},
+        nowhere.then(() => {}),
+      ),
+    ).toContain('database "nowhere" does not exist');
+    const stranger = { ...addressOf(database), user: "stranger" };
+    expect(
+      await refusal(
+        {},
+        openPostgres(stranger).then(() => {}),
+      ),
+    ).toContain('role "stranger" does not exist');
+  });
+
+  test("that is away is waited for until somebody says stop", async () => {
+    const stop = new AbortController();
+    const address = { ...addressOf(database), hosts: [{ name: "127.0.0.1", port: 1 }] };
+    const observer = { committed() {}, failed() {}, fatal() {}, postponed: () => stop.abort() };
+    const opening = openPostgres(address, { stop: stop.signal, observer });
+    expect(
+      await refusal(
+        {},
+        opening.then(() => {}),
+      ),
+    ).toContain("cannot be opened");
+  });
+});

@@ -1,0 +1,219 @@
+import {
+  all,
+  type Row,
+  type SqlParameter,
+  type Stage,
+  type StagedTable,
+  type Statement,
+  type Storage,
+  type StorageObserver,
+  StorageUnavailable,
+  type Transaction,
+} from "../storage.ts";
+import type { PostgresAddress } from "./address.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
+import { Lease } from "./lease.ts";
+import { Link } from "./link.ts";
+import { PostgresStage } from "./postgres-stage.ts";
+import { rewriteMark } from "./schema.ts";
+import { streamRows } from "./stream-rows.ts";
+import { Transactions } from "./transactions.ts";
+import { WriteGroups } from "./write-groups.ts";
+
+/** Connections for reads, over each of which many are on their way at once. */
+const READERS = 2;
+/** Connections for transactions of several statements, each of which has one to itself. */
+const WRITERS = 4;
+/** How long a read or a single write may take, in milliseconds. */
+const SHORT = 3_000;
+/** How long a statement of a larger transaction may take, such as one that moves a million animals. In milliseconds. */
+const LONG = 10_000;
+/** How long a step of an import may take: ten million animals come in as one statement. In milliseconds. */
+const VERY_LONG = 600_000;
+/** How long whoever uses a stream may take for some hundred rows, in milliseconds. */
+const PATIENCE = 600_000;
+/** How often the store is asked whether accounts or keys have changed, in milliseconds. */
+const KEY_CHANGE_POLL = 250;
+
+const readKeyChanges: Statement = { sql: "SELECT version FROM key_changes" };
+
+/** A number that changes when accounts or keys have changed. */
+export async function keyChangesOf(connection: Connection): Promise<unknown> {
+  return (await connection.run(readKeyChanges))[0]?.["version"];
+}
+
+/**
+ * PostgreSQL: reads share connections and round trips, transactions of one statement share commits,
+ * all others have a connection to themselves.
+ */
+export class PostgresStorage implements Storage {
+  readonly noticesEveryWrite = false;
+  readonly #address: PostgresAddress;
+  readonly #observer: StorageObserver;
+  readonly #readers: readonly Link[];
+  readonly #links: readonly Link[];
+  readonly #groups: WriteGroups;
+  readonly #transactions: Transactions;
+  readonly #lease = new Lease((body) => this.write(body));
+  /** Those that streams and stages have to themselves. */
+  readonly #ownConnections = new Set<Connection>();
+  readonly #listeners: (() => void)[] = [];
+  readonly #poll: Timer;
+  #turn = 0;
+  #keyChanges: unknown;
+  #isAsking = false;
+  #isClosed = false;
+
+  /** The database has to have the schema already: see `openPostgres`. `keyChanges` is what `keyChangesOf` gave. */
+  constructor(address: PostgresAddress, keyChanges: unknown, observer: StorageObserver) {
+    this.#address = address;
+    this.#keyChanges = keyChanges;
+    this.#observer = observer;
+    const newLink = (deadline: number, isReader = false) =>
+      new Link({ address, deadline, isReader }, { lost: (error) => observer.postponed("reach the database", error) });
+    const group = newLink(SHORT);
+    const writers = Array.from({ length: WRITERS }, () => newLink(LONG));
+    this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, true));
+    this.#links = [group, ...writers, ...this.#readers];
+    const committed: StorageObserver["committed"] = (seconds, count) => observer.committed(seconds, count);
+    this.#groups = new WriteGroups({ link: group, committed, report: (error) => this.#report(error) });
+    this.#transactions = new Transactions({ links: writers, committed });
+    this.#poll = setInterval(() => void this.#askForKeyChanges(), KEY_CHANGE_POLL);
+    this.#poll.unref();
+  }
+
+  async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
+    return (await this.#read(statement, parameters)) as R[];
+  }
+
+  async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
+    return (await this.#read(statement, parameters))[0] as R | undefined;
+  }
+
+  async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
+    const connection = await this.#openOwn({ deadline: LONG, isReader: true, idle: PATIENCE });
+    try {
+      yield* streamRows(connection, statement, parameters);
+    } catch (error) {
+      throw this.#report(error);
+    } finally {
+      this.#closeOwn(connection);
+    }
+  }
+
+  async stage(table: StagedTable): Promise<Stage> {
+    const connection = await this.#openOwn({ deadline: VERY_LONG });
+    try {
+      return await PostgresStage.create(table, {
+        connection,
+        committed: (seconds, count) => this.#observer.committed(seconds, count),
+        report: (error) => this.#report(error),
+        close: () => this.#closeOwn(connection),
+      });
+    } catch (error) {
+      this.#closeOwn(connection);
+      throw this.#report(error);
+    }
+  }
+
+  async write<T>(body: () => Transaction<T>): Promise<T> {
+    if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
+    const steps = body();
+    const first = steps.next([]);
+    if (first.done) return first.value;
+    if (first.value.isLast) return this.#groups.add(steps, first.value);
+    try {
+      return await this.#transactions.run(body);
+    } catch (error) {
+      throw this.#report(error);
+    }
+  }
+
+  onForeignWrite(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  catchUp(): void {}
+
+  lead(): Promise<boolean> {
+    return this.#lease.lead();
+  }
+
+  async probe(): Promise<void> {
+    await this.write(() => all(rewriteMark));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#poll);
+    await Promise.all([this.#groups.drained(), this.#transactions.drained()]);
+    for (const link of this.#links) link.close();
+    for (const connection of this.#ownConnections) this.#closeOwn(connection);
+  }
+
+  async #openOwn(options: Omit<ConnectionOptions, "address">): Promise<Connection> {
+    if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
+    try {
+      const connection = await Connection.open({ ...options, address: this.#address });
+      this.#ownConnections.add(connection);
+      return connection;
+    } catch (error) {
+      throw this.#report(error);
+    }
+  }
+
+  #closeOwn(connection: Connection): void {
+    this.#ownConnections.delete(connection);
+    connection.close();
+  }
+
+  /** A read that a connection was lost under is asked again, over another: all may have been lost at once. */
+  async #read(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+    for (let attempt = 1; ; attempt++) {
+      const link = this.#readers[this.#turn++ % READERS] as Link;
+      try {
+        const got = link.get();
+        const connection = got instanceof Promise ? await got : got;
+        try {
+          return await connection.run(statement, parameters);
+        } catch (error) {
+          link.failed(connection, error);
+          throw error;
+        }
+      } catch (error) {
+        if (attempt <= READERS && endsConnection(error)) continue;
+        throw this.#report(error);
+      }
+    }
+  }
+
+  /** Tells the listeners when accounts or keys may have changed: also when it is not known whether they have. */
+  async #askForKeyChanges(): Promise<void> {
+    if (this.#isAsking) return this.#tell();
+    this.#isAsking = true;
+    try {
+      const [row] = await this.#read(readKeyChanges, []);
+      const version = row?.["version"];
+      if (version !== this.#keyChanges) this.#tell();
+      this.#keyChanges = version;
+    } catch {
+      this.#tell();
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** The error to tell for one that was thrown. */
+  #report(error: unknown): unknown {
+    if (this.#isClosed) return new StorageUnavailable("The store is closed.", { cause: error });
+    const code = postgresCode(error);
+    if (code !== "") this.#observer.failed(code);
+    return asStorageError(error);
+  }
+}

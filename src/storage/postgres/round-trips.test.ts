@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
+import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { each, first, lastly, statement } from "../storage.ts";
+import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
+import { openPostgres } from "./opening.ts";
+import type { PostgresStorage } from "./postgres-storage.ts";
+
+const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, $2) RETURNING id");
+const petById = statement("SELECT name FROM pets WHERE id = $1");
+const touch = statement("UPDATE pets SET name = $1 WHERE id = $2");
+
+describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () => {
+  let server: PostgresServer;
+  let proxy: DatabaseProxy;
+  let storage: PostgresStorage;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    proxy = await DatabaseProxy.start(server.port);
+    const url = server.url().replace(String(server.port), String(proxy.port));
+    storage = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
+    // Connections are made, and statements prepared, when they are first used.
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(Array.from({ length: 12 }, work.read));
+      await Promise.all(Array.from({ length: 12 }, work.create));
+      await work.double();
+      await work.touchMany();
+    }
+  });
+  afterAll(async () => {
+    await storage.close();
+    proxy.stop();
+    await server.remove();
+  });
+
+  const work = {
+    read: () => storage.first(petById, 1),
+    create: () => storage.write(() => lastly(addPet, "Rex", 1)),
+    double: () =>
+      storage.write(function* () {
+        yield* first(petById, 1);
+        yield* lastly(addPet, "Rex", 1);
+      }),
+    touchMany: () =>
+      storage.write(() =>
+        each(
+          touch,
+          Array.from({ length: 50 }, (_, id) => ["Rex", id]),
+        ),
+      ),
+  };
+
+  /** The fewest round trips that some work took in several tries: the store also asks by itself now and then. */
+  async function tripsOf(act: () => Promise<unknown>): Promise<number> {
+    let fewest = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 5; round++) {
+      const before = proxy.roundTrips;
+      await act();
+      fewest = Math.min(fewest, proxy.roundTrips - before);
+    }
+    return fewest;
+  }
+
+  test("one for a read", async () => expect(await tripsOf(work.read)).toBe(1));
+  test("one for a transaction of one statement", async () => expect(await tripsOf(work.create)).toBe(1));
+  test("one for fifty such transactions that come together", async () => {
+    expect(await tripsOf(() => Promise.all(Array.from({ length: 50 }, work.create)))).toBe(1);
+  });
+  test("two for a transaction of a read and a last write", async () => expect(await tripsOf(work.double)).toBe(2));
+  test("two for one statement with fifty parameters", async () => expect(await tripsOf(work.touchMany)).toBe(2));
+});

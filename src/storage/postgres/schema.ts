@@ -1,0 +1,95 @@
+import { migrations as allMigrations, type Migration } from "../migrations.ts";
+import { type Statement, StorageUnusable } from "../storage.ts";
+import type { Connection } from "./connection.ts";
+import { postgresCode } from "./errors.ts";
+
+/** How long a process waits for another one that brings the schema up to date, in milliseconds. */
+const LOCK_DEADLINE = 60_000;
+/** The advisory lock of those who change the schema: "PETS" in ASCII. */
+const LOCK = 0x50455453;
+
+// READ COMMITTED: what another process did while this one waited for the lock is seen behind it.
+const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+const commit: Statement = { sql: "COMMIT" };
+const rollback: Statement = { sql: "ROLLBACK" };
+const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)" };
+const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
+const countTables: Statement = {
+  sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_schema') AS ours
+        FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
+};
+const readVersion: Statement = { sql: "SELECT version FROM petstore_schema" };
+const setVersion: Statement = { sql: "UPDATE petstore_schema SET version = $1" };
+/** What this engine needs for itself: what tells a schema as ours with the steps it has taken, and who leads. */
+const createOwnTables = `
+  CREATE TABLE petstore_schema (
+    only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+    version BIGINT NOT NULL
+  );
+  INSERT INTO petstore_schema (only_row, version) VALUES (1, 0);
+  CREATE TABLE petstore_leader (
+    only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+    holder TEXT COLLATE "C" NOT NULL,
+    ends_at BIGINT NOT NULL
+  );
+  INSERT INTO petstore_leader (only_row, holder, ends_at) VALUES (1, '', 0);
+`;
+
+/** A write that changes nothing. */
+export const rewriteMark: Statement = { sql: "UPDATE petstore_schema SET version = version" };
+
+export interface SchemaOptions {
+  /** The database, for people. */
+  readonly shown: string;
+  /** False where there has to be a store already. */
+  readonly create: boolean;
+  readonly migrations?: readonly Migration[];
+}
+
+/**
+ * Brings the schema up to date, in one transaction; of several processes that start at once, one does
+ * it and the others wait. Throws `StorageUnusable`, or the errors of the driver.
+ */
+export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
+  const { shown, create, migrations = allMigrations } = options;
+  const state = await schemaState(connection, shown, migrations);
+  if (state === migrations.length) return;
+  if (state === undefined && !create) throw new StorageUnusable(`There is no store in ${shown}.`);
+  await connection.run(begin);
+  try {
+    await connection.run(limitWait, [String(LOCK_DEADLINE)]);
+    await connection.run(lock, [LOCK]);
+    const version = await schemaState(connection, shown, migrations);
+    if (version === undefined) await connection.runScript(createOwnTables);
+    for (const { postgres } of migrations.slice(version ?? 0)) await connection.runScript(postgres);
+    await connection.run(setVersion, [migrations.length]);
+    await connection.run(commit);
+  } catch (error) {
+    await connection.run(rollback).catch(() => connection.close());
+    if (postgresCode(error) !== "55P03") throw error;
+    throw new StorageUnusable(
+      `Another process has been changing the schema of ${shown} for ${LOCK_DEADLINE / 1_000} s.`,
+    );
+  }
+}
+
+/** How many steps the schema has taken; undefined where there is none. */
+async function schemaState(
+  connection: Connection,
+  shown: string,
+  migrations: readonly Migration[],
+): Promise<number | undefined> {
+  const [found] = await connection.run(countTables);
+  if (found?.["tables"] === 0n) return undefined;
+  if (found?.["ours"] === 0n) {
+    throw new StorageUnusable(
+      `${shown} has tables of another program: give the store a database or a schema of its own.`,
+    );
+  }
+  const [row] = await connection.run(readVersion);
+  const version = Number(row?.["version"]);
+  if (version <= migrations.length) return version;
+  throw new StorageUnusable(
+    `The store in ${shown} was written by a newer release: its schema is ${version}, this release knows ${migrations.length}.`,
+  );
+}

@@ -1,0 +1,24 @@
+import type { Row, SqlParameter, Statement } from "../storage.ts";
+import type { Connection } from "./connection.ts";
+
+const begin: Statement = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
+/** Some hundred rows at a time: no more than these are in memory. */
+const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
+
+/**
+ * All rows of a read, as they were at one moment, by a cursor of the server (PostgreSQL documentation,
+ * DECLARE). The connection has to be used for nothing else, and is of no more use afterwards.
+ */
+export async function* streamRows<R extends Row>(
+  connection: Connection,
+  { sql }: Statement<R>,
+  parameters: readonly SqlParameter[],
+): AsyncGenerator<R[]> {
+  await connection.run(begin);
+  await connection.run({ sql: `DECLARE streamed NO SCROLL CURSOR FOR ${sql}` }, parameters);
+  for (;;) {
+    const rows = await connection.run(fetch);
+    if (rows.length === 0) return;
+    yield rows as Row[] as R[];
+  }
+}

@@ -1,0 +1,167 @@
+import {
+  advance,
+  CommitUnknown,
+  type Row,
+  type Statement,
+  type Step,
+  type StorageObserver,
+  StorageUnavailable,
+  type Transaction,
+} from "../storage.ts";
+import type { Connection } from "./connection.ts";
+import { endsConnection, isConflict, isReported, postgresCode } from "./errors.ts";
+import type { Link } from "./link.ts";
+
+/** How long a transaction may wait and be tried again before it is given up, in milliseconds. */
+const DEADLINE = 5_000;
+/** The longest time between two attempts, in milliseconds. */
+const LONGEST_PAUSE = 50;
+
+const begin: Statement = { sql: "BEGIN" };
+const commit: Statement = { sql: "COMMIT" };
+const rollback: Statement = { sql: "ROLLBACK" };
+
+/** Where a transaction gets its connection, and tells what it failed with. */
+export type TransactionLink = Pick<Link, "get" | "failed">;
+
+export interface TransactionsOptions {
+  readonly links: readonly TransactionLink[];
+  readonly committed: StorageObserver["committed"];
+}
+
+/**
+ * Transactions of several statements: each has a connection to itself, and is serializable. One that
+ * others were in the way of runs again; those that run again do so one after the other, so that they
+ * are not in each other's way for ever.
+ */
+export class Transactions {
+  readonly #committed: StorageObserver["committed"];
+  readonly #free: TransactionLink[];
+  readonly #waiting: ((link: TransactionLink) => void)[] = [];
+  readonly #running = new Set<Promise<unknown>>();
+  #again: Promise<unknown> = Promise.resolve();
+
+  constructor({ links, committed }: TransactionsOptions) {
+    this.#free = [...links];
+    this.#committed = committed;
+  }
+
+  /** Runs a transaction. Rejects with what its body threw, or the errors of the driver. */
+  run<T>(body: () => Transaction<T>): Promise<T> {
+    const work = this.#run(body, performance.now() + DEADLINE).finally(() => this.#running.delete(work));
+    this.#running.add(work);
+    return work;
+  }
+
+  /** Resolves when none runs any more. */
+  async drained(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  async #run<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
+    try {
+      return await this.#attempt(body, deadline);
+    } catch (error) {
+      if (!mayRunAgain(error)) throw error;
+    }
+    const turn = this.#again.then(() => this.#runAgain(body, deadline));
+    this.#again = turn.catch(() => {});
+    return turn;
+  }
+
+  async #runAgain<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
+    for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      try {
+        return await this.#attempt(body, deadline);
+      } catch (error) {
+        if (!mayRunAgain(error) || performance.now() > deadline) throw error;
+      }
+      await Bun.sleep(Math.random() * pause);
+    }
+  }
+
+  async #attempt<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
+    const link = this.#free.pop() ?? (await this.#nextFree(deadline));
+    try {
+      const connection = await link.get();
+      try {
+        return await this.#runOn(connection, body);
+      } catch (error) {
+        link.failed(connection, error instanceof CommitUnknown ? error.cause : error);
+        throw error;
+      }
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next(link);
+      else this.#free.push(link);
+    }
+  }
+
+  #nextFree(deadline: number): Promise<TransactionLink> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(take), 1);
+        reject(new StorageUnavailable("All connections to the database are in use."));
+      }, deadline - performance.now());
+      const take = (link: TransactionLink) => {
+        clearTimeout(late);
+        resolve(link);
+      };
+      this.#waiting.push(take);
+    });
+  }
+
+  async #runOn<T>(connection: Connection, body: () => Transaction<T>): Promise<T> {
+    const started = performance.now();
+    const steps = body();
+    let next = steps.next([]);
+    if (next.done) return next.value;
+    let hasCommitted = false;
+    const begun = connection.run(begin);
+    begun.catch(() => {}); // what follows fails as well
+    try {
+      while (!next.done) {
+        const step: Step = next.value;
+        const rows = sendStep(connection, step);
+        if (step.isLast) {
+          await commitBehind(connection, rows);
+          hasCommitted = true;
+        }
+        next = advance(steps, step, await rows);
+      }
+      if (!hasCommitted) await commitBehind(connection, begun);
+      this.#committed((performance.now() - started) / 1000, 1);
+      return next.value;
+    } catch (error) {
+      if (!hasCommitted && !(error instanceof CommitUnknown)) {
+        await connection.run(rollback).catch(() => connection.close());
+      }
+      throw error;
+    }
+  }
+}
+
+/** Sends all runs of a step together. Resolves with the rows of the first. */
+async function sendStep(connection: Connection, { statement, parameters, more = [] }: Step): Promise<Row[]> {
+  const runs = [parameters, ...more].map((each) => connection.run(statement, each));
+  const [rows] = await Promise.all(runs);
+  return rows as Row[];
+}
+
+/** Commits. `before` is what was sent ahead of it. Throws `CommitUnknown` if it may have been done nevertheless. */
+async function commitBehind(connection: Connection, before: Promise<unknown>): Promise<void> {
+  const [earlier, committed] = await Promise.allSettled([before, connection.run(commit)]);
+  if (committed.status === "fulfilled") {
+    if (earlier.status === "rejected") throw earlier.reason;
+    if (committed.value.command === "COMMIT") return;
+    throw new StorageUnavailable("The database has rolled a transaction back.");
+  }
+  if (earlier.status === "rejected" && isReported(earlier.reason)) throw earlier.reason;
+  if (!endsConnection(committed.reason)) throw committed.reason;
+  throw new CommitUnknown("The answer of the database to a commit was lost.", { cause: committed.reason });
+}
+
+/** True if the transaction did nothing, and it is not its own fault. */
+function mayRunAgain(error: unknown): boolean {
+  return isConflict(error) || (endsConnection(error) && postgresCode(error) !== "25006");
+}

@@ -1,0 +1,153 @@
+import type { TargetStore } from "../moving/move-store.ts";
+import { asText } from "../moving/tally.ts";
+import type { Table } from "../moving/whole-store.ts";
+import { CommitUnknown, type Row, type Statement } from "../storage.ts";
+import type { PostgresAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { asStorageError, endsConnection } from "./errors.ts";
+import { prepareSchema } from "./schema.ts";
+
+/** How long a statement may take, or the other store between two of them, in milliseconds. */
+const DEADLINE = 600_000;
+
+/** Rows given at a time. */
+const BATCH = 2_000;
+
+/** Tables that are of use in this engine alone: they say what others need not know after a move. */
+const own: ReadonlySet<string> = new Set(["petstore_schema", "petstore_leader", "key_changes"]);
+
+interface ColumnRow extends Row {
+  table_name: string;
+  column_name: string;
+  data_type: string;
+  sequence: string | null;
+}
+
+const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+const commit: Statement = { sql: "COMMIT" };
+const readColumns: Statement<ColumnRow> = {
+  sql: `SELECT table_name::text, column_name::text, data_type::text,
+          CASE is_identity WHEN 'YES' THEN pg_get_serial_sequence(quote_ident(table_name), column_name) END AS sequence
+        FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+        WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY table_name, ordinal_position`,
+};
+
+/** All of a store in PostgreSQL, which is filled in one transaction. Nobody else writes to it meanwhile. */
+export class WholePostgres implements TargetStore {
+  readonly shown: string;
+  readonly #connection: Connection;
+  readonly #columns: readonly ColumnRow[];
+  readonly #inserts = new Map<Table, Statement>();
+
+  /** Makes the schema if there is none, and begins the transaction. Throws `StorageUnavailable` or `StorageUnusable`. */
+  static async open(address: PostgresAddress): Promise<WholePostgres> {
+    const { shown } = address;
+    let connection: Connection | undefined;
+    try {
+      connection = await Connection.open({ address, deadline: DEADLINE, idle: DEADLINE });
+      await prepareSchema(connection, { shown, create: true });
+      await connection.run(begin);
+      const columns = (await connection.run(readColumns)) as unknown as ColumnRow[];
+      const store = new WholePostgres(shown, connection, columns);
+      const names = store.tables().map(({ name }) => name);
+      await connection.run({ sql: `LOCK TABLE ${names.join(", ")} IN EXCLUSIVE MODE` });
+      return store;
+    } catch (error) {
+      connection?.close();
+      throw asStorageError(error);
+    }
+  }
+
+  private constructor(shown: string, connection: Connection, columns: readonly ColumnRow[]) {
+    this.shown = shown;
+    this.#connection = connection;
+    this.#columns = columns;
+  }
+
+  tables(): Table[] {
+    const columns = Map.groupBy(this.#columns, ({ table_name }) => table_name);
+    return [...columns]
+      .filter(([name]) => !own.has(name))
+      .map(([name, list]) => ({ name, columns: list.map(({ column_name }) => column_name) }));
+  }
+
+  async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
+    const list = columns.map((column) => `"${column}"`).join(", ");
+    // A cursor for each table: the driver remembers by the text of FETCH which columns come of it.
+    const cursor = `all_${name}`;
+    await this.#run({ sql: `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${list} FROM ${name}` });
+    for (;;) {
+      const rows = await this.#run({ sql: `FETCH FORWARD ${BATCH} FROM ${cursor}` });
+      if (rows.length === 0) break;
+      yield rows;
+    }
+    await this.#run({ sql: `CLOSE ${cursor}` });
+  }
+
+  async lastId(table: Table): Promise<bigint | undefined> {
+    const sequence = this.#sequenceOf(table);
+    if (!sequence) return undefined;
+    const [row] = await this.#run({
+      sql: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id FROM ${sequence}`,
+    });
+    return row?.["id"] as bigint;
+  }
+
+  async clear({ name }: Table): Promise<void> {
+    await this.#run({ sql: `DELETE FROM ${name}` });
+  }
+
+  async add(table: Table, rows: readonly Row[]): Promise<void> {
+    await this.#run(this.#insertInto(table), [JSON.stringify(rows, asText)]);
+  }
+
+  async setLastId(table: Table, id: bigint): Promise<void> {
+    const sequence = this.#sequenceOf(table);
+    if (sequence && id > 0n) await this.#run({ sql: "SELECT setval($1::text::regclass, $2)" }, [sequence, id]);
+  }
+
+  async commit(): Promise<void> {
+    try {
+      await this.#connection.run(commit);
+    } catch (error) {
+      if (!endsConnection(error)) throw asStorageError(error);
+      throw new CommitUnknown(
+        "The answer of the database to the commit was lost: all of it was moved, or nothing. The same command tells",
+        { cause: error },
+      );
+    }
+  }
+
+  /** What was not committed is gone. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  #insertInto(table: Table): Statement {
+    const known = this.#inserts.get(table);
+    if (known) return known;
+    const list = table.columns.map((column) => `"${column}"`).join(", ");
+    const typed = this.#columns
+      .filter(({ table_name }) => table_name === table.name)
+      .map(({ column_name, data_type }) => `"${column_name}" ${data_type}`);
+    const insert = {
+      sql: `INSERT INTO ${table.name} (${list}) SELECT ${list} FROM json_to_recordset($1::text::json) AS given (${typed.join(", ")})`,
+    };
+    this.#inserts.set(table, insert);
+    return insert;
+  }
+
+  #sequenceOf(table: Table): string | undefined {
+    return (
+      this.#columns.find(({ table_name, sequence }) => table_name === table.name && sequence)?.sequence ?? undefined
+    );
+  }
+
+  async #run(statement: Statement, parameters: Parameters<Connection["run"]>[1] = []): Promise<Row[]> {
+    try {
+      return await this.#connection.run(statement, parameters);
+    } catch (error) {
+      throw asStorageError(error);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  advance,
+  CommitUnknown,
+  type Row,
+  type Statement,
+  type Step,
+  type StorageObserver,
+  type Transaction,
+} from "../storage.ts";
+import type { Connection } from "./connection.ts";
+import { endsConnection, isConflict, isReported } from "./errors.ts";
+import type { Link } from "./link.ts";
+
+/** Transactions in one commit: a bound on what has to run again when one of them fails. */
+const GROUP_SIZE = 256;
+/** How often a transaction is tried that others are in the way of. */
+const ATTEMPTS = 10;
+
+const begin: Statement = { sql: "BEGIN" };
+const commit: Statement = { sql: "COMMIT" };
+
+/** A transaction of one statement, which has not been sent yet. */
+interface Waiting {
+  readonly body: Transaction<unknown>;
+  readonly step: Step;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface WriteGroupsOptions {
+  readonly link: Link;
+  readonly committed: StorageObserver["committed"];
+  /** The error to tell for one that was thrown. */
+  readonly report: (error: unknown) => unknown;
+}
+
+/**
+ * The queue of transactions of one statement. All that arrive in one turn of the event loop, or while
+ * those before are being committed, share one commit and one round trip. Each still succeeds or fails
+ * for itself, unless the answer to their commit is lost.
+ */
+export class WriteGroups {
+  readonly #options: WriteGroupsOptions;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(options: WriteGroupsOptions) {
+    this.#options = options;
+  }
+
+  /** `step` is the first and last one of `body`. */
+  add<T>(body: Transaction<T>, step: Step): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ body, step, resolve: resolve as Waiting["resolve"], reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drained(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    await new Promise(setImmediate); // requests that are already readable join the group
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, GROUP_SIZE);
+      try {
+        await this.#commit(group);
+      } catch (error) {
+        const reported = this.#options.report(error);
+        for (const { reject } of group) reject(reported);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const connection = await this.#options.link.get();
+      try {
+        if (group.length === 1 || !(await this.#commitTogether(connection, group))) {
+          await Promise.all(group.map((waiting) => this.#commitAlone(connection, waiting)));
+        }
+        return;
+      } catch (error) {
+        this.#options.link.failed(connection, error);
+        // What the server has refused together with the connection has not been done.
+        if (error instanceof CommitUnknown || !endsConnection(error) || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** Returns false if one of them failed: then nothing was kept of any. */
+  async #commitTogether(connection: Connection, group: readonly Waiting[]): Promise<boolean> {
+    const started = performance.now();
+    const answers = await Promise.allSettled([
+      connection.run(begin),
+      ...group.map(({ step: { statement, parameters } }) => connection.run(statement, parameters)),
+      connection.run(commit),
+    ]);
+    const committed = answers.at(-1) as PromiseSettledResult<Row[] & { command: string }>;
+    const failed = answers.find((answer) => answer.status === "rejected");
+    if (failed === undefined && committed.status === "fulfilled" && committed.value.command === "COMMIT") {
+      this.#options.committed((performance.now() - started) / 1000, group.length);
+      group.forEach((waiting, index) => succeed(waiting, (answers[index + 1] as PromiseFulfilledResult<Row[]>).value));
+      return true;
+    }
+    if (!failed) return false;
+    if (endsConnection(failed.reason))
+      throw isReported(failed.reason) && failed !== committed ? failed.reason : lost(failed.reason);
+    return false;
+  }
+
+  /** Resolves when its member has been told. Throws what ends the connection, if it is sure that nothing was done. */
+  async #commitAlone(connection: Connection, waiting: Waiting): Promise<void> {
+    const { statement, parameters } = waiting.step;
+    const started = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const rows = await connection.run(statement, parameters);
+        this.#options.committed((performance.now() - started) / 1000, 1);
+        return succeed(waiting, rows);
+      } catch (error) {
+        if (isConflict(error) && attempt < ATTEMPTS) continue;
+        this.#options.link.failed(connection, error);
+        return waiting.reject(this.#options.report(endsConnection(error) ? lost(error) : error));
+      }
+    }
+  }
+}
+
+function succeed({ body, step, resolve, reject }: Waiting, rows: Row[]): void {
+  try {
+    resolve(advance(body, step, rows).value);
+  } catch (error) {
+    reject(error);
+  }
+}
+
+function lost(error: unknown): CommitUnknown {
+  return new CommitUnknown("The answer of the database to a commit was lost.", { cause: error });
+}

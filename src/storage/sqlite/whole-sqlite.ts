@@ -1,0 +1,89 @@
+import type { Database } from "bun:sqlite";
+import type { Table, WholeStore } from "../moving/whole-store.ts";
+import { type Row, StorageUnusable } from "../storage.ts";
+import { Connection } from "./connection.ts";
+import { openAlone, openDatabase, sqliteCode } from "./database.ts";
+
+/** Rows given at a time. */
+const BATCH = 2_000;
+
+/** Tables that triggers keep: what is in them follows from others. */
+const derived: ReadonlySet<string> = new Set(["category_animals"]);
+
+interface TableRow extends Row {
+  name: string;
+  columns: string;
+}
+interface IdRow extends Row {
+  id: bigint | null;
+}
+
+const readTables = {
+  sql: `SELECT name, (SELECT json_group_array(name) FROM pragma_table_info(tables.name)) AS columns
+        FROM sqlite_schema AS tables WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`,
+};
+const lastGiven = { sql: "SELECT max(seq) AS id FROM sqlite_sequence WHERE name = $1" };
+
+/** All of an embedded store. While it is open, nobody else can open it. */
+export class WholeSqlite implements WholeStore {
+  readonly shown: string;
+  readonly #connection: Connection;
+
+  /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it open. */
+  static open(file: string): WholeSqlite {
+    try {
+      return new WholeSqlite(file, openAlone(file));
+    } catch (error) {
+      if (!sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw error;
+      throw new StorageUnusable(
+        `The store at ${file} is in use. Stop its service first: what it writes while the store is moved would be lost.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** A store that nothing was done with yet, in memory. */
+  static pristine(): WholeSqlite {
+    return new WholeSqlite("memory", openDatabase(":memory:", 0));
+  }
+
+  private constructor(shown: string, database: Database) {
+    this.shown = shown;
+    this.#connection = new Connection(database);
+  }
+
+  tables(): Table[] {
+    const rows = this.#connection.all(readTables, []) as TableRow[];
+    return rows
+      .filter(({ name }) => !derived.has(name))
+      .map(({ name, columns }) => ({ name, columns: JSON.parse(columns) as string[] }));
+  }
+
+  /** How many rows all tables have together. */
+  count(): number {
+    const counts = this.tables().map(({ name }) => `(SELECT count(*) FROM ${name})`);
+    return Number(this.#connection.first({ sql: `SELECT ${counts.join(" + ")} AS rows` }, [])?.["rows"]);
+  }
+
+  async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
+    let batch: Row[] = [];
+    const sql = `SELECT ${columns.map((column) => `"${column}"`).join(", ")} FROM ${name}`;
+    for (const row of this.#connection.iterate({ sql }, [])) {
+      if (batch.push(row) < BATCH) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  lastId({ name, columns }: Table): bigint | undefined {
+    if (!columns.includes("id")) return undefined;
+    const given = this.#connection.first(lastGiven, [name]) as IdRow | undefined;
+    const largest = this.#connection.first({ sql: `SELECT max(id) AS id FROM ${name}` }, []) as IdRow | undefined;
+    return [given?.id, largest?.id].reduce<bigint>((last, id) => (typeof id === "bigint" && id > last ? id : last), 0n);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

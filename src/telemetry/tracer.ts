@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../clock.ts";
+import { isDoneWithin } from "../deadline.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { OtlpExporter, type Span, spanKind, type TraceSettings } from "./otlp.ts";
+import { parseTraceparent, type TraceContext } from "./trace-context.ts";
+
+/** Milliseconds that requests wait to be sent with others. */
+const SEND_AFTER = 1_000;
+/** Requests that are sent together. */
+const BATCH = 512;
+/** Requests that may wait: about two megabytes. What comes beyond is dropped and counted. */
+const MOST_WAITING = 4_096;
+/** Milliseconds that a stopping service waits for the receiver. */
+const LAST_WORDS = 1_000;
+
+/** The methods that have a name of their own in a trace (OpenTelemetry, semantic conventions for HTTP). */
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
+
+/** A request that was answered. */
+export interface ServedRequest {
+  readonly id: string;
+  /** Its header of that name. */
+  readonly traceparent: string | null;
+  /** Undefined where path and method name none. */
+  readonly operation: string | undefined;
+  /** The pattern of its path. The path itself is told nobody: clients put keys there by mistake. */
+  readonly route: string | undefined;
+  readonly method: string;
+  readonly status: number;
+  readonly account: string | undefined;
+  /** Milliseconds of `performance.now`. */
+  readonly startedAt: number;
+}
+
+/** A stage of a request that had to wait, in milliseconds of `performance.now`. */
+interface Wait {
+  readonly stage: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Waiting extends ServedRequest {
+  readonly parent: TraceContext | undefined;
+  readonly waits: readonly Wait[];
+  readonly endedAt: number;
+  /** Its end by the wall clock, in unix milliseconds. */
+  readonly ended: number;
+}
+
+/**
+ * Records requests as spans of OpenTelemetry and sends them in batches, behind the answers. A request is a
+ * span, and each stage of it that had to wait is one below: for the store's commit, for the client's body.
+ */
+export class Tracer {
+  readonly #exporter: OtlpExporter;
+  readonly #ratio: number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #waits = new WeakMap<object, Wait[]>();
+  #waiting: Waiting[] = [];
+  #timer: Timer | undefined;
+  #sending: Promise<void> | undefined;
+  #isAway = false;
+  #dropped = 0;
+
+  constructor(settings: TraceSettings, { clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
+    this.#exporter = new OtlpExporter(settings);
+    this.#ratio = settings.ratio;
+    this.#clock = clock;
+    this.#log = log;
+    metrics.gauge("petstore_traces_waiting", "Requests whose spans are not sent yet.", () => this.#waiting.length);
+    metrics.gauge("petstore_traces_dropped", "Requests whose spans nobody took.", () => this.#dropped);
+  }
+
+  /** Notes that a stage of the request has waited from one moment to another, of `performance.now`. */
+  waited(request: object, stage: string, from: number, to: number): void {
+    const waits = this.#waits.get(request);
+    if (waits) waits.push({ stage, from, to });
+    else this.#waits.set(request, [{ stage, from, to }]);
+  }
+
+  /** Takes a request that was answered, unless its caller, or chance, decides that it is not recorded. */
+  record(request: object, served: ServedRequest): void {
+    const parent = parseTraceparent(served.traceparent);
+    if (!(parent ? parent.isSampled : Math.random() < this.#ratio)) return;
+    if (this.#waiting.length >= MOST_WAITING) {
+      this.#dropped++;
+      return;
+    }
+    const waits = this.#waits.get(request) ?? [];
+    this.#waiting.push({ ...served, parent, waits, endedAt: performance.now(), ended: this.#clock.now() });
+    if (this.#waiting.length >= BATCH && !this.#isAway) this.#start();
+    else this.#timer ??= setTimeout(() => this.#start(), SEND_AFTER);
+  }
+
+  /** Sends what waits, for as long as a stopping service can wait for it. */
+  async close(): Promise<void> {
+    const sendAll = async () => {
+      await this.#sending;
+      do await this.#send();
+      while (this.#waiting.length > 0 && !this.#isAway);
+    };
+    await isDoneWithin(sendAll(), LAST_WORDS);
+    clearTimeout(this.#timer);
+  }
+
+  #start(): void {
+    this.#sending ??= this.#send().finally(() => {
+      clearTimeout(this.#timer);
+      this.#timer = this.#waiting.length > 0 ? setTimeout(() => this.#start(), SEND_AFTER) : undefined;
+      this.#sending = undefined;
+    });
+  }
+
+  /** Sends full batches, the first in any case. If the receiver does not take one, it is dropped. */
+  async #send(): Promise<void> {
+    do {
+      const batch = this.#waiting.splice(0, BATCH);
+      if (batch.length > 0) await this.#sendBatch(batch);
+    } while (this.#waiting.length >= BATCH && !this.#isAway);
+  }
+
+  async #sendBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#exporter.send(batch.flatMap(spansOf));
+      if (this.#isAway) this.#log.info("traces are taken again");
+      this.#isAway = false;
+    } catch (error) {
+      this.#dropped += batch.length;
+      if (!this.#isAway) this.#log.warn("traces are not taken", { reason: (error as Error).message });
+      this.#isAway = true;
+    }
+  }
+}
+
+/** The span of a request, and one for each of its waits. */
+function spansOf({ parent, waits, endedAt, ended, startedAt, ...served }: Waiting): Span[] {
+  const traceId = parent?.traceId ?? randomBytes(16).toString("hex");
+  const spanId = randomBytes(8).toString("hex");
+  /** The wall clock as it was at the end, less the time since: it may be set while a request is served. */
+  const at = (moment: number) => BigInt(Math.round(ended)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
+  const method = methods.has(served.method) ? served.method : "_OTHER";
+  const isError = served.status >= 500;
+  return [
+    {
+      traceId,
+      spanId,
+      parentSpanId: parent?.spanId,
+      name: served.operation ?? method,
+      kind: spanKind.server,
+      start: at(startedAt),
+      end: at(endedAt),
+      attributes: {
+        "http.request.method": method,
+        "http.route": served.route,
+        "http.response.status_code": served.status,
+        "error.type": isError ? String(served.status) : undefined,
+        "petstore.request.id": served.id,
+        "petstore.account.id": served.account,
+      },
+      isError,
+    },
+    ...waits.map(({ stage, from, to }) => ({
+      traceId,
+      spanId: randomBytes(8).toString("hex"),
+      parentSpanId: spanId,
+      name: stage,
+      kind: spanKind.internal,
+      start: at(from),
+      end: at(to),
+      attributes: {},
+      isError: false,
+    })),
+  ];
+}

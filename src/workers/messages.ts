@@ -1,0 +1,18 @@
+/** Where a worker listens, as clients see it. */
+export interface ListeningAt {
+  readonly address: string;
+  readonly docs: string;
+}
+
+/** What a worker tells its supervisor. Questions have a number, which the answer repeats. */
+export type FromWorker =
+  | { readonly kind: "ready"; readonly at: ListeningAt }
+  /** Somebody asks for the metrics of all workers. */
+  | { readonly kind: "wants metrics"; readonly question: number }
+  | { readonly kind: "own metrics"; readonly question: number; readonly text: string };
+
+/** What a supervisor tells a worker. */
+export type FromSupervisor =
+  | { readonly kind: "stop" }
+  | { readonly kind: "expose metrics"; readonly question: number }
+  | { readonly kind: "metrics of all"; readonly question: number; readonly text: string };

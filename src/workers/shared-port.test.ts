@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { ListenError } from "../http/server.ts";
+import { reservePort } from "./shared-port.ts";
+
+const HOST = "127.0.0.1";
+
+test("a port that another supervisor has is refused, also while none of its workers listens", () => {
+  const first = reservePort(HOST, 0);
+  expect(() => reservePort(HOST, first.port)).toThrow(ListenError);
+  first.release();
+  reservePort(HOST, first.port).release();
+});
+
+test("a port that somebody listens on is refused, also one who would share it", () => {
+  for (const reusePort of [false, true]) {
+    const server = Bun.serve({ hostname: HOST, port: 0, reusePort, fetch: () => new Response() });
+    expect(() => reservePort(HOST, server.port as number)).toThrow(
+      `Port ${server.port} on ${HOST} is in use. Set PETSTORE_PORT to another one.`,
+    );
+    void server.stop(true);
+  }
+});

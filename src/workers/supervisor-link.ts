@@ -1,0 +1,57 @@
+import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
+import { Questions } from "./questions.ts";
+
+/** How long the supervisor may take to gather the metrics of all workers, in milliseconds. */
+const METRICS_DEADLINE = 2_000;
+
+/** What a worker is linked to its supervisor by. */
+export class SupervisorLink {
+  /** Aborted when the worker has to stop: it was told to, or its supervisor has died. */
+  readonly stop: AbortSignal;
+  readonly #exposeOwn: () => string;
+  readonly #questions = new Questions();
+
+  /** The link of this process; undefined if no supervisor started it. `exposeOwn` gives its own metrics. */
+  static open(exposeOwn: () => string): SupervisorLink | undefined {
+    return process.send && process.connected ? new SupervisorLink(exposeOwn) : undefined;
+  }
+
+  private constructor(exposeOwn: () => string) {
+    this.#exposeOwn = exposeOwn;
+    const stop = new AbortController();
+    this.stop = stop.signal;
+    process.on("message", (message: FromSupervisor) => {
+      if (message.kind === "stop") stop.abort();
+      else this.#take(message);
+    });
+    process.on("disconnect", () => {
+      // A supervisor that ends before its workers was told to end at once, or was killed.
+      if (stop.signal.aborted) process.exit(1);
+      stop.abort();
+    });
+  }
+
+  /** Says that this worker serves. */
+  ready(at: ListeningAt): void {
+    this.#send({ kind: "ready", at });
+  }
+
+  /** The metrics of all workers; its own ones if the supervisor does not answer. */
+  async metricsOfAll(): Promise<string> {
+    const all = await this.#questions.ask(
+      (question) => this.#send({ kind: "wants metrics", question }),
+      METRICS_DEADLINE,
+    );
+    return all ?? this.#exposeOwn();
+  }
+
+  #take(message: Exclude<FromSupervisor, { kind: "stop" }>): void {
+    const { kind, question } = message;
+    if (kind === "metrics of all") this.#questions.answer(question, message.text);
+    else this.#send({ kind: "own metrics", question, text: this.#exposeOwn() });
+  }
+
+  #send(message: FromWorker): void {
+    if (process.connected) process.send?.(message);
+  }
+}

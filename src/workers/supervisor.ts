@@ -1,0 +1,190 @@
+import type { Log } from "../telemetry/log.ts";
+import { joinMetrics } from "./joined-metrics.ts";
+import type { LineOutput } from "./line-output.ts";
+import type { ListeningAt } from "./messages.ts";
+import { WorkerProcess } from "./worker-process.ts";
+
+/** A worker that ran for so long has not failed to start, in milliseconds. */
+const STEADY = 30_000;
+/** So many ends in a row, each sooner than that, and it is given up. */
+const MOST_ENDS = 5;
+/** How long the second end in a row is waited after before it is replaced, in milliseconds; each further one twice as long. */
+const FIRST_PAUSE = 200;
+
+/** The workers cannot be kept running, in words for the operator. */
+export class WorkersFailed extends Error {
+  override readonly name = "WorkersFailed";
+}
+
+export interface SupervisorOptions {
+  readonly workers: number;
+  /** The words that start the worker of a number. */
+  readonly command: (number: number) => readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly output: LineOutput;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+}
+
+/** Keeps a number of workers running that share one port. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  /** The worker at each place; while one replaces another, the older one. */
+  readonly #places: WorkerProcess[] = [];
+  /** All that run. */
+  readonly #running = new Set<WorkerProcess>();
+  readonly #end = Promise.withResolvers<void>();
+  #failure: WorkersFailed | undefined;
+  #isEnding = false;
+  #replaced = 0;
+  #isRestarting = false;
+  #isRestartWanted = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts all workers. The first one is alone at first: it makes what a new store needs, and what is wrong with the
+   * settings is said once. Resolves when all serve; with undefined when it was told to stop before. Rejects with
+   * `WorkersFailed` if the first one cannot.
+   */
+  async start(): Promise<ListeningAt | undefined> {
+    const { stop, workers } = this.#options;
+    const end = () => this.#endAll();
+    if (stop.aborted) end();
+    else stop.addEventListener("abort", end);
+    if (this.#isEnding) return undefined;
+    const first = this.#spawn(1);
+    const at = await first.ready;
+    if (this.#isEnding) return undefined;
+    if (!at) throw new WorkersFailed(`The first worker ended ${await first.ended} before it could serve.`);
+    for (let number = 2; number <= workers; number++) this.#places[number] = this.#spawn(number);
+    this.#places[1] = first;
+    for (const worker of this.#places.slice(1)) void this.#keep(worker);
+    await Promise.race([this.#allReady(), this.#end.promise]);
+    return this.#isEnding ? undefined : at;
+  }
+
+  /** Resolves when all have ended, as they were told to. Rejects with `WorkersFailed` if a worker was given up. */
+  async ended(): Promise<void> {
+    await this.#end.promise;
+    await Promise.all([...this.#running].map((worker) => worker.stop()));
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Replaces all workers, one after the other, each when its successor serves. Called meanwhile, does so once more. */
+  restart(): void {
+    this.#isRestartWanted = true;
+    if (!this.#isRestarting) void this.#replaceAll();
+  }
+
+  /** The metrics of all workers that answer, and of this process. */
+  async metrics(): Promise<string> {
+    const workers = this.#places.slice(1);
+    const texts = await Promise.all(workers.map((worker) => worker.metrics()));
+    const exposed = workers.flatMap(({ number }, index) => {
+      const text = texts[index];
+      return text === undefined ? [] : [{ worker: number, text }];
+    });
+    return `${joinMetrics(exposed)}${this.#ownMetrics(exposed.length)}`;
+  }
+
+  #ownMetrics(answered: number): string {
+    return [
+      "# HELP petstore_workers Workers that there are to be.\n# TYPE petstore_workers gauge\n",
+      `petstore_workers ${this.#options.workers}\n`,
+      "# HELP petstore_workers_answering Workers whose metrics are in this answer.\n",
+      `# TYPE petstore_workers_answering gauge\npetstore_workers_answering ${answered}\n`,
+      "# HELP petstore_workers_replaced_total Workers that ended by themselves.\n",
+      `# TYPE petstore_workers_replaced_total counter\npetstore_workers_replaced_total ${this.#replaced}\n`,
+    ].join("");
+  }
+
+  #spawn(number: number): WorkerProcess {
+    const { command, environment, output, log } = this.#options;
+    const worker = new WorkerProcess({
+      number,
+      command: command(number),
+      environment,
+      output,
+      metricsOfAll: () => this.metrics(),
+    });
+    this.#running.add(worker);
+    void worker.ready.then((at) => at && log.info("worker ready", { worker: number, pid: worker.pid }));
+    void worker.ended.then(() => this.#running.delete(worker));
+    return worker;
+  }
+
+  /** Replaces the worker of a place whenever it ends. */
+  async #keep(worker: WorkerProcess): Promise<void> {
+    const { number } = worker;
+    let current = worker;
+    for (let ends = 0; ; ) {
+      const how = await current.ended;
+      if (this.#isEnding) return;
+      const successor = this.#places[number] as WorkerProcess;
+      if (successor === current) {
+        ends = performance.now() - current.startedAt < STEADY ? ends + 1 : 1;
+        this.#replaced++;
+        this.#options.log.warn("worker ended", { worker: number, pid: current.pid, how });
+        if (ends === MOST_ENDS) return this.#giveUp(number, how);
+        if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
+        if (this.#isEnding) return;
+        // A rolling restart may have put another one here meanwhile.
+        if (this.#places[number] === current) this.#places[number] = this.#spawn(number);
+      }
+      current = this.#places[number] as WorkerProcess;
+    }
+  }
+
+  async #allReady(): Promise<void> {
+    const notReady = () => this.#places.slice(1).find(({ isReady }) => !isReady);
+    for (let worker = notReady(); worker; worker = notReady()) {
+      await worker.ready;
+      if (!worker.isReady) await Bun.sleep(1); // until its place has another one
+    }
+  }
+
+  async #replaceAll(): Promise<void> {
+    this.#isRestarting = true;
+    while (this.#isRestartWanted && !this.#isEnding) {
+      this.#isRestartWanted = false;
+      await this.#replaceEach();
+    }
+    this.#isRestarting = false;
+  }
+
+  async #replaceEach(): Promise<void> {
+    const { log, workers } = this.#options;
+    log.info("restarting the workers");
+    for (let number = 1; number <= workers; number++) {
+      const next = this.#spawn(number);
+      const at = await next.ready;
+      if (this.#isEnding) return;
+      if (!at) {
+        const error = new WorkersFailed(`The new worker ${number} ended ${await next.ended} before it could serve.`);
+        return log.error("restart of the workers given up", error);
+      }
+      const old = this.#places[number] as WorkerProcess;
+      this.#places[number] = next;
+      await old.stop();
+      if (this.#isEnding) return;
+    }
+    log.info("workers restarted");
+  }
+
+  #giveUp(number: number, how: string): void {
+    this.#failure = new WorkersFailed(
+      `Worker ${number} ended ${MOST_ENDS} times in a row, each time within ${STEADY / 1000} s of its start, the last ` +
+        `time ${how}. The service ends. What the worker wrote before says why.`,
+    );
+    this.#options.log.error("worker given up", this.#failure, { worker: number });
+    this.#endAll();
+  }
+
+  #endAll(): void {
+    this.#isEnding = true;
+    this.#end.resolve();
+  }
+}

@@ -1,0 +1,143 @@
+// The wall clock is set: while the service runs, while it is down, and while the machine is.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { NOON } from "../harness/manual-clock.ts";
+import { type Reply, TestService } from "../harness/service.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const REMOVAL = Date.UTC(2030, 11, 5);
+/** Strikes until a key with so small a minute is banned. */
+const STRIKES = 20;
+const quota = { perMinute: 3, perDay: 10 };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+const newKey = () => service.newKey("enterprise", quota);
+const send = (key: string) => service.call("GET", "/pets?limit=1", { key });
+const sendAll = async (key: string, times: number): Promise<Reply> => {
+  for (let left = times; left > 1; left--) await send(key);
+  return send(key);
+};
+const figure = ({ headers }: Reply, name: string) => Number(headers.get(name));
+const retryAfter = (reply: Reply) => figure(reply, "retry-after");
+const reset = (reply: Reply) => figure(reply, "x-ratelimit-reset");
+/** Seconds by which the answer's reset is later than its `Retry-After` from now. */
+const disagreement = (reply: Reply) => reset(reply) - retryAfter(reply) - Math.floor(service.clock.now() / SECOND);
+/** Uses up the minute, and goes on until the key is banned, which takes a second. */
+const offend = async (key: string) => {
+  await sendAll(key, quota.perMinute + 1);
+  service.clock.advance(SECOND);
+  return sendAll(key, STRIKES);
+};
+const expectRefused = (reply: Reply, code: string, seconds: number) => {
+  expect([reply.json.code, retryAfter(reply)]).toEqual([code, seconds]);
+  expect([-1, 0, 1]).toContain(disagreement(reply));
+};
+
+const step = (milliseconds: number) => service.clock.setWall(service.clock.now() + milliseconds);
+const jumps: [string, () => void][] = [
+  ["back by an hour", () => step(-HOUR)],
+  ["back by a day", () => step(-DAY)],
+  ["back by ten years", () => step(-3_652 * DAY)],
+  ["forward by an hour", () => step(HOUR)],
+  ["forward by a day", () => step(DAY)],
+  ["to 2030-12-05", () => service.clock.setWall(REMOVAL)],
+  ["back by 1.5 seconds", () => step(-1_500)],
+  ["forward by 1.5 seconds", () => step(1_500)],
+];
+const restart = async (between: () => void) => {
+  service = await service.restart(between);
+};
+const whiles: [string, (happen: () => void) => Promise<void>][] = [
+  ["while the service runs", async (happen) => happen()],
+  ["while the service is down", restart],
+];
+
+describe.each(whiles)("a wall clock that is set %s,", (_, during) => {
+  test.each(jumps)("%s, ends and lengthens no minute and no ban, and gives nobody a new day", async (_jump, jump) => {
+    service.clock.setWall(NOON);
+    const [limited, banned, daily] = [await newKey(), await newKey(), await newKey()];
+    await sendAll(limited, quota.perMinute);
+    await sendAll(daily, quota.perMinute);
+    expectRefused(await offend(banned), "key_banned", 60);
+    service.clock.advance(20 * SECOND);
+    const right = service.clock.now();
+
+    await during(jump);
+    const first = await send(limited);
+    expectRefused(first, "rate_limit_exceeded", 39);
+    expectRefused(await send(banned), "key_banned", 40);
+    service.clock.advance(38_999);
+    const last = await send(limited);
+    expectRefused(last, "rate_limit_exceeded", 1);
+    expect(reset(last)).toBe(reset(first));
+    service.clock.advance(1);
+    expect((await send(limited)).status).toBe(200);
+    service.clock.advance(999);
+    expectRefused(await send(banned), "key_banned", 1);
+    service.clock.advance(1);
+    expectRefused(await offend(banned), "key_banned", 120); // the first one is not forgotten
+
+    await during(() => service.clock.setWall(right + MINUTE));
+    let admitted = 0;
+    for (let minute = 0; minute < 4; minute++) {
+      for (let sent = 0; sent < quota.perMinute; sent++) admitted += Number((await send(daily)).status === 200);
+      service.clock.advance(MINUTE);
+    }
+    expect(admitted).toBe(quota.perDay - quota.perMinute);
+  });
+
+  test("again and again by a little, changes nothing", async () => {
+    const key = await newKey();
+    expectRefused(await offend(key), "key_banned", 60);
+    for (const milliseconds of [-90, -90, 700, -1_900, 99, 99, 1_999]) {
+      await during(() => step(milliseconds));
+      expectRefused(await send(key), "key_banned", 60);
+    }
+    service.clock.advance(MINUTE);
+    expect((await send(key)).status).toBe(200);
+  });
+
+  test("to the day on which getPet is removed, removes it for as long as it says so", async () => {
+    const key = await newKey();
+    const statusOfGetPet = async () => (await service.call("GET", "/pets/1", { key })).status;
+    service.clock.setWall(NOON);
+    const before = await statusOfGetPet();
+    await during(() => service.clock.setWall(REMOVAL));
+    expect(await statusOfGetPet()).toBe(410);
+    await during(() => service.clock.setWall(NOON));
+    expect(await statusOfGetPet()).toBe(before);
+  });
+});
+
+const reboot = (happen: () => void) =>
+  restart(() => {
+    service.clock.reboot();
+    happen();
+  });
+
+describe("a machine that is started anew", () => {
+  test("with its clock right, keeps minutes and bans", async () => {
+    const [limited, banned] = [await newKey(), await newKey()];
+    expectRefused(await offend(banned), "key_banned", 60);
+    await sendAll(limited, quota.perMinute);
+    await reboot(() => service.clock.advance(30 * SECOND));
+    expectRefused(await send(banned), "key_banned", 30);
+    expectRefused(await send(limited), "rate_limit_exceeded", 30);
+  });
+
+  test.each(jumps)("with its clock set %s, lengthens no minute and no ban beyond its length", async (_jump, jump) => {
+    const [limited, banned] = [await newKey(), await newKey()];
+    await offend(banned);
+    await sendAll(limited, quota.perMinute);
+    await reboot(jump);
+    service.clock.advance(MINUTE);
+    expect([(await send(limited)).status, (await send(banned)).status]).toEqual([200, 200]);
+  });
+});

@@ -1,0 +1,12 @@
+// The service with a wall clock that is wrong by so many milliseconds, and, where a second word is
+// given, without the time of the machine: it then knows nothing but the wall clock of its last end.
+import { App } from "../../../src/app.ts";
+import { systemClock } from "../../../src/clock.ts";
+import { readConfig } from "../../../src/config.ts";
+
+const [, , error, only] = process.argv;
+const boot = only === undefined ? systemClock.boot : { id: process.pid, offset: 0 };
+const app = await App.start(readConfig(process.env), {
+  clock: { ...systemClock, boot, now: () => Date.now() + Number(error) },
+});
+app.log.info("listening", { address: app.base, pid: process.pid });

@@ -1,0 +1,68 @@
+// The wall clock is set between the end of one process and the start of the next.
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { newDataDir, Program } from "../harness/program.ts";
+import { Client } from "../torture/client.ts";
+import { environment, newKey } from "../torture/keys.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** The rest of a ban of 60 s, however slow the machine is. */
+const someRest = { from: 1, to: 60 };
+
+/** The service with a wall clock that is wrong by `error` milliseconds. */
+const serve = (error: number, ...only: string[]) => [
+  process.execPath,
+  join(import.meta.dir, "controls/serve.ts"),
+  String(error),
+  ...only,
+];
+
+interface Asked {
+  readonly text: string;
+  /** Seconds. */
+  readonly retryAfter: number;
+  /** What the answer's reset is later than its `Retry-After` from now by the service's clock, in seconds. */
+  readonly disagreement: number;
+}
+
+async function ask(base: string, key: string, error: number): Promise<Asked> {
+  const { headers, text = "" } = await new Client(base, key).call("GET", "/pets?limit=1");
+  const retryAfter = Number(headers.get("retry-after"));
+  const now = Math.floor((Date.now() + error) / 1000);
+  return { text, retryAfter, disagreement: Number(headers.get("x-ratelimit-reset")) - retryAfter - now };
+}
+
+/** What a key is told that was banned before the service was killed, when it runs again with a clock that is wrong. */
+async function afterRestart(error: number, ...only: string[]): Promise<Asked> {
+  const dataDir = newDataDir();
+  const first = await Program.start(dataDir, environment, serve(0, ...only));
+  const key = await newKey(dataDir, { perMinute: 3, perDay: 1_000 });
+  while (!(await ask(first.base, key, 0)).text.includes('"key_banned"'));
+  await first.end("SIGKILL");
+  const second = await Program.start(dataDir, environment, serve(error, ...only));
+  const asked = await ask(second.base, key, error);
+  await second.end("SIGKILL");
+  return asked;
+}
+
+describe("a ban outlives a kill, and ends as it was told, though the wall clock was set meanwhile", () => {
+  test.each([
+    ["not at all", 0],
+    ["back by an hour", -HOUR],
+    ["back by a day", -DAY],
+    ["forward by an hour", HOUR],
+    ["forward by a day", DAY],
+    ["to 2030-12-05", Date.UTC(2030, 11, 5) - Date.now()],
+  ])("%s", async (_, error) => {
+    const { text, retryAfter, disagreement } = await afterRestart(error);
+    expect(text).toContain('"key_banned"');
+    expect(retryAfter).toBeGreaterThanOrEqual(someRest.from);
+    expect(retryAfter).toBeLessThanOrEqual(someRest.to);
+    expect([-1, 0, 1]).toContain(disagreement);
+  });
+
+  test("which a service that knows nothing but the wall clock cannot do", async () => {
+    expect((await afterRestart(DAY, "wall clock only")).text).not.toContain('"key_banned"');
+  });
+});

@@ -1,0 +1,158 @@
+// What can be said of the files for other tools without those tools: that they name what there is.
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { readConfig } from "../../src/config.ts";
+import { TestService } from "../harness/service.ts";
+import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { assignments, dockerInstructions, interpolate, read, readCompose, root } from "./files.ts";
+
+/** The longest that the service takes to stop, in seconds (docs/operating.md). */
+const STOPS_WITHIN = 15;
+
+describe("compose.yaml", () => {
+  const { services } = readCompose();
+  const ours = Object.values(services).filter(({ image }) => image === "petstore");
+  const example = assignments(read("deploy/petstore.env.example"));
+
+  function addressOf(name: string): string {
+    return services[name]?.networks.inside.ipv4_address ?? "";
+  }
+
+  test("runs the service twice, with settings that it takes", () => {
+    expect(ours).toHaveLength(2);
+    for (const { environment = {} } of ours) {
+      const settings = Object.entries(environment).map(([name, value]) => [
+        name,
+        interpolate(value, (variable) => example[variable] || "secret"),
+      ]);
+      expect(() => readConfig(Object.fromEntries(settings))).not.toThrow();
+    }
+  });
+
+  test("asks for nothing that the example of its environment does not name", () => {
+    const asked = new Set<string>();
+    interpolate(read("compose.yaml"), (name) => {
+      asked.add(name);
+      return "";
+    });
+    expect([...asked].toSorted()).toEqual(Object.keys(example).toSorted());
+  });
+
+  test("trusts its proxy alone, which knows both processes", () => {
+    for (const { environment } of ours) expect(environment?.["PETSTORE_TRUSTED_PROXIES"]).toBe(addressOf("proxy"));
+    const upstream = [...read("deploy/nginx.conf").matchAll(/^ +server ([\d.]+):8080 /gm)].map(
+      ([, address]) => address,
+    );
+    expect(upstream).toEqual([addressOf("petstore-1"), addressOf("petstore-2")]);
+  });
+
+  test("gives it the time that it takes to stop", () => {
+    for (const { stop_grace_period } of ours)
+      expect(Number.parseInt(stop_grace_period ?? "", 10)).toBeGreaterThan(STOPS_WITHIN);
+  });
+});
+
+describe("the Dockerfile", () => {
+  const instructions = dockerInstructions();
+  const secondStage = instructions.findLastIndex(([name]) => name === "FROM");
+  const build = instructions.slice(0, secondStage);
+  const result = instructions.slice(secondStage);
+
+  test("copies what .dockerignore lets through", () => {
+    const passed = read(".dockerignore")
+      .match(/^!.*$/gm)
+      ?.map((line) => line.slice(1));
+    const copied = build.filter(([name]) => name === "COPY").flatMap(([, words]) => words.split(" ").slice(0, -1));
+    expect(passed?.toSorted()).toEqual(copied.toSorted());
+  });
+
+  test("builds the executable from that alone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "petstore-image-"));
+    for (const [name, words] of build) {
+      if (name === "COPY") {
+        const [target = "", ...sources] = words.split(" ").toReversed();
+        for (const source of sources) {
+          const place = source === target ? target : join(target, source.replace(/^.*\//, ""));
+          await cp(join(root, source), join(folder, place), { recursive: true });
+        }
+      }
+      if (name !== "RUN") continue;
+      if (words.startsWith("npm ci ")) {
+        symlinkSync(join(root, "node_modules"), join(folder, "node_modules")); // stands in for it
+        continue;
+      }
+      const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", words], { cwd: folder });
+      expect([words, exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([words, 0, ""]);
+    }
+    const taken = result.flatMap(([, words]) => /--from=build .*?\/petstore\/(\S+) /.exec(words)?.[1] ?? []);
+    expect(taken).toEqual(["dist/petstore", "data"]);
+    expect(taken.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+
+  test("sets what the service takes, and is not run by root", () => {
+    const [, words = ""] = result.find(([name]) => name === "ENV") ?? [];
+    const settings = Object.fromEntries(words.split(" ").map((word) => word.split("=") as [string, string]));
+    expect(readConfig(settings)).toMatchObject({ host: "0.0.0.0", dataDir: "/data" });
+    expect(result.find(([name]) => name === "USER")?.[1]).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  });
+});
+
+describe("the unit of systemd", () => {
+  const unit = read("deploy/petstore.service");
+  const values = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
+
+  test("has settings that the service takes, and its store where the unit may write", () => {
+    const { dataDir } = readConfig(assignments(values("Environment").join("\n")));
+    expect(dataDir).toBe(join("/var/lib", values("StateDirectory")[0] ?? ""));
+  });
+
+  test("gives it the time that it takes to stop", () => {
+    expect(Number.parseInt(values("TimeoutStopSec")[0] ?? "", 10)).toBeGreaterThan(STOPS_WITHIN);
+  });
+});
+
+describe.skipIf(!hasValkey)("alert rules and board", () => {
+  const rules = parse(read("deploy/prometheus-alerts.yaml")) as {
+    groups: { rules: { alert: string; expr: string }[] }[];
+  };
+  const alerts = rules.groups.flatMap((group) => group.rules);
+  const board = JSON.parse(read("deploy/grafana.json")) as { panels: { title: string; targets: { expr: string }[] }[] };
+  const expressions: [string, string][] = [
+    ...alerts.map(({ alert, expr }): [string, string] => [alert, expr]),
+    ...board.panels.flatMap(({ title, targets }) => targets.map(({ expr }): [string, string] => [title, expr])),
+  ];
+
+  test("name metrics that the service has, each used as what it is", async () => {
+    const valkey = await ValkeyServer.start();
+    const service = await TestService.start({
+      settings: { PETSTORE_VALKEY_URL: valkey.url, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+    });
+    const exposed = await (await fetch(new URL("/metrics", service.app.base))).text();
+    await service.stop();
+    await valkey.stop();
+    const types = new Map(
+      [...exposed.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = "", type = ""]) => [name, type]),
+    );
+    for (const [name, type] of types) {
+      if (type === "histogram") for (const part of ["bucket", "sum", "count"]) types.set(`${name}_${part}`, "counter");
+    }
+    const used = expressions.flatMap(([where, expr]) =>
+      [...expr.matchAll(/(?:(rate|increase|delta|changes)\()?\b((?:petstore|process)_\w+)/g)].map(
+        ([, how, name = ""]) => ({
+          where,
+          name,
+          isFit:
+            types.get(name) === "counter" ? how === "rate" || how === "increase" : types.has(name) && how !== "rate",
+        }),
+      ),
+    );
+    expect(used.length).toBeGreaterThan(expressions.length / 2);
+    expect(used.filter(({ isFit }) => !isFit)).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+// The one-file executable, built as the documentation says, where nothing else of the project is.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canMount } from "../faults/faulty-disk.ts";
+import { hasBrowser, TestBrowser } from "../harness/browser.ts";
+import type { Program } from "../harness/program.ts";
+import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { buildExecutable, inFolder, onReadOnlyRoot, startFrom } from "./executable.ts";
+
+let built: string;
+beforeAll(async () => {
+  built = await buildExecutable();
+});
+afterAll(() => rmSync(built, { recursive: true }));
+
+/** A new folder that holds the executable alone. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-executable-"));
+  copyFileSync(join(built, "petstore"), join(folder, "petstore"));
+  return folder;
+}
+
+const command = (folder: string, ...words: string[]) => run(inFolder(folder, ...words));
+
+async function run(words: string[]) {
+  const child = Bun.spawn(words, { stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { status: await child.exited, stdout, stderr };
+}
+
+describe("in an empty folder", () => {
+  let folder: string;
+  let service: Program;
+  let key: string;
+
+  beforeAll(async () => {
+    folder = newFolder();
+    service = await startFrom(folder, inFolder(folder, "serve"));
+    key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const ask = (path: string, init: RequestInit = {}, more: Record<string, string> = {}) =>
+    fetch(`${service.base}${path}`, { ...init, headers: { Authorization: `Bearer ${key}`, ...more } });
+
+  test("the first start makes a key and sample animals, in ./data", async () => {
+    expect(await (await ask("/pets")).json()).toHaveLength(6);
+    expect(readdirSync(folder).toSorted()).toEqual(["data", "petstore"]);
+  });
+
+  test("an animal that was added is found", async () => {
+    const headers = { "Content-Type": "application/json" };
+    const added = await ask("/pets", { method: "POST", body: '{"name":"Ida","categoryId":1}' }, headers);
+    expect(added.status).toBe(201);
+    const { id } = (await added.json()) as { id: number };
+    expect(await (await ask(`/pets?ids=${id}`)).json()).toEqual([{ id, name: "Ida", categoryId: 1 }]);
+  });
+
+  test("the document is served as JSON and YAML", async () => {
+    for (const form of ["json", "yaml"]) {
+      expect(await (await fetch(new URL(`/openapi.${form}`, service.base))).text()).toContain("listPets");
+    }
+  });
+
+  test.skipIf(!hasBrowser)("the reference page shows the operations, without an error", async () => {
+    const browser = await TestBrowser.start();
+    const page = await browser.open(new URL("/docs", service.base).href);
+    await page.getByText("List all animals").first().waitFor();
+    expect(browser.errors).toEqual([]);
+    await browser.stop();
+  });
+
+  test("the help names the executable, not npm", async () => {
+    const { stdout } = await command(folder, "--help");
+    expect(stdout).toContain("Usage: petstore COMMAND");
+    expect((await command(folder, "keys", "create", "--help")).stdout).toContain("Usage: petstore keys create");
+    expect(stdout).not.toContain("npm");
+  });
+
+  test("commands work beside the service", async () => {
+    const { stdout } = await command(folder, "accounts", "create", "--name", "Till", "--plan", "pro", "--json");
+    const { id } = JSON.parse(stdout) as { id: string };
+    const made = await command(folder, "keys", "create", "--account", id, "--json");
+    const own = (JSON.parse(made.stdout) as { key: string }).key;
+    const { status } = await fetch(`${service.base}/pets`, { headers: { Authorization: `Bearer ${own}` } });
+    expect(status).toBe(200);
+    expect((await command(folder, "backup", "copy.db")).status).toBe(0);
+    expect((await command(folder, "export", "animals.csv")).stdout).toStartWith("Wrote 7 animals");
+    expect((await command(folder, "keys", "lst")).stderr).toContain("Did you mean keys list?");
+  });
+
+  test("`health` tells whether the service is ready, and SIGTERM ends it with status 0", async () => {
+    const health = () => run(["env", `PETSTORE_PORT=${service.port}`, ...inFolder(folder, "health")]);
+    expect(await health()).toEqual({ status: 0, stdout: "ready\n", stderr: "" });
+    expect(await service.end()).toBe(0);
+    expect(await health()).toEqual({ status: 1, stdout: "", stderr: "no answer\n" });
+  });
+});
+
+test("a file of settings that lies in the folder is not read", async () => {
+  const folder = newFolder();
+  await Bun.write(join(folder, ".env"), "PETSTORE_NOSUCH=1\n");
+  await Bun.write(join(folder, "bunfig.toml"), 'preload = ["./missing.ts"]\n');
+  expect((await command(folder, "openapi")).status).toBe(0);
+  rmSync(folder, { recursive: true });
+});
+
+test.skipIf(!hasValkey)("it holds the driver of Valkey", async () => {
+  const folder = newFolder();
+  const valkey = await ValkeyServer.start();
+  const service = await startFrom(folder, inFolder(folder, "serve"), { PETSTORE_VALKEY_URL: valkey.url });
+  expect(await (await fetch(new URL("/metrics", service.base))).text()).toContain("\npetstore_limiter_alone 0\n");
+  expect(await service.end()).toBe(0);
+  await valkey.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test.skipIf(!canMount)("it writes nowhere but into its data folder", async () => {
+  const folder = newFolder();
+  const service = await startFrom(folder, onReadOnlyRoot(folder, "serve"));
+  const key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  const added = await fetch(`${service.base}/pets`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+    body: '{"name":"Ida","categoryId":1}',
+  });
+  expect(added.status).toBe(201);
+  expect((await fetch(new URL("/readyz", service.base))).status).toBe(200);
+  expect((await fetch(new URL("/docs", service.base))).status).toBe(200);
+  expect(await service.end()).toBe(0);
+  rmSync(folder, { recursive: true });
+});

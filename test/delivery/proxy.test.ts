@@ -1,0 +1,88 @@
+// The proxy of compose.yaml in front of two processes.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { payloadTooLarge } from "../../src/contract/errors.ts";
+import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { freePort } from "../harness/valkey-server.ts";
+import { hasNginx, Proxy } from "./proxy.ts";
+
+describe.skipIf(!hasNginx)("behind the proxy", () => {
+  const dataDir = newDataDir();
+  const processes: Program[] = [];
+  let settings: Record<string, string>[];
+  let proxy: Proxy;
+  let key: string;
+
+  beforeAll(async () => {
+    const ports = [await freePort(), await freePort(), await freePort()] as const;
+    settings = ports.slice(1).map((port) => ({
+      PETSTORE_PORT: String(port),
+      PETSTORE_BASE_URL: `http://127.0.0.1:${ports[0]}/v1`,
+      PETSTORE_TRUSTED_PROXIES: "127.0.0.1",
+      PETSTORE_ENV: "production",
+    }));
+    for (const setting of settings) processes.push(await Program.start(dataDir, setting));
+    proxy = await Proxy.start(ports[0], [ports[1], ports[2]]);
+    const quota = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
+    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota]);
+    ({ key } = await runJson(dataDir, ["keys", "create", "--account", id]));
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await Promise.all(processes.map((process) => process.end()));
+  });
+
+  const list = () => fetch(`${proxy.origin}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });
+  const add = (name: string) =>
+    fetch(`${proxy.origin}/v1/pets`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ name, categoryId: 1 }),
+    });
+
+  test("the API and the page are there, what is for operators is not", async () => {
+    expect((await list()).status).toBe(200);
+    expect((await fetch(`${proxy.origin}/docs`)).status).toBe(200);
+    for (const path of ["/metrics", "/healthz", "/readyz"]) {
+      const answer = await fetch(proxy.origin + path);
+      expect([path, answer.status, answer.headers.get("server")]).toEqual([path, 404, "nginx"]);
+    }
+  });
+
+  test("a body that is too large is refused in the words of the service", async () => {
+    const { code, status } = payloadTooLarge;
+    for (const length of [65_536, 2_000_000]) {
+      const answer = await add("x".repeat(length));
+      expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
+    }
+  });
+
+  test("each process is restarted under load, and no request is lost", async () => {
+    const done = new AbortController();
+    const statuses = new Map<number, number>();
+    let added = 0;
+    const client = async (name: string) => {
+      for (let count = 0; !done.signal.aborted; count++) {
+        const { status } = count % 2 === 0 ? await list() : await add(`${name} ${count}`);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status === 201) added++;
+      }
+    };
+    const clients = Array.from({ length: 8 }, (_, index) => client(`Rex ${index}`));
+    const served = () => [...statuses.values()].reduce((sum, count) => sum + count, 0);
+    for (const [index, setting] of settings.entries()) {
+      const before = served();
+      await eventually(
+        async () => served(),
+        (count) => count > before + 200,
+      );
+      expect(await processes[index]?.end()).toBe(0);
+      const next = await Program.start(dataDir, setting);
+      processes[index] = next;
+      await next.until(() => next.output.includes('"event":"request"')); // the proxy has found it
+    }
+    done.abort();
+    await Promise.all(clients);
+    expect(new Set(statuses.keys())).toEqual(new Set([200, 201]));
+    expect(added).toBeGreaterThan(100);
+  });
+});

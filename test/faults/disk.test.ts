@@ -1,0 +1,81 @@
+// A disk that is full, that may not be written or that fails while the service runs.
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { serveCommand } from "../harness/program.ts";
+import { canInject, canMount, Injection, onSmallDisk } from "./faulty-disk.ts";
+import { lastAnswers, StoreUnderFault, unavailable } from "./store-under-fault.ts";
+
+/** More than fit into one group commit. */
+const MANY = 600;
+
+/** What has to hold whatever lets writes fail for this reason: `begin` brings the fault, and what it gives ends it. */
+async function expectWritesToFailAndComeBack(
+  store: StoreUnderFault,
+  reason: string,
+  begin: () => Promise<() => Promise<void>>,
+): Promise<void> {
+  const end = await begin();
+  expect(new Set(await store.addAll(MANY))).toEqual(new Set([unavailable])); // every member of a group
+  expect(await store.read()).toBe(200);
+  await store.ready("503 storage unavailable");
+  expect(await store.reason()).toBe(reason);
+  expect(store.logged().length).toBeLessThan(20); // and not one for each request
+  await end();
+  await store.ready("200 ready");
+  expect(await store.add("after the fault")).toBe(201);
+  expect(await store.read()).toBe(200);
+  expect(await store.program.end()).toBe(0);
+  expect(store.loggedFailures()).toBe(store.failures); // none is hidden
+}
+
+describe.skipIf(!canMount)("a disk that is full", () => {
+  test("fails writes and nothing else, until there is room again", async () => {
+    await using store = await StoreUnderFault.start((dataDir) => onSmallDisk(dataDir, 4 * 1024 * 1024, serveCommand));
+    const ballast = `/proc/${store.pid}/root${store.dataDir}/ballast`;
+    await expectWritesToFailAndComeBack(store, "database or disk is full", async () => {
+      expect(() => writeFileSync(ballast, Buffer.alloc(8 * 1024 * 1024))).toThrow("ENOSPC");
+      while (typeof (await store.add("x".repeat(255))) === "number");
+      return async () => rmSync(ballast);
+    });
+  });
+});
+
+describe.skipIf(!canInject)("a disk on which every write fails", () => {
+  test.each([
+    ["because it is full", "ENOSPC", "database or disk is full"],
+    ["because a quota is used up", "EDQUOT", "disk I/O error"],
+    ["because it is mounted read-only", "EROFS", "disk I/O error"],
+    ["because it is broken", "EIO", "disk I/O error"],
+  ])("%s, fails writes and nothing else, until it is mended", async (_, error, reason) => {
+    await using store = await StoreUnderFault.start();
+    await expectWritesToFailAndComeBack(store, reason, async () => {
+      const injection = await Injection.begin(store.pid, "pwrite64", error);
+      return () => injection[Symbol.asyncDispose]();
+    });
+    expect(store.names()).toEqual(["before the fault", "after the fault"]);
+  });
+});
+
+describe.skipIf(!canInject)("while its disk fails, the service", () => {
+  test("ends with a line that says why, if what it needs cannot be read", async () => {
+    await using store = await StoreUnderFault.start();
+    await using _ = await Injection.begin(store.pid, "pread64", "EIO");
+    const beside = new Database(store.file);
+    beside.run("UPDATE category_sequence SET last_id = last_id + 1"); // what others write has to be read
+    beside.close();
+    expect(lastAnswers).toContain(await store.read());
+    expect(await store.lastWords()).toStartWith(`The store at ${store.file} failed: `); // SQLite takes it for damaged
+  });
+
+  test("can be stopped in order, and has what it acknowledged when it starts again", async () => {
+    await using store = await StoreUnderFault.start();
+    await using _ = await Injection.begin(store.pid, "pwrite64", "ENOSPC");
+    expect(await store.add("too much")).toBe(unavailable);
+    expect(await store.program.end()).toBe(0);
+    expect(store.logged().map(({ event }) => event)).toContain("failed to save the limits");
+    await store.serve();
+    expect(await store.add("after the fault")).toBe(201);
+    expect(store.names()).toEqual(["before the fault", "after the fault"]);
+  });
+});

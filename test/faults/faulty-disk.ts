@@ -1,0 +1,49 @@
+// Faults of a disk, as the kernel tells them to a process that runs.
+
+/** False where strace is missing, or forbidden as it can be in a container. */
+export const canInject = Bun.which("strace") !== null && Bun.spawnSync(["strace", "-o", "/dev/null", "true"]).success;
+
+const limitedDisk = ["unshare", "-rm", "sh", "-c"];
+/** False where a process may not mount a disk of its own. */
+export const canMount = Bun.spawnSync([...limitedDisk, "mount -t tmpfs none /mnt"]).success;
+
+/**
+ * A command that runs another on a small disk of its own, mounted at the folder, on which the files of
+ * the folder are. From outside it is seen below `/proc/PID/root`.
+ */
+export function onSmallDisk(dataDir: string, bytes: number, command: readonly string[]): string[] {
+  const mount = `cp -r "$0" "$0.seed" && mount -t tmpfs -o size=${bytes} none "$0" && cp -r "$0.seed/." "$0" && exec "$@"`;
+  return [...limitedDisk, mount, dataDir, ...command];
+}
+
+/** System calls of a running process that fail, until it is ended. */
+export class Injection implements AsyncDisposable {
+  readonly #tracer: Bun.Subprocess<"ignore", "ignore", "pipe">;
+
+  /** Lets the named calls, separated by commas, fail with an error such as `ENOSPC` from now on. */
+  static async begin(pid: number, calls: string, error: string): Promise<Injection> {
+    const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
+    const tracer = Bun.spawn(["strace", "-f", "-o", "/dev/null", ...what, "-p", String(pid)], {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    const decoder = new TextDecoder();
+    let said = "";
+    for await (const bytes of tracer.stderr) {
+      said += decoder.decode(bytes, { stream: true });
+      if (said.includes("attached")) return new Injection(tracer);
+    }
+    throw new Error(`strace did not attach: ${said}`);
+  }
+
+  private constructor(tracer: Bun.Subprocess<"ignore", "ignore", "pipe">) {
+    this.#tracer = tracer;
+  }
+
+  /** Ends the fault. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#tracer.kill("SIGINT");
+    await this.#tracer.exited;
+  }
+}

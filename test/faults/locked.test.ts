@@ -1,0 +1,33 @@
+// Another process holds the write lock of the store.
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { StoreUnderFault, unavailable } from "./store-under-fault.ts";
+
+/** How long a write waits for the lock, and what a busy machine may add to it, in milliseconds. */
+const DEADLINE = { from: 5_000, to: 9_000 };
+
+test("a locked store is read, is written as soon as it is free, and refuses writes that waited too long", async () => {
+  await using store = await StoreUnderFault.start();
+  const other = new Database(store.file);
+  other.run("BEGIN IMMEDIATE");
+  const started = performance.now();
+  const refused = store.addAll(50);
+  await store.ready("503 storage slow");
+  expect(await store.read()).toBe(200);
+  expect(new Set(await refused)).toEqual(new Set([unavailable]));
+  const waited = performance.now() - started;
+  expect(waited).toBeGreaterThanOrEqual(DEADLINE.from);
+  expect(waited).toBeLessThan(DEADLINE.to);
+  expect(await store.reason()).toBe("database is locked");
+  expect(store.logged().length).toBeLessThan(20);
+
+  const waiting = store.addAll(50);
+  expect(await store.read()).toBe(200);
+  other.run("ROLLBACK");
+  other.close();
+  expect(new Set(await waiting)).toEqual(new Set([201])); // nobody needs to try again
+  await store.ready("200 ready");
+  expect(await store.program.end()).toBe(0);
+  expect(store.loggedFailures()).toBe(store.failures);
+  expect(store.names()).toHaveLength(1 + 50);
+});

@@ -1,0 +1,94 @@
+import { Type } from "typebox";
+import { defineError, failure } from "../../src/contract/errors.ts";
+import { bind, defineOperation, type Handlers } from "../../src/contract/operation.ts";
+import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import type { Domain } from "../../src/domains.ts";
+
+const tag = { name: "attempts", description: "Operations of tests." };
+const refused = defineError({ code: "attempt_refused", status: 409, meaning: "The attempt is refused." });
+const busy = defineError({ code: "attempt_busy", status: 503, meaning: "The attempt cannot be made now." });
+
+const attempt = defineOperation({
+  name: "attempt",
+  method: "POST",
+  path: "/attempts/{place}",
+  tag,
+  summary: "Try something",
+  description: "Adds an animal, and says then how the attempt ends.",
+  stability: "experimental",
+  testPanel: true,
+  scope: "write",
+  params: {
+    schema: Type.Object({ place: Type.String({ description: "Where.", maxLength: 20 }) }),
+    otherwise: refused,
+  },
+  query: Type.Object({ mood: Type.Optional(Type.String({ description: "Makes it another attempt.", maxLength: 9 })) }),
+  body: {
+    schema: Type.Object({
+      end: Type.String({ description: "How it is to end.", maxLength: 20 }),
+      note: Type.Optional(Type.String({ description: "A note.", maxLength: 20 })),
+    }),
+    examples: { "A success": { end: "success" } },
+  },
+  answer: {
+    status: 200,
+    description: "It succeeded.",
+    schema: Type.Object({ end: Type.String({ description: "How it ended." }) }),
+    examples: { "A success": { end: "success" } },
+  },
+  errors: [refused, busy],
+});
+
+const drop = defineOperation({
+  ...attempt,
+  name: "drop",
+  path: "/drops",
+  params: undefined as never,
+  query: undefined as never,
+  body: undefined as never,
+  answer: { status: 204, description: "It was dropped.", schema: Type.Null(), examples: { Nothing: null } },
+  errors: [],
+});
+
+const issueSecret = defineOperation({
+  ...drop,
+  name: "issueSecret",
+  path: "/secrets",
+  answer: {
+    status: 201,
+    description: "A secret, shown once.",
+    schema: Type.Object({ secret: Type.String({ description: "The secret." }) }),
+    examples: { "A secret": { secret: "x" } },
+    secret: true,
+  },
+});
+
+const operations = [attempt, drop, issueSecret] as const;
+
+/** Operations whose every run adds an animal, and that end as they are told. */
+export const attempts: Domain = {
+  operations,
+  open: (storage) => {
+    const pets = new PetStore(storage);
+    const addOne = () => pets.add({ name: "Rex", categoryId: 1n });
+    const handlers: Handlers<typeof operations> = {
+      *attempt({ body: { end } }) {
+        yield* addOne();
+        if (end === "refusal") return failure(refused, "No.", { retryAfter: 7 });
+        if (end === "busy") return failure(busy, "Not now.", { retryAfter: 1 });
+        if (end === "failure") throw new Error("It went wrong.");
+        if (end === "stranger") return failure({ ...refused, code: "stranger" } as unknown as typeof refused, "Who?");
+        return { body: { end } };
+      },
+      *drop() {
+        yield* addOne();
+        return { body: null };
+      },
+      *issueSecret() {
+        yield* addOne();
+        return { body: { secret: `secret-${crypto.randomUUID()}` } };
+      },
+    };
+    return bind(operations, handlers);
+  },
+};

@@ -1,0 +1,56 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A proxy in front of a database server that counts round trips, and can lose an answer. */
+export class DatabaseProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** How often a client has sent something and was then answered, over all connections so far. */
+  roundTrips = 0;
+  /** The next answer that holds this text is cut off before it, and the connection with it. */
+  cutBefore: string | undefined;
+
+  private constructor(target: number) {
+    this.#server = createServer((client) => {
+      const server = connect(target, "127.0.0.1");
+      let isAsking = false;
+      client.on("data", (bytes) => {
+        isAsking = true;
+        server.write(bytes);
+      });
+      server.on("data", (bytes) => {
+        if (isAsking) this.roundTrips++;
+        isAsking = false;
+        const cut = this.cutBefore === undefined ? -1 : bytes.indexOf(this.cutBefore);
+        if (cut < 0) client.write(bytes);
+        else {
+          this.cutBefore = undefined;
+          client.end(bytes.subarray(0, cut));
+          server.destroy();
+        }
+      });
+      for (const [socket, other] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        this.#sockets.add(socket);
+        socket.on("error", () => {});
+        socket.on("close", () => other.destroy());
+      }
+    });
+  }
+
+  static async start(target: number): Promise<DatabaseProxy> {
+    const proxy = new DatabaseProxy(target);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

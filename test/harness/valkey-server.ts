@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+
+const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
+
+/** Tests of shared limits are skipped where there is no server. */
+export const hasValkey = program !== null;
+
+/** A port that nobody listens on now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      const port = typeof address === "object" && address ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A Valkey or Redis server of a test. */
+export class ValkeyServer {
+  readonly port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), "petstore-valkey-"));
+  readonly #settings: readonly string[];
+  #process: Bun.Subprocess;
+
+  /** `settings` are words of the server's command line. */
+  static async start(...settings: string[]): Promise<ValkeyServer> {
+    const server = new ValkeyServer(await freePort(), settings);
+    await server.#answers();
+    return server;
+  }
+
+  private constructor(port: number, settings: readonly string[]) {
+    this.port = port;
+    this.#settings = settings;
+    this.#process = this.#spawn();
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Runs one command on a connection of its own. */
+  async command(name: string, ...words: (string | number)[]): Promise<unknown> {
+    const connection = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
+    connection.on("error", () => {});
+    try {
+      await connection.connect();
+      return await connection.call(name, ...words);
+    } finally {
+      connection.disconnect();
+    }
+  }
+
+  /** Holds the process: it accepts connections, and answers nothing. */
+  freeze(): void {
+    this.#process.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#process.kill("SIGCONT");
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#process.exited;
+  }
+
+  /** Starts it again, empty, at the same port. */
+  async restart(): Promise<void> {
+    this.#process = this.#spawn();
+    await this.#answers();
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #spawn(): Bun.Subprocess {
+    const place = ["--bind", "127.0.0.1", "--port", String(this.port), "--dir", this.#folder];
+    return Bun.spawn([program as string, ...place, "--save", "", "--appendonly", "no", ...this.#settings], {
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+  }
+
+  async #answers(): Promise<void> {
+    while ((await this.command("PING").catch(() => undefined)) !== "PONG") {
+      if (this.#process.exitCode !== null) throw new Error("The Valkey server did not start.");
+    }
+  }
+}
+
+const SLOTS = 16_384;
+
+/** How many masters a cluster has. */
+const MASTERS = 3;
+
+/** A cluster of three masters with a replica each. */
+export class ValkeyCluster {
+  readonly masters: readonly ValkeyServer[];
+  readonly replicas: readonly ValkeyServer[];
+
+  /** `patience`: milliseconds after which a server that is silent is taken for dead, and its replica takes over. */
+  static async start(patience = 15_000): Promise<ValkeyCluster> {
+    const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", String(patience)];
+    const servers = await Promise.all(Array.from({ length: 2 * MASTERS }, () => ValkeyServer.start(...settings)));
+    const cluster = new ValkeyCluster(servers.slice(0, MASTERS), servers.slice(MASTERS));
+    await cluster.#form(servers);
+    return cluster;
+  }
+
+  private constructor(masters: readonly ValkeyServer[], replicas: readonly ValkeyServer[]) {
+    this.masters = masters;
+    this.replicas = replicas;
+  }
+
+  get url(): string {
+    return `redis://${this.masters.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.masters, ...this.replicas].map((server) => server.stop()));
+  }
+
+  async #form(servers: readonly ValkeyServer[]): Promise<void> {
+    const [first] = servers;
+    for (const server of servers.slice(1)) await server.command("CLUSTER", "MEET", "127.0.0.1", first?.port ?? 0);
+    const share = Math.ceil(SLOTS / this.masters.length);
+    for (const [index, master] of this.masters.entries()) {
+      const last = Math.min(SLOTS, (index + 1) * share) - 1;
+      await master.command("CLUSTER", "ADDSLOTSRANGE", index * share, last);
+    }
+    for (const [index, replica] of this.replicas.entries()) {
+      const id = await this.masters[index]?.command("CLUSTER", "MYID");
+      // It has to have heard of its master first.
+      while ((await replica.command("CLUSTER", "REPLICATE", String(id)).catch(() => "")) !== "OK");
+    }
+    for (const server of servers) {
+      while (!String(await server.command("CLUSTER", "INFO")).includes("cluster_state:ok"));
+    }
+    for (const replica of this.replicas) {
+      while (!String(await replica.command("INFO", "replication")).includes("master_link_status:up"));
+    }
+  }
+}

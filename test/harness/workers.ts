@@ -1,0 +1,48 @@
+import { readConfig } from "../../src/config.ts";
+import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import type { Quota } from "../../src/quota.ts";
+import { openStorage } from "../../src/store.ts";
+import { newDataDir, Program, serveCommand } from "./program.ts";
+
+/** So many requests that no test comes to the end of them. */
+export const PLENTY: Quota = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+/** The service as so many workers behind one port. */
+export function startWorkers(count: number, settings: Record<string, string>): Promise<Program> {
+  return Program.start(newDataDir(), settings, [...serveCommand, "--workers", String(count)]);
+}
+
+/** The process of each worker, by its number. */
+export function workerPids({ output }: Program): Map<number, number> {
+  const ready = output.matchAll(/"event":"worker ready","worker":(\d+),"pid":(\d+)/g);
+  return new Map([...ready].map(([, number, pid]) => [Number(number), Number(pid)]));
+}
+
+/** An account with a key, in the store that the settings choose, with what is needed to change both. */
+export async function newAccount(settings: Record<string, string>, quota: Quota) {
+  const storage = await openStorage(readConfig(settings));
+  const accounts = new AccountStore(storage, "test");
+  const account = await accounts.createAccount("Test", "enterprise", quota, Date.now());
+  const issued = await accounts.issueKey(account.id, "test", ["read", "write"], Date.now());
+  return { ...issued, accounts, account, storage };
+}
+
+/** A request over a connection of its own, which the system gives to any worker. */
+export function ask(base: string, key: string, path = "/pets?limit=1"): Promise<Response> {
+  return fetch(base + path, { headers: { Authorization: `Bearer ${key}` }, keepalive: false });
+}
+
+/** Asks until each of so many processes has answered. Returns one answer of each. */
+export async function askEach(base: string, key: string, processes: number): Promise<Response[]> {
+  const answers = new Map<string, Response>();
+  while (answers.size < processes) {
+    const answer = await ask(base, key);
+    answers.set(answeredBy(answer), answer);
+  }
+  return [...answers.values()];
+}
+
+/** What the ids of all requests to one process have in common. */
+export function answeredBy({ headers }: Response): string {
+  return headers.get("x-request-id")?.split("-")[0] ?? "";
+}

@@ -1,0 +1,115 @@
+// Several processes on one store in PostgreSQL.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readConfig } from "../src/config.ts";
+import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { openStorage } from "../src/store.ts";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { Client } from "./torture/client.ts";
+import { environment } from "./torture/keys.ts";
+import { Ledger, readExactly, type ShownAnimal } from "./torture/ledger.ts";
+import { Animals, createUntilGone } from "./torture/load.ts";
+import { Random } from "./torture/random.ts";
+
+const PLENTY = 1_000_000_000;
+/** The promise: what one process has changed of keys and plans holds in all so soon, in milliseconds. */
+const EVERYWHERE_WITHIN = 1_000;
+
+const status = async ({ base }: Program, key: string) => (await new Client(base, key).call("GET", "/pets")).status;
+
+describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", () => {
+  let server: PostgresServer;
+  let settings: Record<string, string>;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+  });
+  afterAll(() => server.remove());
+
+  const start = () => Program.start(newDataDir(), settings);
+  async function newAccount() {
+    const storage = await openStorage(readConfig(settings));
+    const accounts = new AccountStore(storage, "test");
+    const account = await accounts.createAccount(
+      "Test",
+      "enterprise",
+      { perMinute: PLENTY, perDay: PLENTY },
+      Date.now(),
+    );
+    const issued = await accounts.issueKey(account.id, "test", ["read", "write"], Date.now());
+    return { ...issued, accounts, account, close: () => storage.close() };
+  }
+
+  test("know within a second of a new key, a changed plan and a revoked key", async () => {
+    const programs = await Promise.all([start(), start()]);
+    const { key, record, accounts, account, close } = await newAccount();
+    for (const program of programs) expect(await status(program, key)).toBe(200);
+
+    const changed = performance.now();
+    await accounts.setPlan(account.id, "pro", undefined);
+    for (const { base } of programs) {
+      const limit = async () => (await new Client(base, key).call("GET", "/pets")).headers.get("x-ratelimit-limit");
+      while ((await limit()) !== "300") await Bun.sleep(5);
+    }
+    expect(performance.now() - changed).toBeLessThan(EVERYWHERE_WITHIN);
+
+    const revoked = performance.now();
+    await accounts.revokeKey(record.id, Date.now());
+    for (const program of programs) while ((await status(program, key)) !== 401) await Bun.sleep(5);
+    expect(performance.now() - revoked).toBeLessThan(EVERYWHERE_WITHIN);
+    await close();
+    for (const program of programs) expect(await program.end()).toBe(0);
+  });
+
+  test("lose no acknowledged animal and double none when they are killed under load", async () => {
+    const ledger = new Ledger();
+    const random = new Random(6);
+    const animals = new Animals(random);
+    const { key, close } = await newAccount();
+    for (let round = 0; round < 4; round++) {
+      const programs = await Promise.all([start(), start()]);
+      let isGone = false;
+      const loads = programs.map(({ base }) =>
+        createUntilGone(new Client(base, key), 12, animals, ledger, () => isGone),
+      );
+      const wanted = ledger.acknowledged + 200 + random.below(200);
+      while (ledger.acknowledged < wanted) await Bun.sleep(1);
+      isGone = true;
+      await Promise.all(programs.map((program) => program.end("SIGKILL")));
+      await Promise.all(loads);
+      const reader = await start();
+      ledger.reopen();
+      const client = new Client(reader.base, key);
+      for (let path: string | undefined = "/pets?limit=100"; path; ) {
+        const { text = "", headers } = await client.call("GET", path);
+        for (const animal of readExactly(text) as ShownAnimal[]) ledger.see(animal);
+        path = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+      }
+      ledger.settle();
+      expect(await reader.end()).toBe(0);
+    }
+    await close();
+    expect(ledger.violations).toEqual([]);
+  });
+
+  test("are refused a database that has no store, and told how a copy is made", async () => {
+    const empty = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const listing = await runCommand(newDataDir(), ["accounts", "list"], empty);
+    expect([listing.status, listing.stderr]).toEqual([1, expect.stringContaining("There is no store in postgres://")]);
+    const account = await runJson(newDataDir(), ["accounts", "create", "--name", "Shop", "--plan", "pro"], empty);
+    expect(await runJson(newDataDir(), ["accounts", "list"], empty)).toEqual([account]);
+    const backup = await runCommand(newDataDir(), ["backup", "copy.db"], empty);
+    expect([backup.status, backup.stderr]).toEqual([1, expect.stringContaining("pg_dump")]);
+  });
+
+  test("never show the password of the database", async () => {
+    const secret = { ...settings, PETSTORE_LOG_LEVEL: "debug" };
+    const address = settings["PETSTORE_DATABASE_URL"]?.replace("petstore@", "petstore:hidden@") ?? "";
+    const program = await Program.start(newDataDir(), { ...secret, PETSTORE_DATABASE_URL: address });
+    await program.end();
+    expect(program.output).toContain('"database":"postgres://petstore@127.0.0.1');
+    const wrong = await runCommand(newDataDir(), ["serve"], { PETSTORE_DATABASE_URL: `${address}/hidden` });
+    expect(wrong.stderr).toContain("PETSTORE_DATABASE_URL has to be an address");
+    expect(program.output + program.errors + wrong.stdout + wrong.stderr).not.toContain("hidden");
+  });
+});

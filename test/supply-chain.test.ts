@@ -1,0 +1,162 @@
+// What is installed: few packages, each pinned and checked, none of which runs a script that nobody allowed.
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { longForm } from "./harness/form.ts";
+
+const root = join(import.meta.dir, "..");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  /** Packages with an install script, and whether it may run. */
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+  readonly optional?: boolean;
+  readonly dev?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const manifestOf = (folder: string) => JSON.parse(read(join(folder, "package.json"))) as Manifest;
+
+/** All packages that npm may install, by the folder that each is put into. */
+function lockOf(folder: string): [string, LockedPackage][] {
+  const lock = JSON.parse(read(join(folder, "package-lock.json"))) as { packages: Record<string, LockedPackage> };
+  return Object.entries(lock.packages).filter(([path]) => path !== "");
+}
+
+const nameOf = (path: string) => path.split("node_modules/").at(-1) ?? "";
+
+/** The platforms' builds of tools that decisions.md says have no checksum, as patterns of their names. */
+const unchecked = (/^- \*\*The lock file names .*$/m.exec(read("docs/decisions.md"))?.[0] ?? "")
+  .match(/`@[^`]*\*`/g)
+  ?.map((pattern) => new RegExp(`^${pattern.slice(1, -1).replaceAll("*", "[a-z0-9-]+")}$`));
+
+describe.each([".", "bench/peers"])("the packages of %s", (folder) => {
+  const manifest = manifestOf(folder);
+  const lock = lockOf(folder);
+
+  test("are pinned exactly", () => {
+    const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(-beta\.\d+)?$/.test(version))).toEqual([]);
+  });
+
+  test("have a checksum each, but for those that are documented, which no service needs", () => {
+    const without = lock.filter(([, { integrity }]) => !integrity?.startsWith("sha512-"));
+    const known = without.filter(
+      ([path, { dev, optional }]) => dev && optional && unchecked?.some((pattern) => pattern.test(nameOf(path))),
+    );
+    expect(without.map(([path]) => path)).toEqual(known.map(([path]) => path));
+  });
+
+  test("come from whichever registry npm is set to", () => {
+    expect(lock.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(read(join(folder, ".npmrc"))).toContain("omit-lockfile-registry-resolved=true");
+  });
+
+  test("run no install script of which it is not said whether it may", () => {
+    const scripted = lock.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
+    expect(scripted).not.toBeEmpty();
+    expect(scripted.filter((name) => !(name in manifest.allowScripts))).toEqual([]);
+  });
+});
+
+test("of the packages that are installed, those have an install script of which the lock says so", () => {
+  const scripts = ["preinstall", "install", "postinstall"];
+  const installed = readdirSync(join(root, "node_modules"), { recursive: true, encoding: "utf8" }).filter((file) =>
+    /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file),
+  );
+  const scripted = installed.filter((file) => {
+    const manifest = JSON.parse(read(join("node_modules", file))) as { scripts?: Record<string, string> };
+    const compiles = existsSync(join(root, "node_modules", file, "../binding.gyp"));
+    return compiles || scripts.some((name) => manifest.scripts?.[name] !== undefined);
+  });
+  const locked = new Map(lockOf("."));
+  const folders = scripted.map((file) => join("node_modules", file, ".."));
+  expect(installed.length).toBeGreaterThan(100);
+  expect(folders.filter((folder) => !locked.get(folder)?.hasInstallScript)).toEqual([]);
+});
+
+describe("the packages of the service", () => {
+  const { dependencies } = manifestOf(".");
+  /** Served to browsers as a file: none of its code runs in the service. */
+  const served = "@scalar/api-reference";
+
+  test("have each its reason in SECURITY.md, and no other is named there", () => {
+    const table = /\| package \|[^]*?\n\n/.exec(read("SECURITY.md"))?.[0] ?? "";
+    const named = [...table.matchAll(/^\| `([^`]+)` \| [^|]{20,} \|$/gm)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set(Object.keys(dependencies)));
+  });
+
+  test("need no others, where their code runs in every service", () => {
+    const locked = new Map(lockOf("."));
+    const running = Object.keys(dependencies).filter((name) => name !== served && name !== "ioredis");
+    expect(running.map((name) => locked.get(`node_modules/${name}`)?.dependencies ?? {})).toEqual(
+      running.map(() => ({})),
+    );
+    const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".ts"),
+    );
+    expect(sources.filter((file) => /(from|import\() ?"@scalar\//.test(read(join("src", file))))).toEqual([]);
+  });
+});
+
+/** What `npm audit` says of each package with a known vulnerability; undefined if the registry answers no audits. */
+async function audit(...options: string[]): Promise<string[] | undefined> {
+  const child = Bun.spawn(["npm", "audit", "--json", "--fetch-retries=0", ...options], {
+    cwd: root,
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const report = JSON.parse((await new Response(child.stdout).text()) || "{}") as {
+    auditReportVersion?: number;
+    vulnerabilities?: Record<string, { severity: string }>;
+  };
+  if (report.auditReportVersion === undefined) return undefined;
+  return Object.entries(report.vulnerabilities ?? {}).map(([name, { severity }]) => `${name}: ${severity}`);
+}
+
+describe("the audit", () => {
+  const { yaml: version = "" } = manifestOf(".").dependencies;
+  /** A registry that knows of one vulnerable package. */
+  const registry = () =>
+    Bun.serve({
+      port: 0,
+      routes: {
+        "/-/npm/v1/security/advisories/bulk": () =>
+          Response.json({
+            yaml: [
+              { id: 1, url: "https://advisory.test/1", title: "Test", severity: "high", vulnerable_versions: "*" },
+            ],
+          }),
+        "/yaml": () => Response.json({ name: "yaml", versions: { [version]: { name: "yaml", version } } }),
+      },
+      fetch: () => new Response(null, { status: 404 }),
+    });
+
+  test("finds a package that the registry knows to be vulnerable: the control", async () => {
+    const knowing = registry();
+    expect(await audit(`--registry=${knowing.url}`)).toContain("yaml: high");
+    await knowing.stop(true);
+  });
+
+  test("is not taken for clean where the registry does not answer it", async () => {
+    const silent = Bun.serve({ port: 0, fetch: () => new Response(null, { status: 405 }) });
+    expect(await audit(`--registry=${silent.url}`)).toBeUndefined();
+    await silent.stop(true);
+  });
+});
+
+// Long form only: what the world finds out tomorrow must not fail a test of what was right today.
+if (longForm) {
+  const findings = await audit();
+  test.skipIf(findings === undefined)("the registry knows of no vulnerability in any package", () => {
+    expect(findings).toEqual([]);
+  });
+}

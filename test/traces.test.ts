@@ -1,0 +1,205 @@
+// Traces, as a receiver of OpenTelemetry gets them.
+import { describe, expect, test } from "bun:test";
+import { systemClock } from "../src/clock.ts";
+import { ConfigError, readConfig } from "../src/config.ts";
+import { Log } from "../src/telemetry/log.ts";
+import { Metrics } from "../src/telemetry/metrics.ts";
+import { parseTraceparent } from "../src/telemetry/trace-context.ts";
+import { Tracer } from "../src/telemetry/tracer.ts";
+import { eventually } from "./harness/program.ts";
+import { TestService } from "./harness/service.ts";
+import { TraceReceiver } from "./harness/trace-receiver.ts";
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const spanId = "00f067aa0ba902b7";
+const sampled = `00-${traceId}-${spanId}-01`;
+
+const nano = (text = "") => BigInt(text);
+
+describe("a request", () => {
+  test("is a span named by its operation, which continues the client's trace and shows no path", async () => {
+    using receiver = new TraceReceiver();
+    const settings = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.address}/`,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-receiver-key=a%20b,x-tenant=shop",
+      OTEL_SERVICE_NAME: "shop",
+    };
+    const service = await TestService.start({ settings });
+    const { key, account } = await service.newAccountWithKey("pro");
+    const made = await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
+    const headers = { traceparent: sampled };
+    const read = await service.call("GET", `/pets/${made.json.id}?secret=${key}`, { key, headers });
+    await service.call("DELETE", `/${key}`, { key });
+    await service.stop();
+
+    const [create, ...others] = receiver.spans.filter(({ kind }) => kind === 2);
+    expect(create).toMatchObject({
+      name: "createPet",
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      attributes: {
+        "http.request.method": "POST",
+        "http.route": "/v1/pets",
+        "http.response.status_code": 201,
+        "petstore.request.id": made.headers.get("x-request-id"),
+        "petstore.account.id": account.id,
+      },
+    });
+    expect(create?.parentSpanId).toBeUndefined();
+    expect(others).toMatchObject([
+      {
+        name: "getPet",
+        traceId,
+        parentSpanId: spanId,
+        attributes: { "http.route": "/v1/pets/{petId}", "http.response.status_code": read.status },
+      },
+      { name: "DELETE", attributes: { "http.request.method": "DELETE", "http.response.status_code": 404 } },
+    ]);
+    expect(others[1]?.attributes).not.toHaveProperty("http.route");
+
+    const commit = receiver.spans.find(({ name }) => name === "handle");
+    expect(commit).toMatchObject({ traceId: create?.traceId, parentSpanId: create?.spanId, kind: 1 });
+    expect(nano(commit?.startTimeUnixNano)).toBeGreaterThanOrEqual(nano(create?.startTimeUnixNano));
+    expect(nano(commit?.endTimeUnixNano)).toBeLessThanOrEqual(nano(create?.endTimeUnixNano));
+    expect(nano(create?.endTimeUnixNano)).toBe(BigInt(service.clock.now()) * 1_000_000n);
+
+    expect(receiver.resource["service.name"]).toBe("shop");
+    expect(receiver.batches).toHaveLength(1);
+    const [batch] = receiver.batches;
+    expect(batch?.path).toBe("/v1/traces");
+    expect(batch?.headers.get("x-receiver-key")).toBe("a b");
+    expect(batch?.text).not.toContain(key.slice(12));
+  });
+
+  test("that the client does not record, or that chance leaves out, is not recorded", async () => {
+    using receiver = new TraceReceiver();
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.address, OTEL_TRACES_SAMPLER_ARG: "0" };
+    const service = await TestService.start({ settings });
+    const key = await service.newKey();
+    for (const traceparent of [`00-${traceId}-${spanId}-00`, "", sampled]) {
+      await service.call("GET", "/pets", { key, headers: { traceparent } });
+    }
+    await service.stop();
+    expect(receiver.spans.map((span) => span.traceId)).toEqual([traceId]);
+  });
+
+  test("that fails is marked as an error", async () => {
+    using receiver = new TraceReceiver();
+    const tracer = newTracer(receiver).tracer;
+    tracer.record({}, { ...served, status: 503 });
+    await tracer.close();
+    expect(receiver.spans).toMatchObject([{ status: { code: 2 }, attributes: { "error.type": "503" } }]);
+  });
+});
+
+describe("a receiver that is away", () => {
+  test("is a line in the log when it goes and one when it is back, and nothing to clients", async () => {
+    const gone = new TraceReceiver();
+    const { port, address } = gone;
+    gone[Symbol.dispose]();
+    const service = await TestService.start({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: address } });
+    const key = await service.newKey();
+    const lines = () => service.logLines.map((line) => JSON.parse(line)).filter(({ event }) => /trace/.test(event));
+    const get = () => service.call("GET", "/pets", { key });
+    const drops = async () =>
+      Number(
+        /^petstore_traces_dropped (\d+)$/m.exec(await (await fetch(new URL("/metrics", service.app.base))).text())?.[1],
+      );
+    expect((await get()).status).toBe(200);
+    await eventually(drops, (dropped) => dropped === 1);
+    expect((await get()).status).toBe(200);
+    await eventually(drops, (dropped) => dropped === 2);
+    expect(lines()).toMatchObject([{ level: "warn", event: "traces are not taken" }]);
+    using receiver = new TraceReceiver(port);
+    expect((await get()).status).toBe(200);
+    await eventually(
+      async () => lines(),
+      (all) => all.length === 2,
+    );
+    expect(lines()[1]).toMatchObject({ level: "info", event: "traces are taken again" });
+    expect(receiver.spans).toHaveLength(1);
+    await service.stop();
+  });
+
+  test("takes no more memory than 4,096 requests; those beyond are counted", () => {
+    using receiver = new TraceReceiver();
+    const { tracer, metrics } = newTracer(receiver);
+    for (let count = 0; count < 6_000; count++) tracer.record({}, served);
+    // The first 512 are on their way to it.
+    expect(metrics.expose()).toContain("\npetstore_traces_waiting 4096\n");
+    expect(metrics.expose()).toContain(`\npetstore_traces_dropped ${6_000 - 512 - 4_096}\n`);
+  });
+
+  test("gets what waits when the service stops, in batches", async () => {
+    using receiver = new TraceReceiver();
+    const { tracer } = newTracer(receiver);
+    for (let count = 0; count < 1_300; count++) tracer.record({}, served);
+    await tracer.close();
+    expect(receiver.spans).toHaveLength(1_300);
+    expect(receiver.batches).toHaveLength(3);
+  });
+});
+
+const served = {
+  id: "1",
+  traceparent: null,
+  operation: "listPets",
+  route: "/v1/pets",
+  method: "GET",
+  status: 200,
+  account: undefined,
+  startedAt: 0,
+};
+
+function newTracer(receiver: TraceReceiver) {
+  const metrics = new Metrics();
+  const settings = { url: `${receiver.address}/v1/traces`, headers: {}, service: "petstore", ratio: 1 };
+  return { metrics, tracer: new Tracer(settings, { clock: systemClock, log: new Log("silent"), metrics }) };
+}
+
+describe("traceparent", () => {
+  test.each([
+    [sampled, { traceId, spanId, isSampled: true }],
+    [`00-${traceId}-${spanId}-00`, { traceId, spanId, isSampled: false }],
+    [`00-${traceId}-${spanId}-03`, { traceId, spanId, isSampled: true }],
+    [`cc-${traceId}-${spanId}-01-what-is-to-come`, { traceId, spanId, isSampled: true }],
+  ])("%s is read", (header, context) => {
+    expect(parseTraceparent(header)).toEqual(context);
+  });
+
+  test.each([
+    "",
+    "00",
+    `ff-${traceId}-${spanId}-01`,
+    `00-${traceId}-${spanId}-01-more`,
+    `cc-${traceId}-${spanId}-01more`,
+    `00-${traceId.toUpperCase()}-${spanId}-01`,
+    `00-${"0".repeat(32)}-${spanId}-01`,
+    `00-${traceId}-${"0".repeat(16)}-01`,
+    `00-${traceId}-${spanId}-0`,
+    `${sampled},${sampled}`,
+  ])("%p starts a new trace", (header) => {
+    expect(parseTraceparent(header)).toBeUndefined();
+  });
+});
+
+describe("settings", () => {
+  test("off is the default", () => {
+    expect(readConfig({}).traces).toBeUndefined();
+    expect(readConfig({ OTEL_SERVICE_NAME: "shop", OTEL_LOG_LEVEL: "info" }).traces).toBeUndefined();
+  });
+
+  test.each([
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "receiver:4318"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:secret@receiver:4318"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5"],
+    ["OTEL_TRACES_SAMPLER_ARG", "all"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "secret"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "key=secret%"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "key=secret%0Aother: 1"],
+  ])("%s cannot be %s", (name, value) => {
+    const read = () => readConfig({ [name]: value });
+    expect(read).toThrow(ConfigError);
+    if (name.endsWith("HEADERS")) expect(read).not.toThrow("secret");
+  });
+});

@@ -1,0 +1,139 @@
+// What the workers of one service count together, in a Valkey or Redis server.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, type Program } from "../harness/program.ts";
+import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { ask, askEach, newAccount, PLENTY, startWorkers } from "../harness/workers.ts";
+import { Client } from "../torture/client.ts";
+import { environment } from "../torture/keys.ts";
+
+const WORKERS = 4;
+const CONNECTIONS = 50;
+const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
+const isBanned = (text: string) => text.includes('"key_banned"');
+
+describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many workers", () => {
+  let postgres: PostgresServer;
+  let valkey: ValkeyServer;
+  let settings: Record<string, string>;
+  let program: Program;
+  beforeAll(async () => {
+    [postgres, valkey] = await Promise.all([PostgresServer.start(), ValkeyServer.start()]);
+    settings = {
+      ...environment,
+      PETSTORE_DATABASE_URL: postgres.url(await postgres.newDatabase()),
+      PETSTORE_VALKEY_URL: valkey.url,
+    };
+  });
+  afterAll(() => Promise.all([postgres.remove(), valkey.stop()]));
+  beforeEach(async () => {
+    program = await startWorkers(WORKERS, settings);
+  });
+  afterEach(async () => expect(await program.end()).toBe(0));
+
+  async function newKey(quota = PLENTY): Promise<string> {
+    const { key, storage } = await newAccount(settings, quota);
+    await storage.close();
+    return key;
+  }
+  const metrics = async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+  /** Resolves when so many workers count alone. */
+  const whenAlone = (workers: number) =>
+    eventually(metrics, (text) => (text.match(/^petstore_limiter_alone\{worker="\d"\} 1$/gm) ?? []).length === workers);
+
+  /** What is left by each of the answers to a burst; undefined if a worker counted alone, because the machine is too busy. */
+  async function burst(limit: number): Promise<string[] | undefined> {
+    await whenAlone(0);
+    const key = await newKey({ ...PLENTY, perMinute: limit });
+    const before = program.output.length;
+    const remaining: string[] = [];
+    const ids: string[] = [];
+    const send = async () => {
+      for (;;) {
+        const answer = await fetch(`${program.base}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+        await answer.text();
+        ids.push(answer.headers.get("x-request-id") ?? "");
+        if (answer.status === 429) return;
+        expect(answer.status).toBe(200);
+        remaining.push(answer.headers.get("x-ratelimit-remaining") ?? "");
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, send));
+    expect(new Set(ids.map((id) => id.split("-")[0])).size).toBe(WORKERS);
+    await program.until(() => ids.every((id) => program.output.includes(`"${id}"`, before)));
+    return program.output.includes("counted by this process alone", before) ? undefined : remaining;
+  }
+
+  test("admit exactly as many as the limit says, over 50 connections", async () => {
+    const limit = 300;
+    let remaining = await burst(limit);
+    while (!remaining) remaining = await burst(limit);
+    expect(remaining.toSorted((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: limit }, (_, index) => String(index)),
+    );
+  });
+
+  test("ban a key at all workers, and remember it and the counts when all processes are gone", async () => {
+    const key = await newKey({ ...PLENTY, perMinute: 20 });
+    const other = await newKey({ ...PLENTY, perMinute: 20 });
+    for (let count = 0; count < 5; count++) expect((await ask(program.base, other)).status).toBe(200);
+    await eventually(async () => (await ask(program.base, key)).text(), isBanned);
+    for (const answer of await askEach(program.base, key, WORKERS)) {
+      expect([answer.status, isBanned(await answer.text())]).toEqual([429, true]);
+    }
+    expect(await program.end()).toBe(0);
+    program = await startWorkers(WORKERS, settings);
+    for (const answer of await askEach(program.base, key, WORKERS)) {
+      expect([answer.status, isBanned(await answer.text())]).toEqual([429, true]);
+    }
+    expect((await ask(program.base, other)).headers.get("x-ratelimit-remaining")).toBe("14");
+  });
+
+  test.each([
+    ["killed", () => valkey.kill(), () => valkey.restart()],
+    ["frozen", () => valkey.freeze(), () => valkey.thaw()],
+  ] as const)(
+    "go on when the server is %s under load, and count together again when it is back",
+    async (_how, harm, mend) => {
+      const client = new Client(program.base, await newKey());
+      const wrong: unknown[] = [];
+      const load = { isOver: false };
+      let answers = 0;
+      const send = async () => {
+        while (!load.isOver) {
+          const { status, headers, text } = await client.call("GET", "/pets?limit=1");
+          answers++;
+          if (status !== 200 || !limitHeaders.every((name) => /^\d+$/.test(headers.get(name) ?? ""))) {
+            wrong.push({ status, text, headers: limitHeaders.map((name) => headers.get(name)) });
+          }
+        }
+      };
+      const sent = Promise.all(Array.from({ length: 16 }, send));
+      const more = async () => {
+        const wanted = answers + 500;
+        await eventually(
+          async () => answers,
+          (so) => so >= wanted,
+        );
+      };
+      await more();
+      await harm();
+      await whenAlone(WORKERS);
+      await more();
+      await mend();
+      await whenAlone(0);
+      await more();
+      load.isOver = true;
+      await sent;
+      expect(wrong).toEqual([]);
+      for (let number = 1; number <= WORKERS; number++) {
+        for (const event of ["limits are counted by this process alone", "limits are counted together again"]) {
+          await program.until(() =>
+            program.output.split("\n").some((line) => line.includes(event) && line.includes(`"worker":${number}`)),
+          );
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,201 @@
+// Workers on one PostgreSQL, while the worst is done to them and to it.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/clock.ts";
+import { hasOpenOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
+import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, type Program } from "../harness/program.ts";
+import { answeredBy, ask, newAccount, PLENTY, startWorkers, workerPids } from "../harness/workers.ts";
+import { Client } from "../torture/client.ts";
+import { environment } from "../torture/keys.ts";
+import { Ledger, readExactly, type ShownAnimal } from "../torture/ledger.ts";
+import { Animals, createBody } from "../torture/load.ts";
+import { Random } from "../torture/random.ts";
+
+const WORKERS = 3;
+/** The promise: what one process has changed of keys and plans holds in all so soon, in milliseconds. */
+const EVERYWHERE_WITHIN = 1_000;
+/** The promise: all is well so soon after the server is back, in milliseconds. */
+const BACK_WITHIN = 2_000;
+/** A leader that dies has a successor so soon, in milliseconds. */
+const LED_WITHIN = 10_000;
+const HOUR = 3_600_000;
+
+const hasNewLimit = ({ headers }: Response) => headers.get("x-ratelimit-limit") === "1000";
+
+describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () => {
+  let server: PostgresServer;
+  let settings: Record<string, string>;
+  let database: string;
+  let program: Program;
+  let account: Awaited<ReturnType<typeof newAccount>>;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    database = await server.newDatabase();
+    settings = { ...environment, PETSTORE_DATABASE_URL: server.url(database) };
+    account = await newAccount(settings, PLENTY);
+    program = await startWorkers(WORKERS, settings);
+  });
+  afterEach(async () => {
+    await account.storage.close();
+    expect(await program.end()).toBe(0);
+  });
+
+  /** Shows the ledger all animals that are there. */
+  async function showAll(ledger: Ledger): Promise<void> {
+    const client = new Client(program.base, account.key);
+    for (let path: string | undefined = "/pets?limit=100"; path; ) {
+      const { text = "", headers } = await client.call("GET", path);
+      for (const animal of readExactly(text) as ShownAnimal[]) ledger.see(animal);
+      path = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+    }
+    ledger.settle();
+  }
+
+  /** Asks over and over until every worker gives the answer that is wanted. Returns how long it took, in milliseconds. */
+  async function untilEach(isWanted: (answer: Response) => boolean): Promise<number> {
+    const started = performance.now();
+    const fitting = new Set<string>();
+    while (fitting.size < WORKERS) {
+      const answer = await ask(program.base, account.key);
+      if (isWanted(answer)) fitting.add(answeredBy(answer));
+    }
+    return performance.now() - started;
+  }
+
+  /** The process that leads. */
+  const leader = async () => {
+    const [row] = await server.run<{ holder: string }>("SELECT holder FROM petstore_leader", database);
+    return Number(row?.holder.split(" ")[1]);
+  };
+
+  test("all know within a second of a new key, a changed plan and a revoked key", async () => {
+    expect(await untilEach(({ status }) => status === 200)).toBeLessThan(EVERYWHERE_WITHIN);
+    await account.accounts.setPlan(account.account.id, "business", undefined);
+    expect(await untilEach(hasNewLimit)).toBeLessThan(EVERYWHERE_WITHIN);
+    await account.accounts.revokeKey(account.record.id, Date.now());
+    expect(await untilEach(({ status }) => status === 401)).toBeLessThan(EVERYWHERE_WITHIN);
+  });
+
+  test("a worker that is killed under load loses and doubles nothing; others go on, and it is replaced", async () => {
+    const ledger = new Ledger();
+    const animals = new Animals(new Random(7));
+    const client = new Client(program.base, account.key);
+    const load = { isOver: false };
+    let broken = 0;
+    const create = async () => {
+      while (!load.isOver) {
+        const animal = animals.next();
+        ledger.send(animal);
+        try {
+          const { status, text } = await client.call("POST", "/pets", createBody(animal));
+          if (status !== 201) ledger.violations.push(`createPet was answered with ${status}: ${text}`);
+          else if (text === undefined) ledger.acknowledge(animal);
+          else ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
+        } catch {
+          broken++; // its worker was killed
+        }
+      }
+    };
+    const sent = Promise.all(Array.from({ length: 24 }, create));
+    const more = async (count: number) => {
+      const wanted = ledger.acknowledged + count;
+      await eventually(
+        async () => ledger.acknowledged,
+        (acknowledged) => acknowledged >= wanted,
+      );
+    };
+    for (const number of [1, 2, 3]) {
+      await more(200);
+      const pid = workerPids(program).get(number) as number;
+      process.kill(pid, "SIGKILL");
+      await more(20);
+      expect(workerPids(program).get(number)).toBe(pid); // the others went on before it was replaced
+      await program.until(() => workerPids(program).get(number) !== pid);
+    }
+    load.isOver = true;
+    await sent;
+    await showAll(ledger);
+    expect(ledger.violations).toEqual([]);
+    expect(broken).toBeGreaterThan(0);
+    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+    expect(metrics).toContain("\npetstore_workers_replaced_total 3\n");
+  });
+
+  test("while PostgreSQL is stopped under load, requests get 503 only; all is well within 2 s after it is back", async () => {
+    const ledger = new Ledger();
+    const animals = new Animals(new Random(8));
+    const client = new Client(program.base, account.key);
+    const seen = new Set<number>();
+    const load = { isOver: false };
+    let lastRefused = 0;
+    const create = async () => {
+      while (!load.isOver) {
+        const animal = animals.next();
+        ledger.send(animal);
+        const { status, text = "" } = await client.call("POST", "/pets", createBody(animal));
+        seen.add(status);
+        if (status === 201) ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
+        else {
+          lastRefused = performance.now();
+          if (!text.includes('"storage_unavailable"')) ledger.violations.push(text);
+        }
+      }
+    };
+    const sent = Promise.all(Array.from({ length: 16 }, create));
+    await eventually(
+      async () => ledger.acknowledged,
+      (acknowledged) => acknowledged > 200,
+    );
+    const ready = () => fetch(`http://127.0.0.1:${program.port}/readyz`, { keepalive: false });
+    await server.stop("at once");
+    await eventually(ready, ({ status }) => status === 503);
+    await server.start();
+    const back = performance.now();
+    await eventually(ready, ({ status }) => status === 200);
+    expect(performance.now() - back).toBeLessThan(BACK_WITHIN);
+    await eventually(
+      async () => performance.now() - Math.max(lastRefused, back),
+      (calm) => calm > BACK_WITHIN,
+    );
+    load.isOver = true;
+    await sent;
+    expect(lastRefused - back).toBeLessThan(BACK_WITHIN);
+    expect(seen).toEqual(new Set([201, 503]));
+    await showAll(ledger);
+    expect(ledger.violations).toEqual([]);
+  });
+
+  test("one does the periodic work of all; when it is killed, another takes over within seconds", async () => {
+    const { storage } = account;
+    const clock = { ...systemClock, now: () => Date.now() - HOUR };
+    const pets = new PetStore(storage, { hasOpenOrder, clock });
+    const orders = new OrderStore(storage, pets, clock, 60_000);
+    /** Places an order whose reservation has ended long ago, and returns its animal. */
+    const overdue = async () => {
+      const pet = await storage.write(() => pets.add({ name: "Rex", categoryId: 1n, status: "available" }));
+      const petId = pet?.id as bigint;
+      await storage.write(() => orders.place({ petId }));
+      return petId;
+    };
+    const client = new Client(program.base, account.key);
+    const untilLetGo = (id: bigint) =>
+      eventually(
+        async () => (await client.call("GET", `/pets/${id}`)).text ?? "",
+        (text) => text.includes('"available"'),
+      );
+    await untilLetGo(await overdue());
+    for (let round = 0; round < 2; round++) {
+      const pid = await leader();
+      expect([...workerPids(program).values()]).toContain(pid);
+      process.kill(pid, "SIGKILL");
+      const killed = performance.now();
+      await untilLetGo(await overdue());
+      expect(performance.now() - killed).toBeLessThan(LED_WITHIN);
+      expect(await leader()).not.toBe(pid);
+    }
+  });
+});

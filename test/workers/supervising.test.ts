@@ -1,0 +1,185 @@
+// `serve --workers`: one supervising process, and workers that share its port.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, newDataDir, type Program, runCommand } from "../harness/program.ts";
+import { askEach, newAccount, PLENTY, startWorkers, workerPids } from "../harness/workers.ts";
+import { Client } from "../torture/client.ts";
+import { environment } from "../torture/keys.ts";
+
+const WORKERS = 3;
+
+const isFree = async (port: number) => {
+  try {
+    Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket: { data: () => {} } }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const portIsFree = ({ port }: Program) =>
+  eventually(
+    () => isFree(port),
+    (free) => free,
+  );
+const readiness = ({ port }: Program) => fetch(`http://127.0.0.1:${port}/readyz`);
+
+test("on the embedded store, one process is the rule, and it says why", async () => {
+  const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve", "--workers", "2"]);
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("is for one process");
+  expect(stderr).toContain("PETSTORE_DATABASE_URL");
+});
+
+test.each(["0", "-1", "1.5", "two", "257"])("%s workers are refused", async (count) => {
+  const { status, stderr } = await runCommand(newDataDir(), ["serve", `--workers=${count}`]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("--workers has to be a whole number from 1 to 256.")]);
+});
+
+test("a worker that no supervisor started is refused, and not shown in the overview", async () => {
+  const { status, stderr } = await runCommand(newDataDir(), ["worker", "1"]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("worker is started by serve --workers.")]);
+  expect((await runCommand(newDataDir(), ["--help"])).stdout).not.toContain("  worker");
+});
+
+describe.skipIf(postgresMissing !== undefined)("workers that share a port", () => {
+  let server: PostgresServer;
+  let settings: Record<string, string>;
+  let key: string;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const account = await newAccount(settings, PLENTY);
+    ({ key } = account);
+    await account.storage.close();
+  });
+  afterAll(() => server.remove());
+
+  test("all serve when the service says that it listens; log and metrics tell them apart", async () => {
+    const program = await startWorkers(WORKERS, settings);
+    expect(workerPids(program).size).toBe(WORKERS);
+    await askEach(program.base, key, WORKERS);
+    expect((await readiness(program)).status).toBe(200);
+    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+    for (const number of [1, 2, 3]) {
+      expect(metrics).toMatch(
+        new RegExp(`^petstore_requests_total\\{worker="${number}",operation="listPets",status="200"\\} \\d+$`, "m"),
+      );
+      expect(metrics).toMatch(new RegExp(`^process_resident_memory_bytes\\{worker="${number}"\\} \\d+$`, "m"));
+    }
+    expect(metrics).toContain(`petstore_workers ${WORKERS}\n`);
+    expect(metrics.match(/^# TYPE petstore_requests_total /gm)).toHaveLength(1);
+    expect(await program.end()).toBe(0);
+    const lines = program.output
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const served = lines.filter(({ event }) => event === "request").map(({ worker }) => worker);
+    expect(new Set(served)).toEqual(new Set([1, 2, 3]));
+  });
+
+  test("the port is taken for every other service, with workers or without", async () => {
+    const program = await startWorkers(2, settings);
+    for (const words of [["serve"], ["serve", "--workers", "2"]]) {
+      const other = await runCommand(newDataDir(), words, { ...settings, PETSTORE_PORT: String(program.port) });
+      expect([other.status, other.stderr]).toEqual([
+        1,
+        expect.stringContaining(`Port ${program.port} on 127.0.0.1 is`),
+      ]);
+    }
+    expect(await program.end()).toBe(0);
+    await portIsFree(program);
+  });
+
+  test("a first worker that cannot start ends the service, and is told of once", async () => {
+    const away = { ...settings, PETSTORE_DATABASE_URL: server.url("missing") };
+    const { status, stderr } = await runCommand(newDataDir(), ["serve", "--workers", "3"], away);
+    expect(status).toBe(1);
+    expect(stderr.match(/cannot be opened/g)).toHaveLength(1);
+    expect(stderr).toContain("The first worker ended with status 1 before it could serve.");
+  });
+
+  test("a worker that is killed is replaced; one that keeps dying is given up", async () => {
+    const program = await startWorkers(2, settings);
+    for (let kills = 1; kills <= 5; kills++) {
+      const pid = workerPids(program).get(2) as number;
+      process.kill(pid, "SIGKILL");
+      await program.until(() => workerPids(program).get(2) !== pid || program.child.exitCode !== null);
+      expect(program.child.exitCode !== null).toBe(kills === 5);
+    }
+    expect(program.child.exitCode).toBe(1);
+    expect(program.output.match(/"event":"worker ended","worker":2,"pid":\d+,"how":"by SIGKILL"/g)).toHaveLength(5);
+    expect(program.errors).toContain("Worker 2 ended 5 times in a row");
+    await portIsFree(program);
+  });
+
+  test("a second signal ends all at once", async () => {
+    const program = await startWorkers(2, settings);
+    program.child.kill("SIGTERM");
+    await program.until(() => program.output.includes('"event":"stopping"'));
+    expect(await program.end()).toBe(143);
+    await portIsFree(program);
+  });
+
+  test("when the supervisor is killed, its workers end too", async () => {
+    const program = await startWorkers(2, settings);
+    await program.end("SIGKILL");
+    await portIsFree(program);
+  });
+
+  test("SIGHUP replaces all under load from 16 clients, without a request that fails", async () => {
+    const program = await startWorkers(WORKERS, settings);
+    const before = workerPids(program);
+    const client = new Client(program.base, key);
+    const wrong: unknown[] = [];
+    const acknowledged: string[] = [];
+    const load = { isOver: false };
+    const send = async (number: number) => {
+      for (let count = 0; !load.isOver; count++) {
+        const isCreate = (number + count) % 2 === 0;
+        const name = `Rolling ${number}-${count}`;
+        try {
+          const { status, text } = await (isCreate
+            ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
+            : client.call("GET", "/pets?limit=3"));
+          if (status !== (isCreate ? 201 : 200) || text === undefined) wrong.push({ status, text });
+          else if (isCreate) acknowledged.push(name);
+        } catch (error) {
+          wrong.push(error);
+        }
+      }
+    };
+    const sent = Promise.all(Array.from({ length: 16 }, (_, number) => send(number)));
+    for (let round = 1; round <= 2; round++) {
+      program.child.kill("SIGHUP");
+      await program.until(() => program.output.split('"event":"workers restarted"').length > round);
+    }
+    load.isOver = true;
+    await sent;
+    expect(wrong).toEqual([]);
+    const after = workerPids(program);
+    for (const [number, pid] of before) expect(after.get(number)).not.toBe(pid);
+    const found = await server.run<{ name: string }>(
+      "SELECT name FROM pets WHERE name LIKE 'Rolling%'",
+      new URL(settings["PETSTORE_DATABASE_URL"] as string).pathname.slice(1),
+    );
+    expect(found.map(({ name }) => name).toSorted()).toEqual(acknowledged.toSorted());
+    expect(await program.end()).toBe(0);
+    for (const line of program.output.trimEnd().split("\n")) expect(JSON.parse(line)).toBeObject();
+  });
+
+  test("a restart whose new worker cannot start leaves the old ones serving", async () => {
+    const own = { ...settings, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const database = new URL(own.PETSTORE_DATABASE_URL).pathname.slice(1);
+    const program = await startWorkers(2, own);
+    const before = workerPids(program);
+    await server.run("UPDATE petstore_schema SET version = version + 1", database); // of a newer release
+    program.child.kill("SIGHUP");
+    await program.until(() => program.output.includes('"event":"restart of the workers given up"'));
+    expect(workerPids(program)).toEqual(before);
+    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+    expect(metrics).toContain("petstore_workers_answering 2\n");
+    expect(metrics).toContain("petstore_workers_replaced_total 0\n");
+    expect((await readiness(program)).status).toBe(200);
+    expect(await program.end()).toBe(0);
+  });
+});
