@@ -13,6 +13,8 @@ import { environment } from "../torture/keys.ts";
 /** Fewer than the service has, so that the tests do not take so long. */
 const LONGEST_SILENCE = 5;
 
+const until = (isMet: () => boolean) => eventually(async () => isMet(), Boolean);
+
 describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   let server: PostgresServer;
   let port: SharedPort;
@@ -20,7 +22,6 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   const program = { output: "" };
   const stop = new AbortController();
   const pids = () => workerPids(program);
-  const until = (isMet: () => boolean) => eventually(async () => isMet(), Boolean);
 
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -50,9 +51,12 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     await server.remove();
   });
 
-  test("that was stopped itself does not take its workers for hanging, which said all along that they are alive", async () => {
+  test("that slept with its workers, as on a machine that was asleep, does not take them for hanging", async () => {
     const before = pids();
+    for (const pid of before.values()) process.kill(pid, "SIGSTOP");
     Bun.sleepSync((LONGEST_SILENCE + 2) * BEAT);
+    await new Promise((resolve) => setTimeout(resolve, 1)); // what was due meanwhile is done before
+    for (const pid of before.values()) process.kill(pid, "SIGCONT");
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
     expect(pids()).toEqual(before);
     expect(program.output).not.toContain("worker hangs");
