@@ -53,12 +53,12 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
   test("an import that is being staged adds nothing, and says so", async () => {
     const child = start(["import", "-", "--format", "jsonl"], "pipe");
     const input = child.stdin as Bun.FileSink;
-    input.write(lines(0, 20_000));
+    void input.write(lines(0, 20_000));
     await input.flush();
     await untilLarge("staged_pets", 100_000);
     await server.stop("at once");
     await (async () => {
-      input.write(lines(20_000, 40_000));
+      void input.write(lines(20_000, 40_000));
       await input.end();
     })().catch(() => {}); // it may have ended before it has read all
     const [status, said] = await endOf(child);
