@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "petstore-junit-"));
 const onEitherEngine = /^(src\/(domains|retries)\/|test\/(every-operation|paging|protocol|telemetry)\.test\.ts$)/;
 
 /** The longest that a test may take, in milliseconds: a bound for one that hangs. The runner kills what it started. */
-const LONGEST = process.env["TORTURE"] === "long" ? 1_800_000 : 60_000;
+const LONGEST = process.env["TORTURE"] === "long" ? 1_800_000 : 240_000;
 
 /** Where a program is on this machine. */
 function program(name) {
