@@ -69,6 +69,7 @@ function run(name, words, environment) {
       "test",
       `--timeout=${LONGEST}`,
       "--preload=./test/leaks/record.ts",
+      "--preload=./test/harness/property-seed.ts",
       "--reporter=junit",
       `--reporter-outfile=${report}`,
       ...words,
