@@ -23,7 +23,7 @@ export const importCommand: Command = {
   options: {
     ...formatOption,
     ids: {
-      meaning: "For a file with ids: keep them, which have to be free, or leave them out for new ones.",
+      meaning: "For a file with ids: keep them, which no animal may have or have had, or leave them out for new ones.",
       value: idRules.join("|"),
     },
     resumable: { meaning: "Add them in parts; the same command goes on where an earlier one was stopped." },

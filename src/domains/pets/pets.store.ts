@@ -11,6 +11,7 @@ import {
   type IdRow,
   insert,
   moveCategory,
+  noteDeletion,
   remove,
   setFields,
   setStatus,
@@ -110,6 +111,7 @@ export class PetStore {
     if (!isExpected(toPet(row))) return "not expected";
     if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(id))) return "open order";
     yield* all(remove, id);
+    yield* all(noteDeletion, id);
     yield* this.#changes.forget(id);
     this.#pages.forgetAll();
     return "deleted";
