@@ -1,5 +1,6 @@
 import type { Operation } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
@@ -7,6 +8,7 @@ import {
   floor,
   HOUR,
   historyOf,
+  type Interval,
   intervalsOf,
   type KeptCounts,
   type RequestCount,
@@ -41,11 +43,6 @@ interface UsageQuery {
    * meanwhile may then be missing in this page, but is never counted twice.
    */
   readonly unsaved: () => readonly RequestCount[];
-}
-
-interface UsagePage {
-  readonly body: UsageInterval[];
-  readonly next?: number;
 }
 
 interface CountsRow extends Row, KeptCounts {
@@ -139,16 +136,17 @@ export class UsageStore {
     accountId: string,
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, now, unsaved }: UsageQuery,
-  ): MaybePromise<UsagePage> {
+  ): MaybePromise<Page<UsageInterval, number>> {
     const history = historyOf(granularity);
     const { span, length, interval, reach } = history;
     const oldest = floor(now / 1000 - reach, interval);
-    const body: UsageInterval[] = [];
-    const readFrom = (start: number): MaybePromise<UsagePage> => {
-      if (start <= oldest - length || body.length > limit) return pageOf(body, limit);
+    const found: Interval[] = [];
+    const readFrom = (start: number): MaybePromise<Page<UsageInterval, number>> => {
+      if (start <= oldest - length || found.length > limit)
+        return pageOf(found, limit, shownInterval, (last) => last.start);
       return whenReady(this.#storage.all(readCounts, span, start, accountId), (rows) => {
         const intervals = intervalsOf(rows, unsaved(), history, start);
-        body.push(...intervals.filter((one) => one.start >= oldest && one.start < before).map(shownInterval));
+        found.push(...intervals.filter((one) => one.start >= oldest && one.start < before));
         return readFrom(start - length);
       });
     };
@@ -189,11 +187,4 @@ function* addTo(span: Span, count: RequestCount): Transaction<void> {
   const start = startOf(count, span);
   const row = yield* first(readCount, span, start, accountId, operation, status);
   yield* all(writeCount, span, start, accountId, operation, status, withRequests(row?.counts, count, span));
-}
-
-/** The page of the first intervals of a list, which has one more where others follow. */
-function pageOf(intervals: UsageInterval[], limit: number): UsagePage {
-  const body = intervals.slice(0, limit);
-  const last = body.at(-1);
-  return intervals.length > limit && last ? { body, next: Date.parse(last.start) / 1000 } : { body };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 
@@ -29,12 +30,6 @@ const insert = statement(`
 `);
 const removeAll = statement("DELETE FROM pet_status_changes WHERE pet_id = $1");
 
-/** A page of changes; `next` is the number of its last one, if more follow. */
-export interface StatusChangePage {
-  readonly body: StatusChange[];
-  readonly next?: bigint;
-}
-
 /**
  * How the status of each animal changed. That it was added is the change with number 0, which is not
  * kept here but follows from the animal and its first change: adding one must not cost another row.
@@ -49,13 +44,18 @@ export class StatusChanges {
   }
 
   /** Up to `limit` changes behind number `after`, the oldest first. Undefined if there is no such animal. */
-  page(petId: bigint, after: bigint | undefined, limit: number): MaybePromise<StatusChangePage | undefined> {
+  page(petId: bigint, after: bigint | undefined, limit: number): MaybePromise<Page<StatusChange> | undefined> {
     return whenReady(this.#storage.first(origin, petId), (pet) => {
       if (!pet) return undefined;
       return whenReady(this.#storage.all(rowsAfter, petId, after ?? 0, limit + 1), (rows) => {
-        const changes = after === undefined ? [firstOf(pet, rows[0]), ...rows.map(toChange)] : rows.map(toChange);
-        const body = changes.slice(0, limit);
-        return changes.length > limit ? { body, next: (after ?? -1n) + BigInt(limit) } : { body };
+        const changes = rows.map((row) => ({ number: row.number, change: toChange(row) }));
+        if (after === undefined) changes.unshift({ number: 0n, change: firstOf(pet, rows[0]) });
+        return pageOf(
+          changes,
+          limit,
+          ({ change }) => change,
+          ({ number }) => number,
+        );
       });
     });
   }
