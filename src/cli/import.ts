@@ -26,6 +26,9 @@ export const importCommand: Command = {
       meaning: "For a file with ids: keep them, which no animal may have or have had, or leave them out for new ones.",
       value: idRules.join("|"),
     },
+    "strict-categories": {
+      meaning: "Refuse animals of a category without a record, as a service with PETSTORE_STRICT_CATEGORIES does.",
+    },
     resumable: { meaning: "Add them in parts; the same command goes on where an earlier one was stopped." },
   },
   run: async (given, terminal) => {

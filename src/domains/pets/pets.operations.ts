@@ -282,7 +282,7 @@ const listPetStatusChanges = defineOperation({
   summary: "List how an animal's status changed",
   description:
     "Returns the changes of an animal's status with their time and cause, the oldest first: the first one is that " +
-    "it was added. They are read page by page, as `listPets`.",
+    "it was added. The newest 1,000 are kept, and the first change of all. They are read page by page, as `listPets`.",
   stability: "experimental",
   testPanel: true,
   scope: "read",

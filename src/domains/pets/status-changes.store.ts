@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
-import { all, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 
 interface OriginRow extends Row {
@@ -18,16 +18,27 @@ interface ChangeRow extends Row {
   cause: StatusCause;
 }
 
+interface NumberRow extends Row {
+  number: bigint;
+}
+
+/** Changes of an animal that are kept: the first one, which tells the status that it was added with, and the newest. */
+const NEWEST = 1_000n;
+/** Older ones are forgotten so many at a time, so that most changes cost nothing more. */
+const AT_ONCE = 100n;
+
 const origin = statement<OriginRow>("SELECT status, added_at, added_by FROM pets WHERE id = $1");
 // Numbered for each animal, so that its changes lie side by side and a page of them is read in one piece.
 const rowsAfter = statement<ChangeRow>(`
   SELECT number, at, from_status, to_status, cause FROM pet_status_changes
   WHERE pet_id = $1 AND number > $2 ORDER BY number LIMIT $3
 `);
-const insert = statement(`
+const insert = statement<NumberRow>(`
   INSERT INTO pet_status_changes (pet_id, number, at, from_status, to_status, cause)
   VALUES ($1, (SELECT coalesce(max(number), 0) + 1 FROM pet_status_changes WHERE pet_id = $1), $2, $3, $4, $5)
+  RETURNING number
 `);
+const removeBetween = statement("DELETE FROM pet_status_changes WHERE pet_id = $1 AND number > 1 AND number <= $2");
 const removeAll = statement("DELETE FROM pet_status_changes WHERE pet_id = $1");
 
 /**
@@ -60,9 +71,11 @@ export class StatusChanges {
     });
   }
 
-  /** Part of a transaction: notes a change that happens now. */
+  /** Part of a transaction: notes a change that happens now, and forgets some of what is too old. */
   *note(petId: bigint, from: PetStatus | undefined, to: PetStatus, cause: StatusCause): Transaction<void> {
-    yield* all(insert, petId, this.#clock.now(), from ?? null, to, cause);
+    const noted = yield* first(insert, petId, this.#clock.now(), from ?? null, to, cause);
+    const { number } = noted as NumberRow;
+    if (number > NEWEST && number % AT_ONCE === 0n) yield* all(removeBetween, petId, number - NEWEST);
   }
 
   /** Part of a transaction: forgets the changes of an animal. */
