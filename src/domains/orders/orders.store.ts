@@ -124,7 +124,7 @@ export class OrderStore {
     if (!order) return "no order";
     if (order.status !== "confirmed") return { state: order.status };
     const outcome = yield* this.#animals.changeStatus(order.pet_id, "available", "order_returned");
-    // A sold one may be deleted, and an import may bring another under its id.
+    // A sold one may be deleted.
     if (outcome !== "changed") return "no animal";
     return toOrder((yield* first(setReturned, this.#clock.now(), id)) as OrderRow);
   }

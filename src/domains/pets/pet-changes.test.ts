@@ -141,10 +141,10 @@ describe("transitions", () => {
     },
   );
 
-  test("what is sold comes back by a return only", async () => {
+  test("what is sold comes back by the return of its order only", async () => {
     const { json: pet } = await create({ name: "Rex", categoryId: 1, status: "sold" });
     const { json } = await patch(pet.id, { status: "available" });
-    expect(json.message).toBe("An animal that is sold keeps its status, but for a return.");
+    expect(json.message).toBe("An animal that is sold stays so, unless an order sold it and is returned.");
   });
 });
 

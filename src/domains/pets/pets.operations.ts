@@ -232,7 +232,8 @@ const updatePet = defineOperation({
   description:
     "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. " +
     "With `If-Match` it changes only an animal that nobody has changed meanwhile. Not every status can become " +
-    "every other: `available` and `pending` can become each other or `sold`; what is sold comes back by a return only.",
+    "every other: `available` and `pending` can become each other or `sold`; what is sold stays so, unless an " +
+    "order sold it and is returned.",
   stability: "beta",
   testPanel: true,
   scope: "write",
