@@ -240,7 +240,6 @@ const updatePet = defineOperation({
   params,
   body: {
     schema: PetPatch,
-    mediaTypes: ["application/merge-patch+json", "application/json"],
     examples: {
       "Another status": { status: "pending" },
       "Another name and category": { name: "Rex II", categoryId: 2n },
