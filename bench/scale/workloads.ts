@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { CONNECTIONS } from "../fleet.ts";
 import { askAllSizes, growthQuestions, growthTarget, type SizedServer } from "../growth.ts";
+import type { Effort } from "../options.ts";
 import { type Bench, type Outcome, ratioTarget, type Workload } from "../outcome.ts";
 import type { Dialect } from "../peers.ts";
 import { signalFamily } from "../processes.ts";
@@ -15,26 +16,31 @@ const PROCESSES = [1, 2, 4] as const;
 const kinds: readonly Kind[] = ["service", "Fastify"];
 /** How much more the service has to answer than the peer with as many processes. */
 const LEAD = 2;
+/** Seconds of a round, at the most. */
+const ROUND = 2;
 /** Seconds of load before a round, in which a service that was paused comes back to what it was. */
 const WAKING = 1;
 
 /** Puts one kind of load on 1, 2 and 4 processes of each kind, each on its own copy of one store. */
 async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Outcome> {
-  const { options, processes, folder } = bench;
+  const { processes, folder } = bench;
+  const { effort } = bench.options;
   const backends = await Backends.start(processes, PROCESSES.length * kinds.length * ANIMALS);
   const seed = await backends.newStore(ANIMALS);
-  const services: SharedService[] = [];
+  const services: (SharedService & { effort: Effort })[] = [];
   for (const count of PROCESSES) {
     for (const kind of kinds.filter((one) => !whyNot(one))) {
       const service = await startService(bench, backends, await backends.copyOf(seed), kind, count);
       signalFamily(service.process.pid, "SIGSTOP");
-      services.push(service);
+      // Each process gets a part of the load only, and has as much to compile.
+      const warmUp = effort.warmUp * count;
+      services.push({ ...service, effort: { ...effort, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
     }
   }
   const series = await alternate(
     services.map((service, index) => {
       const load = writeLoad(join(folder, `${index}.txt`), requests(service.dialect), seed.key, CONNECTIONS);
-      return inTurn(service, bench, load, contestant(service.name, processes, service, load, options.effort));
+      return inTurn(service, bench, load, contestant(service.name, processes, service, load, service.effort));
     }),
   );
   return { series, notes: kinds.flatMap((kind) => (whyNot(kind) ? [`${kind} was left out: ${whyNot(kind)}.`] : [])) };
