@@ -136,11 +136,11 @@ export class PostgresServer {
 
   /** Stops all of its processes where they are, without a word to anybody. */
   freeze(): void {
-    for (const pid of this.#pids()) signal(pid, "SIGSTOP");
+    for (const pid of this.pids()) signal(pid, "SIGSTOP");
   }
 
   thaw(): void {
-    for (const pid of this.#pids().toReversed()) signal(pid, "SIGCONT");
+    for (const pid of this.pids().toReversed()) signal(pid, "SIGCONT");
   }
 
   /** A standby that follows this server, and takes reads only until it is promoted. */
@@ -162,8 +162,8 @@ export class PostgresServer {
     await this.run("SELECT pg_promote()");
   }
 
-  /** The server and its children. */
-  #pids(): number[] {
+  /** The server, which comes first, and its children. */
+  pids(): number[] {
     const pid = this.#process?.pid;
     if (pid === undefined) return [];
     const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)]).stdout.toString();

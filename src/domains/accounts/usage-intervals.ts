@@ -68,7 +68,7 @@ export function withRequests(text: string | undefined, count: RequestCount, span
 }
 
 /** An interval in which something was sent. */
-interface Interval {
+export interface Interval {
   readonly start: number;
   requests: number;
   readonly operations: UsageInterval["operations"];

@@ -1,5 +1,6 @@
 import type { Operation } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
@@ -42,11 +43,6 @@ interface UsageQuery {
    * meanwhile may then be missing in this page, but is never counted twice.
    */
   readonly unsaved: () => readonly RequestCount[];
-}
-
-interface UsagePage {
-  readonly body: UsageInterval[];
-  readonly next?: number;
 }
 
 interface CountsRow extends Row, KeptCounts {
@@ -151,7 +147,7 @@ export class UsageStore {
     accountId: string,
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, now, unsaved }: UsageQuery,
-  ): MaybePromise<UsagePage> {
+  ): MaybePromise<Page<UsageInterval, number>> {
     const history = historyOf(granularity);
     const { span, length, interval, reach, spans } = history;
     const oldest = floor(now / 1000 - reach, interval);
@@ -164,9 +160,8 @@ export class UsageStore {
         .values()
         .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, history, start))
         .filter(({ start }) => start >= oldest && start < before)
-        .take(limit + 1) // the spans behind it need not be looked at
-        .map(shownInterval);
-      return pageOf([...intervals], limit);
+        .take(limit + 1); // the spans behind it need not be looked at
+      return pageOf([...intervals], limit, shownInterval, (last) => last.start);
     });
   }
 
@@ -204,11 +199,4 @@ function* addTo(span: Span, count: RequestCount): Transaction<void> {
   const start = startOf(count, span);
   const row = yield* first(readCount, span, start, accountId, operation, status);
   yield* all(writeCount, span, start, accountId, operation, status, withRequests(row?.counts, count, span));
-}
-
-/** The page of the first intervals of a list, which has one more where others follow. */
-function pageOf(intervals: UsageInterval[], limit: number): UsagePage {
-  const body = intervals.slice(0, limit);
-  const last = body.at(-1);
-  return intervals.length > limit && last ? { body, next: Date.parse(last.start) / 1000 } : { body };
 }

@@ -1,4 +1,5 @@
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { Remembered } from "../../storage/remembered.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
@@ -11,10 +12,7 @@ const PAGES = 500;
 const KEPT_PAGE = 20;
 
 /** A page of animals; `next` is the id behind which the following one starts, if there is one. */
-export interface PetPage {
-  readonly body: Pet[];
-  readonly next?: bigint;
-}
+export type PetPage = Page<Pet>;
 
 /** The list of animals, page by page. */
 export class PetPages {
@@ -46,7 +44,6 @@ export class PetPages {
   }
 
   #read(after: bigint, limit: number, status: PetStatus | undefined): MaybePromise<PetPage> {
-    // One more than asked for tells whether there is a next page.
     const rows = status
       ? this.#storage.all(rowsAfterByStatus, status, after, limit + 1)
       : this.#storage.all(rowsAfter, after, limit + 1);
@@ -66,7 +63,5 @@ export class PetPages {
 }
 
 function toPage(found: readonly PetRow[], limit: number): PetPage {
-  const body = found.slice(0, limit).map(toPet);
-  const last = body.at(-1);
-  return found.length > limit && last ? { body, next: last.id } : { body };
+  return pageOf(found, limit, toPet, ({ id }) => id);
 }
