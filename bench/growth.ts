@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { type Bench, type Outcome, ratios, type Target, type Workload } from "./outcome.ts";
+import { type Bench, type Target as Goal, type Outcome, ratios, type Workload } from "./outcome.ts";
 import { type Dialect, type RunningServer } from "./peers.ts";
 import { firstPage, gets, pageAfter } from "./requests.ts";
-import { alternate, contestant } from "./rounds.ts";
+import { alternate, contestant, type Series } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
-import { type Request, writeLoad } from "./wrk.ts";
+import { type Request, type Target, writeLoad } from "./wrk.ts";
 
 /** What is asked of stores of all sizes. Pages in the middle and at the end are a hundred each. */
-const questions: Record<string, (dialect: Dialect) => Request[]> = {
+export const growthQuestions: Record<string, (dialect: Dialect) => Request[]> = {
   get: gets,
   "first page": firstPage,
   "page in the middle": (dialect) => pagesAround(dialect, dialect.animals / 2),
@@ -25,38 +25,54 @@ export const growth: Workload = {
   inShort: false,
   chart: "p99",
   run: async (bench: Bench): Promise<Outcome> => {
-    const { options, processes, folder } = bench;
-    const sized: { animals: number; server: RunningServer; key: string }[] = [];
+    const { options, folder } = bench;
+    const sized: SizedServer<RunningServer>[] = [];
     for (const animals of options.effort.growth) {
       const store = seedStore(folder, `seed-${animals}`, animals, [UNLIMITED]);
       const place = { ...bench, folder: join(folder, String(animals)) };
       const { servers } = await startFleet(place, store, ["service"]);
       sized.push({ animals, server: servers[0] as RunningServer, key: store.keys[0] ?? "" });
     }
-    const contestants = Object.entries(questions).flatMap(([question, requests], index) =>
-      sized.map(({ animals, server, key }) => {
-        const file = join(folder, `${index}-${animals}.txt`);
-        const load = writeLoad(file, requests(server.dialect), key, CONNECTIONS);
-        return contestant(seriesName(question, animals), processes, server, load, options.effort);
-      }),
-    );
-    const series = await alternate(contestants);
+    const series = await askAllSizes(bench, sized);
     await stopFleet(bench, { servers: sized.map(({ server }) => server) });
     return { series, notes: [] };
   },
-  targets: Object.keys(questions).map(growthTarget),
+  targets: Object.keys(growthQuestions).map((question) => growthTarget(question, "p99")),
 };
 
-function growthTarget(question: string): Target {
+/** A server with a store of some size. */
+export interface SizedServer<S> {
+  readonly animals: number;
+  readonly server: S;
+  readonly key: string;
+}
+
+/** Asks each question of each server, in alternating rounds. */
+export function askAllSizes(
+  { options, processes, folder }: Bench,
+  sized: readonly SizedServer<Target & { dialect: Dialect }>[],
+): Promise<Series[]> {
+  const contestants = Object.entries(growthQuestions).flatMap(([question, requests], index) =>
+    sized.map(({ animals, server, key }) => {
+      const file = join(folder, `${index}-${animals}.txt`);
+      const load = writeLoad(file, requests(server.dialect), key, CONNECTIONS);
+      return contestant(seriesName(question, animals), processes, server, load, options.effort);
+    }),
+  );
+  return alternate(contestants);
+}
+
+/** What an answer of the largest store may take, compared with one of the smallest. */
+export function growthTarget(question: string, measure: "p50" | "p99"): Goal {
   return {
-    text: `${question}: p99 ≤ 1.3 × from smallest to largest`,
+    text: `${question}: ${measure} ≤ 1.3 × from smallest to largest`,
     sense: "at most",
     bound: 1.3,
     unit: "×",
     values: (outcome) => {
       const of = outcome.series.filter(({ name }) => name.startsWith(`${question}, `));
       const [smallest, largest] = [of[0]?.name ?? "", of.at(-1)?.name ?? ""];
-      return ratios(outcome, "p99", largest, smallest);
+      return ratios(outcome, measure, largest, smallest);
     },
   };
 }

@@ -6,10 +6,16 @@ import { join } from "node:path";
 /** The core of the measured server, and the one of everything that puts load on it. */
 export const SERVER_CORE = "0";
 export const LOAD_CORE = String(cpus().length - 1);
+/** All cores, where everything shares them. */
+export const ALL_CORES = `0-${LOAD_CORE}`;
 
-/** What a reader has to know of the machine and the programs, as rows of two. */
-export function describeMachine(service: string, peers: string): [string, string][] {
-  const peer = (name: string): [string, string] => [name, packageVersion(peers, name)];
+/** What a reader has to know of the machine and the programs, as rows of two. `packages` are those of the peers. */
+export function describeMachine(
+  service: string,
+  programs: readonly [string, string][],
+  peers: string,
+  packages: readonly string[],
+): [string, string][] {
   return [
     ["Date", new Date().toISOString().slice(0, 10)],
     ["Processor", `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores`],
@@ -17,14 +23,9 @@ export function describeMachine(service: string, peers: string): [string, string
     ["Kernel", `Linux ${release()}`],
     ["Service", firstLine(["git", "-C", service, "describe", "--always", "--dirty"])],
     ["Bun", Bun.version],
-    ["SQLite of the service", sqliteVersion()],
+    ...programs,
     ["Node (peers)", firstLine(["node", "--version"])],
-    peer("fastify"),
-    peer("better-sqlite3"),
-    peer("pino"),
-    peer("json-server"),
-    peer("@stoplight/prism-cli"),
-    ["nginx", firstLine(["nginx", "-v"]).replace(/^.*nginx\//, "")],
+    ...packages.map((name): [string, string] => [name, packageVersion(peers, name)]),
     ["wrk", /wrk (\S+)/.exec(String(Bun.spawnSync(["wrk", "-v"]).stdout))?.[1] ?? "unknown"], // its status is 1
   ];
 }
@@ -37,20 +38,20 @@ export function missingTools(): string[] {
   return lines;
 }
 
-function packageVersion(folder: string, name: string): string {
+export function packageVersion(folder: string, name: string): string {
   const file = join(folder, "node_modules", name, "package.json");
   if (!existsSync(file)) return "not installed";
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
-function firstLine(command: [string, ...string[]]): string {
+export function firstLine(command: [string, ...string[]]): string {
   if (!Bun.which(command[0])) return "not installed";
   const { stdout, stderr, exitCode } = Bun.spawnSync(command);
   if (exitCode !== 0) return "unknown";
   return `${stdout}${stderr}`.split("\n")[0] ?? "";
 }
 
-function sqliteVersion(): string {
+export function sqliteVersion(): string {
   const database = new Database(":memory:");
   const row = database.query<{ version: string }, []>("SELECT sqlite_version() AS version").get();
   database.close();

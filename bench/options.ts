@@ -66,6 +66,8 @@ export interface Options {
   readonly effort: Effort;
   /** Names of the workloads to run; empty for those of the mode. */
   readonly only: readonly string[];
+  /** True if many processes are measured, on PostgreSQL and Valkey. */
+  readonly scale: boolean;
   /** The page to write. */
   readonly out: string;
   /** The checkout whose service is measured. */
@@ -74,37 +76,51 @@ export interface Options {
 
 const HELP = `Measures the service against its peers and writes a page of results.
 
-Usage: npm run bench -- [--short | --full] [--only NAME]... [--out FILE] [--service FOLDER]
+Usage: npm run bench -- [--scale] [--short | --full] [--only NAME]... [--out FILE] [--service FOLDER]
 
+  --scale           Many processes on PostgreSQL and Valkey, on a page of their own, instead of one process
+                    on its embedded store.
   --short           The main workloads and peers, in about a minute.
   --full            Everything for longer, with ten minutes of load on the memory: about an hour.
   --only NAME       Only the workloads whose name starts so; may be given more than once.
-  --out FILE        The page to write. Default: bench/results/performance-results.md
+  --out FILE        The page to write. Default: bench/results/performance-results.md, or scale-results.md
   --service FOLDER  The checkout whose service is measured. Default: this one.
   --help            Print this.
 
-It needs wrk and taskset, and two cores. nginx is measured where it is installed.
+It needs wrk and taskset, and two cores; with --scale valkey-server or redis-server, and 12 GB of disk for
+ten million animals. nginx is measured where it is installed.
 Workloads:`;
 
-/** Reads the command line. Undefined where help is asked for, which is then printed. */
-export function readOptions(words: readonly string[], root: string, workloads: readonly string[]): Options | undefined {
+/**
+ * Reads the command line. Undefined where help is asked for, which is then printed. `workloadsOf` gives
+ * the names of the workloads with --scale, and without.
+ */
+export function readOptions(
+  words: readonly string[],
+  root: string,
+  workloadsOf: (scale: boolean) => readonly string[],
+): Options | undefined {
   const { values } = parseArgs({
     args: [...words],
     options: {
+      scale: { type: "boolean", default: false },
       short: { type: "boolean", default: false },
       full: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
-      out: { type: "string", default: `${root}/bench/results/performance-results.md` },
+      out: { type: "string" },
       service: { type: "string", default: root },
       help: { type: "boolean", default: false },
     },
   });
+  const { scale, only, service } = values;
+  const workloads = workloadsOf(scale);
   if (values.help) {
     console.log([HELP, ...workloads.map((name) => `  ${name}`)].join("\n"));
     return undefined;
   }
-  const unknown = values.only.filter((only) => !workloads.some((name) => name.startsWith(only)));
+  const unknown = only.filter((one) => !workloads.some((name) => name.startsWith(one)));
   if (unknown.length > 0) throw new Error(`There is no workload ${unknown.join(", ")}. See --help.`);
   const mode = values.full ? "full" : values.short ? "short" : "normal";
-  return { mode, effort: efforts[mode], only: values.only, out: values.out, service: values.service };
+  const out = values.out ?? `${root}/bench/results/${scale ? "scale" : "performance"}-results.md`;
+  return { mode, effort: efforts[mode], scale, only, out, service };
 }

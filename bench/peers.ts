@@ -112,7 +112,7 @@ const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promi
       command: [process.execPath, "src/main.ts", "serve"],
       cwd: service,
       env: { PETSTORE_ENV: "production", PETSTORE_DATA_DIR: folder, PETSTORE_PORT: String(port), ...settings },
-      dialect: ownDialect(store.animals, (id) => encodeCursor(String(id), AVAILABLE)),
+      dialect: serviceDialect(store.animals),
     };
   },
   Fastify: ({ folder, store }, port) => {
@@ -122,7 +122,7 @@ const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promi
       command: ["node", "fastify/server.mjs"],
       cwd: PEERS,
       env: { PORT: String(port), STORE: file },
-      dialect: ownDialect(store.animals, (id) => Buffer.from(String(id)).toString("base64url")),
+      dialect: fastifyDialect(store.animals),
     };
   },
   nginx: async (place, port) => {
@@ -176,6 +176,14 @@ const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promi
   },
 };
 
+export function serviceDialect(animals: number): Dialect {
+  return ownDialect(animals, (id) => encodeCursor(String(id), AVAILABLE));
+}
+
+export function fastifyDialect(animals: number): Dialect {
+  return ownDialect(animals, (id) => Buffer.from(String(id)).toString("base64url"));
+}
+
 function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dialect {
   const pageAfter = cursorAfter && ((id: number) => `${FIRST_PAGE}&cursor=${cursorAfter(id)}`);
   return { pets: "/v1/pets", animals, firstPage: FIRST_PAGE, pageAfter };
@@ -200,11 +208,12 @@ function answersOf({ model, store }: Place): Promise<ReadyAnswers> {
   return readyAnswers(model.url, store.keys[0] ?? "", paths);
 }
 
-async function untilItAnswers(
-  { name, process, url, dialect }: Omit<RunningServer, "startedIn">,
+/** Resolves when a server gives an animal. `errors` is the file of its errors. */
+export async function untilItAnswers(
+  { name, process, url, dialect }: { name: string; process: Subprocess; url: string; dialect: Dialect },
   key: string,
   errors: string,
-) {
+): Promise<void> {
   const end = performance.now() + START_LIMIT;
   while (performance.now() < end && process.exitCode === null) {
     const response = await fetch(`${url}${dialect.pets}/1`, { headers: { Authorization: `Bearer ${key}` } }).catch(

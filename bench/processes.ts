@@ -9,6 +9,7 @@ const TICKS = 100;
 /** Processes that were started here, so that all of them can be stopped, whatever happens. */
 export class Processes {
   readonly #running = new Set<Subprocess>();
+  readonly #others = new Set<() => Promise<void>>();
   #ended = false;
 
   /** Starts a command on one core. What it logs is thrown away; its errors go to a file. */
@@ -45,17 +46,27 @@ export class Processes {
     }
   }
 
-  /** Stops one process: first as it should be, then by force. */
+  /** Stops one process: first as it should be, then by force. One that was paused with its children goes on first. */
   async stop(child: Subprocess): Promise<void> {
     this.#running.delete(child);
+    signalFamily(child.pid, "SIGCONT");
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
     await child.exited;
     clearTimeout(timer);
   }
 
+  /** Notes how something else is stopped, when all is. */
+  alsoStop(other: () => Promise<void>): void {
+    this.#others.add(other);
+  }
+
+  /** Stops all processes, then what was noted beside them. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.stop(child)));
+    const others = [...this.#others];
+    this.#others.clear();
+    await Promise.all(others.map((stop) => stop()));
   }
 
   /** Stops all, and starts none any more: whoever is about to start one fails. */
@@ -81,10 +92,38 @@ export function freePort(): number {
 
 /** Seconds of processor time that a process has used. */
 export function processorTime(pid: number): number {
-  const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // Behind the name, which may hold anything, in brackets; the fields are numbered from 3 there.
-  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Seconds of processor time that the children of a process have used that have ended. */
+export function processorTimeOfEnded(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[13]) + Number(fields[14])) / TICKS;
+}
+
+/** The fields of `/proc/PID/stat` behind the process's name; proc(5) numbers the first of them 3. */
+function statOf(pid: number): string[] {
+  const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name is in brackets, and may hold anything.
+  return line.slice(line.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Sends a signal to a process and its children, as far as they are still there. */
+export function signalFamily(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
+  for (const member of familyOf(pid)) {
+    try {
+      process.kill(member, name);
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+/** A process and its children. */
+export function familyOf(pid: number): number[] {
+  const children = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]).stdout.toString();
+  return [pid, ...children.split(/\s+/).filter(Boolean).map(Number)];
 }
 
 /** Memory of a process that is in use, in MB. */

@@ -4,7 +4,6 @@ import type { Options } from "./options.ts";
 import { judge, type Outcome, ratios, type Verdict, type Workload } from "./outcome.ts";
 import { median, type Series } from "./rounds.ts";
 import { type Bar, barChart, figure } from "./svg.ts";
-import { aboutMeasuring, aboutPeers } from "./texts.ts";
 
 /** A workload and what came of it: an outcome, or the reason why there is none. */
 export interface Ran {
@@ -13,8 +12,22 @@ export interface Ran {
   readonly failure?: string;
 }
 
+/** What a page says beside its figures. */
+export interface PageTexts {
+  readonly title: string;
+  /** The command that writes it. */
+  readonly command: string;
+  readonly aboutMeasuring: string;
+  readonly aboutPeers: string;
+}
+
 /** Writes the page, its charts beside it, and all values as JSON for those who want to reckon themselves. */
-export function writeReport({ out, mode }: Options, machine: readonly [string, string][], ran: readonly Ran[]): void {
+export function writeReport(
+  { out, mode }: Options,
+  { title, command, aboutMeasuring, aboutPeers }: PageTexts,
+  machine: readonly [string, string][],
+  ran: readonly Ran[],
+): void {
   const pictures = basename(out, ".md");
   const folder = join(dirname(out), pictures);
   mkdirSync(folder, { recursive: true });
@@ -23,8 +36,8 @@ export function writeReport({ out, mode }: Options, machine: readonly [string, s
     return section(one, pictures);
   });
   const page = [
-    "# Measured performance",
-    `Written by \`npm run bench\` (mode: ${mode}). ${aboutMeasuring}`,
+    `# ${title}`,
+    `Written by \`${command}\` (mode: ${mode}). ${aboutMeasuring}`,
     "## Targets",
     targetTable(ran),
     ...sections,
@@ -75,20 +88,24 @@ function section({ workload, outcome, failure }: Ran, pictures: string): string 
 }
 
 function seriesTable(outcome: Outcome): string {
-  const comparesServers = outcome.series.some(({ name }) => name === "service") && outcome.series.length > 1;
+  const names = outcome.series.map(({ name }) => name);
+  const comparesServers = names.some((name) => names.includes(oursFor(name)) && name !== oursFor(name));
+  const costs = Object.keys(outcome.series[0]?.rounds[0]?.costs ?? {});
   const rows = outcome.series.map((series) => {
     const { name, rounds } = series;
     const of = (measure: "rate" | "p50" | "p99" | "core" | "passes") => rounds.map((round) => round[measure]);
     const rates = of("rate");
-    const lead = ratios(outcome, "rate", "service", name);
+    const lead = ratios(outcome, "rate", oursFor(name), name);
     return [
       name,
       figure(median(rates)),
       `${figure(Math.min(...rates))} – ${figure(Math.max(...rates))}`,
       figure(median(of("p50"))),
       figure(median(of("p99"))),
-      ...(comparesServers ? [name === "service" ? "" : `${figure(median(lead))} ×`] : []),
-      `${Math.round(median(of("core")) * 100)} %`,
+      ...(comparesServers ? [name === oursFor(name) ? "" : `${figure(median(lead))} ×`] : []),
+      ...(costs.length > 0
+        ? costs.map((cost) => figure(median(rounds.map((round) => round.costs?.[cost] ?? Number.NaN))))
+        : [`${Math.round(median(of("core")) * 100)} %`]),
       passes(Math.max(...of("passes"))),
       trouble(series),
     ];
@@ -99,12 +116,17 @@ function seriesTable(outcome: Outcome): string {
     "least – most",
     "p50 ms",
     "p99 ms",
-    "service ÷ it",
-    "core",
+    ...(comparesServers ? ["service ÷ it"] : []),
+    ...(costs.length > 0 ? costs : ["core"]),
     "passes",
     "refused, failed",
   ];
-  return table(comparesServers ? head : head.filter((name) => name !== "service ÷ it"), rows);
+  return table(head, rows);
+}
+
+/** The name of the service in the place of a peer: `Fastify, 2 processes` is compared with `service, 2 processes`. */
+function oursFor(name: string): string {
+  return name.replace(/^[^,]+/, "service");
 }
 
 /** How often the requests were gone through, where that says something. */

@@ -1,7 +1,6 @@
 import { type Effort } from "./options.ts";
-import type { RunningServer } from "./peers.ts";
 import type { Processes } from "./processes.ts";
-import { type Load, type Round, runWrk } from "./wrk.ts";
+import { type Load, type Round, runWrk, type Target } from "./wrk.ts";
 
 /** One contestant of a workload, and what was measured of it. */
 export interface Series {
@@ -37,7 +36,7 @@ export async function alternate(contestants: readonly Contestant[]): Promise<Ser
 export function contestant(
   name: string,
   processes: Processes,
-  server: RunningServer,
+  server: Target,
   load: Load,
   { rounds, seconds, warmUp }: Pick<Effort, "rounds" | "seconds" | "warmUp">,
 ): Contestant {

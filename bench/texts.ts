@@ -1,5 +1,7 @@
+import type { PageTexts } from "./report.ts";
+
 /** How the figures came about, for the page. */
-export const aboutMeasuring = `All figures are of one run on one machine; only the
+const aboutMeasuring = `All figures are of one run on one machine; only the
 ratios say something about other machines. The server has one core, \`wrk\` another. Contestants take turns (A B C A B C),
 so that what else the machine does falls on all of them; before the first turn each is warmed up. A ratio is formed within
 each round, and the median of the rounds is what a target is compared with. Bars are medians, whiskers the least and the
@@ -14,7 +16,7 @@ Every request carries a valid key, all limits are on (and high enough), all head
 requests are logged in the default form, to \`/dev/null\` for all servers alike.`;
 
 /** Where the comparison favours the peers, for the page. */
-export const aboutPeers = `- **nginx, bare Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
+const aboutPeers = `- **nginx, bare Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
   headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. Bun.serve and
   node:http do not log either. They are the limit of what can be reached.
 - **Fastify** works on a copy of the service's store with the same tables, indexes and durability, and has keys, two
@@ -26,3 +28,10 @@ export const aboutPeers = `- **nginx, bare Bun.serve, bare node:http** give the 
   all of them for each request and writes all of them to its file after each create, without waiting for the disk.
 - **Prism** answers with the examples of the OpenAPI document. It checks requests, but has no store, keys that mean
   anything, or limits.`;
+
+export const performanceTexts: PageTexts = {
+  title: "Measured performance",
+  command: "npm run bench",
+  aboutMeasuring,
+  aboutPeers,
+};

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { LOAD_CORE } from "./machine.ts";
+import { ALL_CORES, LOAD_CORE } from "./machine.ts";
 import { type Processes, processorTime } from "./processes.ts";
 
 const SCRIPT = join(import.meta.dir, "requests.lua");
@@ -32,6 +32,19 @@ export interface Round {
   readonly passes: number;
   /** Share of its core that the server used. */
   readonly core: number;
+  /** What an answer took of what the target's meter tells. */
+  readonly costs?: Totals;
+}
+
+/** Figures that only grow, by name. */
+export type Totals = Readonly<Record<string, number>>;
+
+/** A server that is put under load. */
+export interface Target {
+  readonly url: string;
+  readonly process: Subprocess;
+  /** What has been used up to now to answer. A target that has one shares all cores with the load. */
+  readonly meter?: () => Promise<Totals>;
 }
 
 /** A stream of requests for wrk: a file, and how many there are in it. */
@@ -66,15 +79,19 @@ interface Result {
 /** Puts load on a server for some seconds. */
 export async function runWrk(
   processes: Processes,
-  target: { url: string; process: Subprocess },
+  target: Target,
   { file, count, key, connections }: Load,
   seconds: number,
 ): Promise<Round> {
-  const before = { used: processorTime(target.process.pid), at: performance.now() };
+  const before = {
+    totals: await target.meter?.(),
+    used: processorTime(target.process.pid),
+    at: performance.now(),
+  };
   const duration = String(Math.max(1, Math.round(seconds)));
   const printed = await processes.output(
-    LOAD_CORE,
-    // A thread for each core that it has: one.
+    target.meter ? ALL_CORES : LOAD_CORE,
+    // One thread: it is seldom busy for all of the time.
     [
       "wrk",
       "-t1",
@@ -88,6 +105,7 @@ export async function runWrk(
     seconds + 30,
   );
   const elapsed = (performance.now() - before.at) / 1000;
+  const after = await target.meter?.();
   const line = /^RESULT (.*)$/m.exec(printed)?.[1];
   if (!line) throw new Error(`wrk gave no result: ${printed}`);
   const result = JSON.parse(line) as Result;
@@ -103,5 +121,12 @@ export async function runWrk(
     passes: result.sent / count,
     // Where other load runs beside this one, the server is busy before and after it too.
     core: Math.min(1, (processorTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
+    ...(after && { costs: perAnswer(before.totals, after, result.requests) }),
   };
+}
+
+function perAnswer(before: Totals = {}, after: Totals, answers: number): Totals {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, total]) => [name, (total - (before[name] ?? 0)) / answers]),
+  );
 }

@@ -14,7 +14,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const bun = join(root, "node_modules/.bin/bun");
 const folder = mkdtempSync(join(tmpdir(), "petstore-junit-"));
 /** What is the same for a client, whatever the engine. */
-const onEitherEngine = /^(src\/(domains|retries)\/|test\/(every-operation|paging|protocol|telemetry)\.test\.ts$)/;
+const onEitherEngine =
+  /^(src\/(domains|retries)\/|src\/limits\/limits\.store\.|test\/(every-operation|paging|protocol|telemetry)\.test\.ts$)/;
 
 /** The longest that a test may take, in milliseconds: a bound for one that hangs. The runner kills what it started. */
 const LONGEST = process.env["TORTURE"] === "long" ? 1_800_000 : 240_000;

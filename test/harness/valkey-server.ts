@@ -46,6 +46,10 @@ export class ValkeyServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  get pid(): number {
+    return this.#process.pid;
+  }
+
   /** Runs one command on a connection of its own. */
   async command(name: string, ...words: (string | number)[]): Promise<unknown> {
     const connection = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });

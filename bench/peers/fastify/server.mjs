@@ -3,6 +3,7 @@
 // line a request, durable writes.
 import Fastify from "fastify";
 import pino from "pino";
+import { EXPOSED, handleError, refuse } from "./interface.mjs";
 import { KeyRing } from "./keys.mjs";
 import { Limits } from "./limits.mjs";
 import { PetStore } from "./pets.mjs";
@@ -22,9 +23,6 @@ const app = Fastify({
   ajv: { customOptions: { removeAdditional: false, allErrors: true } },
 });
 
-const EXPOSED =
-  "Allow, Deprecation, ETag, Link, Location, Retry-After, Sunset, WWW-Authenticate, " +
-  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 const QUOTA_OF_ADDRESS = { perMinute: 60, perDay: 1_000 };
 
 app.decorateRequest("caller", null);
@@ -58,15 +56,7 @@ app.addHook("onResponse", (request, reply, done) => {
   done();
 });
 
-app.setErrorHandler((error, request, reply) => {
-  if (error.validation) {
-    const details = error.validation.map(({ instancePath, message }) => ({ path: instancePath, message }));
-    return reply.code(400).send({ code: "invalid_request", message: error.message, status: 400, details });
-  }
-  const status = error.statusCode ?? 500;
-  if (status >= 500) request.log.error(error);
-  return refuse(reply, status, "failed", status >= 500 ? "The service failed." : error.message);
-});
+app.setErrorHandler(handleError);
 app.setNotFoundHandler((_request, reply) => refuse(reply, 404, "path_not_found", "There is nothing at this path."));
 
 await app.register(routes, { prefix: "/v1", pets: new PetStore(store), base: `http://127.0.0.1:${port}/v1` });
@@ -78,8 +68,4 @@ async function stop() {
   await app.close();
   store.close();
   process.exit(0);
-}
-
-function refuse(reply, status, code, message) {
-  return reply.code(status).send({ code, message, status });
 }

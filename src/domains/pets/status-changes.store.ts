@@ -5,13 +5,12 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 
-interface OriginRow extends Row {
+/** The animal itself, beside one of its changes; `number` is null where it has none of those asked for. */
+interface ChangeRow extends Row {
   status: PetStatus | null;
   added_at: bigint | null;
   added_by: StatusCause | null;
-}
-interface ChangeRow extends Row {
-  number: bigint;
+  number: bigint | null;
   at: bigint;
   from_status: PetStatus | null;
   to_status: PetStatus;
@@ -27,11 +26,12 @@ const NEWEST = 1_000n;
 /** Older ones are forgotten so many at a time, so that most changes cost nothing more. */
 const AT_ONCE = 100n;
 
-const origin = statement<OriginRow>("SELECT status, added_at, added_by FROM pets WHERE id = $1");
-// Numbered for each animal, so that its changes lie side by side and a page of them is read in one piece.
+// Numbered for each animal, so that its changes lie side by side and a page of them is read in one piece. With the
+// animal in one statement: between two of them its status could change.
 const rowsAfter = statement<ChangeRow>(`
-  SELECT number, at, from_status, to_status, cause FROM pet_status_changes
-  WHERE pet_id = $1 AND number > $2 ORDER BY number LIMIT $3
+  SELECT status, added_at, added_by, number, at, from_status, to_status, cause
+  FROM pets LEFT JOIN pet_status_changes ON pet_id = pets.id AND number > $1
+  WHERE pets.id = $2 ORDER BY number LIMIT $3
 `);
 const insert = statement<NumberRow>(`
   INSERT INTO pet_status_changes (pet_id, number, at, from_status, to_status, cause)
@@ -56,18 +56,19 @@ export class StatusChanges {
 
   /** Up to `limit` changes behind number `after`, the oldest first. Undefined if there is no such animal. */
   page(petId: bigint, after: bigint | undefined, limit: number): MaybePromise<Page<StatusChange> | undefined> {
-    return whenReady(this.#storage.first(origin, petId), (pet) => {
+    return whenReady(this.#storage.all(rowsAfter, after ?? 0, petId, limit + 1), (rows) => {
+      const [pet] = rows;
       if (!pet) return undefined;
-      return whenReady(this.#storage.all(rowsAfter, petId, after ?? 0, limit + 1), (rows) => {
-        const changes = rows.map((row) => ({ number: row.number, change: toChange(row) }));
-        if (after === undefined) changes.unshift({ number: 0n, change: firstOf(pet, rows[0]) });
-        return pageOf(
-          changes,
-          limit,
-          ({ change }) => change,
-          ({ number }) => number,
-        );
-      });
+      const changes = rows.flatMap((row) =>
+        row.number === null ? [] : [{ number: row.number, change: toChange(row) }],
+      );
+      if (after === undefined) changes.unshift({ number: 0n, change: firstOf(pet) });
+      return pageOf(
+        changes,
+        limit,
+        ({ change }) => change,
+        ({ number }) => number,
+      );
     });
   }
 
@@ -84,8 +85,9 @@ export class StatusChanges {
   }
 }
 
-function firstOf({ status, added_at, added_by }: OriginRow, next: ChangeRow | undefined): StatusChange {
-  const to = next ? next.from_status : status;
+/** That the animal was added, with the status that its first change started from. */
+function firstOf({ status, added_at, added_by, number, from_status }: ChangeRow): StatusChange {
+  const to = number === null ? status : from_status;
   return {
     ...(added_at === null ? {} : { at: timestampOf(added_at) }),
     cause: added_by ?? "added",

@@ -1,0 +1,119 @@
+import { statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { generateApiKey, keyDigest } from "../../src/domains/accounts/api-key.ts";
+import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
+import { openPostgres } from "../../src/storage/postgres/opening.ts";
+import { PostgresServer, postgresMissing } from "../../test/harness/postgres-server.ts";
+import { hasValkey, ValkeyServer } from "../../test/harness/valkey-server.ts";
+import type { Processes } from "../processes.ts";
+import { processorTime, processorTimeOfEnded } from "../processes.ts";
+import { UNLIMITED } from "../seed.ts";
+import type { Totals } from "../wrk.ts";
+
+/**
+ * Settings of the server, as somebody would have them who runs it for this alone. The tests' server
+ * syncs nothing; this one does as the default has it, so that a commit is on disk before its answer.
+ */
+const SETTINGS = ["fsync=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=4GB", "max_connections=400"];
+/** Room on disk, in bytes: for an animal with its indexes, and for the log beside it. */
+const ROOM_OF_ANIMAL = 400;
+const ROOM_OF_LOG = 6e9;
+/** What a file system is that is in memory (statfs(2)). */
+const TMPFS = 0x01021994;
+
+/** A store in PostgreSQL, and a key that no limit holds up. */
+export interface SharedStore {
+  readonly database: string;
+  readonly animals: number;
+  readonly key: string;
+}
+
+/** A PostgreSQL and a Valkey or Redis server that all measured services share. */
+export class Backends {
+  readonly postgres: PostgresServer;
+  readonly valkey: ValkeyServer;
+  #valkeyDatabases = 0;
+
+  /** Starts both. They are stopped with the processes. `animals` is how many will be stored at the most. */
+  static async start(processes: Processes, animals: number): Promise<Backends> {
+    if (postgresMissing) throw new Error(postgresMissing);
+    if (!hasValkey) throw new Error("Neither valkey-server nor redis-server is installed.");
+    requireDisk(ROOM_OF_LOG + animals * ROOM_OF_ANIMAL);
+    const [postgres, valkey] = await Promise.all([PostgresServer.start(SETTINGS), ValkeyServer.start()]);
+    processes.alsoStop(async () => void (await Promise.all([postgres.remove(), valkey.stop()])));
+    return new Backends(postgres, valkey);
+  }
+
+  private constructor(postgres: PostgresServer, valkey: ValkeyServer) {
+    this.postgres = postgres;
+    this.valkey = valkey;
+  }
+
+  /** Makes a store with the service's own schema, filled by SQL. Half of the animals are available. */
+  async newStore(animals: number): Promise<SharedStore> {
+    const database = await this.postgres.newDatabase();
+    const storage = await openPostgres(parsePostgresAddress(this.postgres.url(database)) as PostgresAddress);
+    await storage.close();
+    const key = generateApiKey("live");
+    await this.postgres.run(
+      `INSERT INTO pets (id, name, category_id, status, added_at)
+         SELECT n, 'Animal ' || n, n % 100 + 1,
+           CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 1795219200000
+         FROM generate_series(1, ${animals}) AS n;
+       SELECT setval('pets_id_seq', ${animals});
+       INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
+         VALUES ('acc_0', 'Customer', 'enterprise', ${UNLIMITED.perMinute}, ${UNLIMITED.perDay}, 0);
+       INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
+         VALUES ('key_0', 'acc_0', 'default', '${keyDigest(key)}', '${key.slice(0, 11)}', 'read,write', 0)`,
+      database,
+    );
+    // What a server does by itself some minutes later, in the middle of a round.
+    await this.postgres.run("VACUUM ANALYZE", database);
+    await this.postgres.run("CHECKPOINT", database);
+    return { database, animals, key };
+  }
+
+  /** A copy of a store that no service has open. */
+  async copyOf(store: SharedStore): Promise<SharedStore> {
+    return { ...store, database: await this.postgres.newDatabase(store.database) };
+  }
+
+  /** Where one service finds its store, and a part of Valkey that no other service uses. */
+  addressesOf({ database }: SharedStore): { database: string; valkey: string } {
+    return { database: this.postgres.url(database), valkey: `${this.valkey.url}/${this.#valkeyDatabases++}` };
+  }
+
+  /** Microseconds of processor time that both have used, and how many scripts Valkey has run. */
+  async totals(): Promise<Totals> {
+    const pids = this.postgres.pids();
+    const statistics = String(await this.valkey.command("INFO", "commandstats"));
+    const calls = [...statistics.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].map(([, count]) => Number(count));
+    return {
+      "PostgreSQL µs": 1e6 * (sumOf(pids.map(timeOf)) + processorTimeOfEnded(pids[0] as number)),
+      "Valkey µs": 1e6 * processorTime(this.valkey.pid),
+      "Valkey calls": sumOf(calls),
+    };
+  }
+}
+
+export function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Of a process that may have ended meanwhile: its parent then has its time. */
+function timeOf(pid: number): number {
+  try {
+    return processorTime(pid);
+  } catch {
+    return 0;
+  }
+}
+
+function requireDisk(bytes: number): void {
+  const folder = tmpdir();
+  const { type, bavail, bsize } = statfsSync(folder);
+  if (type === TMPFS) throw new Error(`${folder} is in memory: set TMPDIR to a folder on a disk.`);
+  if (bavail * bsize < bytes) {
+    throw new Error(`${folder} has no ${Math.ceil(bytes / 1e9)} GB left: set TMPDIR to a folder that has.`);
+  }
+}

@@ -1,0 +1,96 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ALL_CORES } from "../machine.ts";
+import type { Bench } from "../outcome.ts";
+import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItAnswers } from "../peers.ts";
+import { type Environment, familyOf, freePort, processorTime } from "../processes.ts";
+import type { Target } from "../wrk.ts";
+import { type Backends, type SharedStore, sumOf } from "./backends.ts";
+
+export type Kind = "service" | "Fastify";
+
+/** As many processes of one kind behind one port. */
+export interface SharedService extends Target {
+  readonly name: string;
+  readonly dialect: Dialect;
+}
+
+export function nameOf(kind: Kind, processes: number): string {
+  return `${kind}, ${processes} process${processes === 1 ? "" : "es"}`;
+}
+
+/** Tells why there can be none; undefined if there can. */
+export function whyNot(kind: Kind): string | undefined {
+  const needed = ["pg", "@fastify/rate-limit", "ioredis"].map((name) => join(PEERS, "node_modules", name));
+  return kind === "service" || needed.every((folder) => existsSync(folder))
+    ? undefined
+    : "its packages could not be installed";
+}
+
+/** Starts a service of so many processes, and waits until all of them are there. */
+export async function startService(
+  { options, processes: running, folder }: Bench,
+  backends: Backends,
+  store: SharedStore,
+  kind: Kind,
+  processes: number,
+): Promise<SharedService> {
+  const name = nameOf(kind, processes);
+  const own = join(folder, name.replaceAll(/\W/g, "-"));
+  mkdirSync(own, { recursive: true });
+  const port = freePort();
+  const { command, cwd, env, dialect } = recipes[kind](port, processes, store, {
+    ...backends.addressesOf(store),
+    folder: own,
+    service: options.service,
+  });
+  const errors = join(own, "errors.txt");
+  const process = running.start(ALL_CORES, command, { cwd, env, errors });
+  const url = `http://127.0.0.1:${port}`;
+  await untilItAnswers({ name, process, url, dialect }, store.key, errors);
+  const expected = processes === 1 ? 1 : processes + 1;
+  while (familyOf(process.pid).length < expected) await Bun.sleep(50);
+  const meter = async () => ({
+    "service µs": 1e6 * sumOf(familyOf(process.pid).map(processorTime)),
+    ...(await backends.totals()),
+  });
+  return { name, process, url, dialect, meter };
+}
+
+interface Place {
+  readonly database: string;
+  readonly valkey: string;
+  readonly folder: string;
+  readonly service: string;
+}
+
+interface Recipe {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly dialect: Dialect;
+}
+
+const recipes: Record<Kind, (port: number, processes: number, store: SharedStore, place: Place) => Recipe> = {
+  service: (port, processes, { animals }, { database, valkey, folder, service }) => {
+    const workers = processes === 1 ? [] : ["--workers", String(processes)];
+    return {
+      command: [process.execPath, "src/main.ts", "serve", ...workers],
+      cwd: service,
+      env: {
+        PETSTORE_ENV: "production",
+        PETSTORE_DATA_DIR: folder,
+        PETSTORE_PORT: String(port),
+        PETSTORE_DATABASE_URL: database,
+        PETSTORE_VALKEY_URL: valkey,
+      },
+      dialect: serviceDialect(animals),
+    };
+  },
+  Fastify: (port, processes, { animals }, { database, valkey }) => ({
+    command: ["node", "fastify-pg/server.mjs"],
+    cwd: PEERS,
+    env: { PORT: String(port), PROCESSES: String(processes), DATABASE_URL: database, VALKEY_URL: valkey },
+    dialect: fastifyDialect(animals),
+  }),
+};

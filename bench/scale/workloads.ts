@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { CONNECTIONS } from "../fleet.ts";
+import { askAllSizes, growthQuestions, growthTarget, type SizedServer } from "../growth.ts";
+import type { Effort } from "../options.ts";
+import { type Bench, type Outcome, ratioTarget, type Workload } from "../outcome.ts";
+import type { Dialect } from "../peers.ts";
+import { signalFamily } from "../processes.ts";
+import { creates, everyPage, firstPage, gets, mixed } from "../requests.ts";
+import { alternate, type Contestant, contestant } from "../rounds.ts";
+import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
+import { Backends } from "./backends.ts";
+import { type Kind, nameOf, type SharedService, startService, whyNot } from "./services.ts";
+
+const ANIMALS = 100_000;
+const PROCESSES = [1, 2, 4] as const;
+const kinds: readonly Kind[] = ["service", "Fastify"];
+/** How much more the service has to answer than the peer with as many processes. */
+const LEAD = 2;
+/** Seconds of a round, at the most. */
+const ROUND = 2;
+/** Seconds of load before a round, in which a service that was paused comes back to what it was. */
+const WAKING = 1;
+
+/** Puts one kind of load on 1, 2 and 4 processes of each kind, each on its own copy of one store. */
+async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Outcome> {
+  const { processes, folder } = bench;
+  const { effort } = bench.options;
+  const backends = await Backends.start(processes, PROCESSES.length * kinds.length * ANIMALS);
+  const seed = await backends.newStore(ANIMALS);
+  const services: (SharedService & { effort: Effort })[] = [];
+  for (const count of PROCESSES) {
+    for (const kind of kinds.filter((one) => !whyNot(one))) {
+      const service = await startService(bench, backends, await backends.copyOf(seed), kind, count);
+      signalFamily(service.process.pid, "SIGSTOP");
+      // Each process gets a part of the load only, and has as much to compile.
+      const warmUp = effort.warmUp * count;
+      services.push({ ...service, effort: { ...effort, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
+    }
+  }
+  const series = await alternate(
+    services.map((service, index) => {
+      const load = writeLoad(join(folder, `${index}.txt`), requests(service.dialect), seed.key, CONNECTIONS);
+      return inTurn(service, bench, load, contestant(service.name, processes, service, load, service.effort));
+    }),
+  );
+  return { series, notes: kinds.flatMap((kind) => (whyNot(kind) ? [`${kind} was left out: ${whyNot(kind)}.`] : [])) };
+}
+
+/** A contestant that runs only while it is measured: services that nobody asks still look after themselves. */
+function inTurn({ process, ...target }: SharedService, { processes }: Bench, load: Load, one: Contestant): Contestant {
+  const awake =
+    <T>(work: () => Promise<T>) =>
+    async () => {
+      signalFamily(process.pid, "SIGCONT");
+      await runWrk(processes, { ...target, process }, load, WAKING);
+      const value = await work();
+      signalFamily(process.pid, "SIGSTOP");
+      return value;
+    };
+  return { ...one, warmUp: awake(one.warmUp), run: awake(one.run) };
+}
+
+function comparison(
+  about: Pick<Workload, "name" | "title" | "description">,
+  requests: (dialect: Dialect) => readonly Request[],
+): Workload {
+  return {
+    ...about,
+    inShort: true,
+    chart: "rate",
+    run: (bench) => compare(bench, requests),
+    targets: PROCESSES.map((count) => {
+      const [ours, theirs] = [nameOf("service", count), nameOf("Fastify", count)];
+      const text = `${count === 1 ? "1 process" : `${count} processes`}: ≥ ${LEAD} × Fastify`;
+      return ratioTarget(text, "at least", LEAD, ["rate", ours, theirs]);
+    }),
+  };
+}
+
+const growth: Workload = {
+  name: "growth",
+  title: "Grow",
+  description:
+    "Reads from databases of different sizes: single animals from all of it, the first page of 20 available ones, a " +
+    "hundred pages from its middle and a hundred near its end. The service alone, one process for each size, all on " +
+    "one PostgreSQL server with 1 GB of its own memory, 64 connections.",
+  inShort: true,
+  chart: "p50",
+  run: async (bench) => {
+    const sizes = bench.options.effort.growth;
+    const backends = await Backends.start(bench.processes, Math.max(...sizes) * 2);
+    const sized: SizedServer<SharedService>[] = [];
+    for (const animals of sizes) {
+      const store = await backends.newStore(animals);
+      const place = { ...bench, folder: join(bench.folder, String(animals)) };
+      sized.push({ animals, server: await startService(place, backends, store, "service", 1), key: store.key });
+    }
+    return { series: await askAllSizes(bench, sized), notes: [] };
+  },
+  targets: Object.keys(growthQuestions).flatMap((question) => [
+    growthTarget(question, "p50"),
+    growthTarget(question, "p99"),
+  ]),
+};
+
+const over100000 = "over 100,000 animals, each asked for once a pass.";
+
+export const scaleWorkloads: readonly Workload[] = [
+  comparison(
+    {
+      name: "get",
+      title: "Read one animal",
+      description: `\`GET /v1/pets/{id}\`, 64 connections, ids spread ${over100000}`,
+    },
+    gets,
+  ),
+  comparison(
+    {
+      name: "first-page",
+      title: "Read the first page",
+      description: "`GET /v1/pets?limit=20&status=available`, 64 connections. No process remembers the page.",
+    },
+    firstPage,
+  ),
+  comparison(
+    {
+      name: "pages",
+      title: "Read pages that nobody has read before",
+      description: `The same list with cursors, 64 connections, spread ${over100000}`,
+    },
+    everyPage,
+  ),
+  comparison(
+    {
+      name: "create",
+      title: "Add animals",
+      description: "`POST /v1/pets`, 64 connections. All answer after PostgreSQL has the commit on disk.",
+    },
+    creates,
+  ),
+  comparison(
+    {
+      name: "mixed",
+      title: "Nine reads to one create",
+      description:
+        "64 connections; of ten requests six read an animal, three the first page of available ones, one adds an animal.",
+    },
+    mixed,
+  ),
+  growth,
+];
