@@ -138,7 +138,8 @@ export class App {
     metrics.gauge("petstore_usage_counts", "Counts of the usage that are not written yet.", () => usage.size.counts);
     metrics.gauge(
       "petstore_usage_uncounted",
-      "Requests that are missing in the usage, because too many counts waited for the store.",
+      "Requests that are missing in the usage, because too many counts waited for the store, or that may be, because " +
+        "the answer to their commit was lost.",
       () => usage.size.uncounted,
     );
     this.#tracer = config.traces && new Tracer(config.traces, { clock, log, metrics });

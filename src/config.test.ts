@@ -50,10 +50,15 @@ test("all faults are told at once", () => {
 });
 
 test.each([
-  ["PETSTORE_DATABASE_URL", "postgres://petstore:hunter2@db.test:99999/petstore"],
-  ["PETSTORE_VALKEY_URL", "redis://petstore:hunter2@cache.test:99999"],
-])("a fault of %s does not tell the password in it", (name, text) => {
+  ["PETSTORE_DATABASE_URL", "postgres://petstore:hunter2@db.test:99999/petstore", "an address such as "],
+  ["PETSTORE_VALKEY_URL", "redis://petstore:hunter2@cache.test:99999", "an address such as "],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://petstore:hunter2@traces.test:4318", "an absolute http or https address"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "https://traces.test/?key=hunter2", "an absolute http or https address"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "Authorization: hunter2", "name=value"],
+  ["PETSTORE_BASE_URL", "https://me:hunter2@shop.test/v1", "an absolute http or https address"],
+  ["PETSTORE_PORT", "postgres://petstore:hunter2@db.test/petstore", "a whole number"],
+])("a fault of %s does not tell the password in %s", (name, text, expected) => {
   const read = () => readConfig({ [name]: text });
-  expect(read).toThrow(`${name} has to be an address such as `);
+  expect(read).toThrow(`${name} has to be ${expected}`);
   expect(read).not.toThrow("hunter2");
 });

@@ -17,7 +17,7 @@ interface Setting<T> {
   /** What a valid value is, for the person who wrote another. */
   readonly expects: string;
   readonly parse: (text: string) => T | undefined;
-  /** True if its value holds a password, which nobody is shown. */
+  /** True if its value may hold a secret, which nobody is shown. */
   readonly isSecret?: boolean;
 }
 
@@ -134,8 +134,9 @@ export const settings = {
       "A receiver of traces that takes OTLP over HTTP as JSON, such as `http://127.0.0.1:4318`; they are sent to " +
       "`/v1/traces` below it. Unset: no traces.",
     fallback: "",
-    expects: "an absolute http or https address without credentials",
+    expects: "an absolute http or https address without credentials, which belong into OTEL_EXPORTER_OTLP_HEADERS",
     parse: parseOtlpEndpoint,
+    isSecret: true, // an address with credentials is refused, and must not be shown for that
   }),
   OTEL_EXPORTER_OTLP_HEADERS: setting<Readonly<Record<string, string>>>({
     meaning: "Headers that the receiver wants, such as a key of it: `name=value,name=value`, percent-encoded.",
@@ -159,6 +160,11 @@ export const settings = {
     parse: (text) => (/^(0|1|[01]?\.[0-9]+|1\.0+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
   }),
 };
+
+/** True for an address with credentials, which nothing but a database and the like takes; it may be in the wrong place. */
+function holdsPassword(text: string): boolean {
+  return /\/\/[^/]*@/.test(text);
+}
 
 /** The settings, parsed. */
 export interface Config {
@@ -207,7 +213,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     const value = parse(text);
     if (value === undefined) {
       faults.push(
-        isSecret ? `${name} has to be ${expects}.` : `${name} is ${JSON.stringify(text)}, but has to be ${expects}.`,
+        isSecret || holdsPassword(text)
+          ? `${name} has to be ${expects}.`
+          : `${name} is ${JSON.stringify(text)}, but has to be ${expects}.`,
       );
     }
     return value;

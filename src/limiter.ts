@@ -8,8 +8,12 @@ import { connectValkey } from "./limits/valkey/valkey-connection.ts";
 import { ValkeyCounts } from "./limits/valkey/valkey-counts.ts";
 import { Share, ValkeyLimiter } from "./limits/valkey/valkey-limiter.ts";
 import type { Storage } from "./storage/storage.ts";
+import { isForManyProcesses } from "./store.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
+
+/** Said where other processes on the same store may admit as much again. */
+const alone = "limits are counted by this process alone";
 
 /** The limiter of a running service, and what it has to have done. */
 export interface LimiterEngine {
@@ -30,9 +34,10 @@ const gauges = {
  * or a Valkey or Redis server that all processes share.
  */
 export async function openLimiter(
-  { valkey }: Config,
+  config: Config,
   { storage, clock, log, metrics }: { storage: Storage; clock: Clock; log: Log; metrics: Metrics },
 ): Promise<LimiterEngine> {
+  const { valkey } = config;
   const share = new Share();
   const memory =
     valkey === undefined
@@ -42,15 +47,18 @@ export async function openLimiter(
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
   }
   const save = () => memory.save();
-  if (valkey === undefined) return { limiter: memory, save, close: () => {} };
+  if (valkey === undefined) {
+    if (isForManyProcesses(config)) log.warn(alone, { reason: "PETSTORE_VALKEY_URL is not set" });
+    return { limiter: memory, save, close: () => {} };
+  }
 
   const limiter = await ValkeyLimiter.open({
     counts: new ValkeyCounts(await connectValkey(valkey)),
     local: memory,
     share,
     addressQuota,
-    changed: (alone, reason) => {
-      if (alone) log.warn("limits are counted by this process alone", { reason: reason?.message ?? "" });
+    changed: (isAlone, reason) => {
+      if (isAlone) log.warn(alone, { reason: reason?.message ?? "" });
       else log.info("limits are counted together again");
     },
   });

@@ -86,12 +86,16 @@ export function openExistingStorage(config: Config, observer?: StorageObserver):
   return engineOf(config).open(false, observer);
 }
 
+/** True if the store that the settings choose may have more than one serving process. */
+export function isForManyProcesses(config: Config): boolean {
+  return !engineOf(config).isForOneProcess;
+}
+
 /** Throws `StorageUnusable` where the store that the settings choose is for one serving process. */
 export function requireSharedStore(config: Config): void {
-  const { isForOneProcess, place } = engineOf(config);
-  if (!isForOneProcess) return;
+  if (isForManyProcesses(config)) return;
   throw new StorageUnusable(
-    `The embedded store at ${place} is for one process, which answers from its memory what it alone may write, and is ` +
+    `The embedded store at ${engineOf(config).place} is for one process, which answers from its memory what it alone may write, and is ` +
       "the faster for it. Leave --workers out, or set PETSTORE_DATABASE_URL to a store that processes share.",
   );
 }

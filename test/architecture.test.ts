@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(store|statements)\.ts$/,
-    may: /^(contract\/|domains\/|files\/|limits\/|http\/ports\.ts$|storage\/(storage|remembered)\.ts$)/,
+    may: /^(contract\/|domains\/|files\/|limits\/|http\/ports\.ts$|storage\/(storage|remembered|page)\.ts$)/,
     because: "a store speaks to the storage port, not to an engine",
   },
   {

@@ -102,7 +102,7 @@ describe("commands of a newcomer", () => {
 
   test("the README's test command ends with the line that it promises", async () => {
     expect(commandsOf("README.md")[1]).toBe("npm ci && npm test");
-    const { status, stdout } = await copy.shell("npm test -- src/domains/pets");
+    const { status, stdout } = await copy.shell("npm test -- src/contract");
     expect(status).toBe(0);
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[1-9][0-9]* passed, 0 failed$/);
   });

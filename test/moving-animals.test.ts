@@ -111,10 +111,12 @@ describe("an import", () => {
     expect(stderr).toEndWith("it has 1,060 faults.\n");
   });
 
-  test("keeps to the categories where the settings say so", async () => {
+  test.each<[string[], Record<string, string>]>([
+    [["--strict-categories"], {}],
+    [[], { PETSTORE_STRICT_CATEGORIES: "true" }],
+  ])("keeps to the categories where it is told to (%p, %p)", async (words, settings) => {
     const file = newFile("animals.csv", "name,categoryId\nRex,1\n");
-    const settings = { PETSTORE_STRICT_CATEGORIES: "true" };
-    const { status, stderr } = await runCommand(await newStore(), ["import", file], settings);
+    const { status, stderr } = await runCommand(await newStore(), ["import", file, ...words], settings);
     expect([status, stderr.split("\n")[0]]).toEqual([1, "line 2: /categoryId is not the id of a category"]);
   });
 

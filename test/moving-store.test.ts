@@ -2,8 +2,11 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
 import { scopes } from "../src/contract/operation.ts";
 import { parsePostgresAddress } from "../src/storage/postgres/address.ts";
+import { openStorage } from "../src/store.ts";
+import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson, serveCommand } from "./harness/program.ts";
 
@@ -164,6 +167,22 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const { tables, rows, seconds } = await runJson(large, words);
     expect(tables.pets).toBe(200_000);
     if (process.env["TORTURE"]) console.log(`${rows} rows in ${seconds} s`);
+  });
+
+  test("whose last answer is lost says that it does not know, and tells when it is run again", async () => {
+    const database = await server.newDatabase();
+    await (await openStorage(readConfig({ PETSTORE_DATABASE_URL: server.url(database) }))).close(); // commits as well
+    const proxy = await DatabaseProxy.start(server.port);
+    const words = move(database).map((word) => word.replace(String(server.port), String(proxy.port)));
+    proxy.cutBefore = "COMMIT\0";
+    const { status, stdout, stderr } = await runCommand(dataDir, words);
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      "The answer of the database to the commit was lost: either all was moved, or nothing. Run the same command " +
+        "again: it says which, and moves what was not.\n",
+    );
+    expect(await runJson(dataDir, words)).toMatchObject({ wasThere: true });
+    proxy.stop();
   });
 
   test.each([

@@ -18,13 +18,17 @@ export const importCommand: Command = {
   summary: "Add the animals of a file, all or none, also while the service runs.",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
-    "createPet, by the same rules. All of it is checked first, and every bad line is named. Animals get new ids.",
+    "createPet, by the same rules. All of it is checked first, and every bad line is named. Animals get new ids.\n" +
+    "The settings of a running service are not known here: if it is strict about categories, say so here too.",
   args: ["FILE"],
   options: {
     ...formatOption,
     ids: {
-      meaning: "For a file with ids: keep them, which have to be free, or leave them out for new ones.",
+      meaning: "For a file with ids: keep them, which no animal may have or have had, or leave them out for new ones.",
       value: idRules.join("|"),
+    },
+    "strict-categories": {
+      meaning: "Refuse a category that has no record. Also where PETSTORE_STRICT_CATEGORIES is set for this command.",
     },
     resumable: { meaning: "Add them in parts; the same command goes on where an earlier one was stopped." },
   },
@@ -41,7 +45,8 @@ export const importCommand: Command = {
     const storage = await openExistingStorage(config, { ...silentObserver, fatal });
     try {
       await worldOf(storage, config);
-      const mayName = config.strictCategories ? categoryHasRecord : undefined;
+      const isStrict = config.strictCategories || given.options["strict-categories"] !== undefined;
+      const mayName = isStrict ? categoryHasRecord : undefined;
       const store = await PetImportStore.open(storage, ids, { mayName });
       try {
         const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);

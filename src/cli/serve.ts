@@ -51,7 +51,6 @@ async function supervise(workers: number, { json }: Given, terminal: Terminal): 
     stop,
   });
   onHangup(() => supervisor.restart());
-  if (!config.valkey) log.warn("each worker counts limits for itself: PETSTORE_VALKEY_URL is not set", { workers });
   try {
     const at = await supervisor.start();
     if (at) log.info("listening", { ...listeningFields(terminal, at.address, at.docs, shared.port), workers });

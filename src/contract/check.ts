@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
-import { dateToUnixSeconds, errorsOf, mediaTypesOf, type Operation, pathParameters, scopes } from "./operation.ts";
+import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
 import { compileValidator } from "./validators.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
@@ -99,7 +99,6 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...(scope === "any" || scopes.includes(scope) ? [] : [`the scope ${scope} does not exist.`]),
     ...([200, 201, 204].includes(answer.status) ? [] : [`the status ${answer.status} is not one of 200, 201, 204.`]),
     ...(body && method === "GET" ? ["a GET operation has no body."] : []),
-    ...(body && !mediaTypesOf(operation).includes("application/json") ? ["the body cannot be sent as JSON."] : []),
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice.`),
     ...preconditionFaults(operation),
     ...parameterFaults(operation),

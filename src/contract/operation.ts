@@ -71,11 +71,10 @@ export interface Operation {
   /** Path parameters, and the error for a value that no resource can have. */
   readonly params?: { readonly schema: TObject; readonly otherwise: ErrorDefinition };
   readonly query?: TObject;
-  /** `mediaTypes`, the preferred one first, are those that it may be sent in: JSON where nothing is said. */
+  /** JSON; that of a `PATCH` is a JSON Merge Patch (RFC 7396). */
   readonly body?: {
     readonly schema: TSchema;
     readonly examples: Readonly<Record<string, unknown>>;
-    readonly mediaTypes?: readonly string[];
   };
   /**
    * For an operation that honours `If-Match` (RFC 9110, section 13.1.1): the representation whose
@@ -218,8 +217,9 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
 }
 
 /** The media types in which the body may be sent, the preferred one first; none where there is no body. */
-export function mediaTypesOf({ body }: Operation): readonly string[] {
-  return body ? (body.mediaTypes ?? ["application/json"]) : [];
+export function mediaTypesOf({ method, body }: Operation): readonly string[] {
+  if (!body) return [];
+  return method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
 }
 
 /** True if a client can ask, by the entity tag of an answer, whether the next would be another. */

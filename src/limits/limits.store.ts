@@ -2,7 +2,7 @@ import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import { each, type Row, type Storage, statement } from "../storage/storage.ts";
 import type { Ban } from "./conduct.ts";
 import type { Moment } from "./moment.ts";
-import { DAY, type WindowState } from "./windows.ts";
+import { DAY, MINUTE, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
   minute_ends_at: bigint;
@@ -30,23 +30,59 @@ const windowColumns =
   "previous_day, previous_day_used, earlier_day, earlier_day_used";
 
 const readWindows = statement<WindowRow>(`SELECT ${windowColumns} FROM limit_windows WHERE account_id = $1`);
+/** In the conflict of an upsert: what is kept, and what is given. */
+const [kept, given] = ["limit_windows", "excluded"] as const;
+const keptOn = (day: string) => `CASE ${day}
+  WHEN ${kept}.day THEN ${kept}.day_used
+  WHEN ${kept}.previous_day THEN ${kept}.previous_day_used
+  WHEN ${kept}.earlier_day THEN ${kept}.earlier_day_used
+  ELSE 0 END`;
+/** The count of a day: never less than is kept of it. */
+const mostOf = (day: string) => {
+  const [ours, theirs] = [`${given}.${day}_used`, keptOn(`${given}.${day}`)];
+  return `CASE WHEN ${ours} > ${theirs} THEN ${ours} ELSE ${theirs} END`;
+};
+const isUnknownDay = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
+/** Two minutes of one machine that have a moment in common, the kept one with more requests. */
+const hasFullerMinute = `${kept}.boot = ${given}.boot
+  AND ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE} AND ${kept}.minute_used > ${given}.minute_used`;
+const ofFullerMinute = (column: string) =>
+  `${column} = CASE WHEN ${hasFullerMinute} THEN ${kept}.${column} ELSE ${given}.${column} END`;
+
+/**
+ * Processes that share no limits share these rows all the same, so none may take from one what another has written:
+ * of each day the larger count stays, and of two minutes that overlap the one with more requests. What one process
+ * alone has written, it replaces: its counts of a day only grow, and its minutes do not overlap.
+ */
 const writeWindows = statement(
   `INSERT INTO limit_windows (account_id, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
    ON CONFLICT (account_id) DO UPDATE SET
-     minute_ends_at = excluded.minute_ends_at, minute_ends_after = excluded.minute_ends_after,
-     boot = excluded.boot, minute_used = excluded.minute_used,
-     day = excluded.day, day_used = excluded.day_used,
-     previous_day = excluded.previous_day, previous_day_used = excluded.previous_day_used,
-     earlier_day = excluded.earlier_day, earlier_day_used = excluded.earlier_day_used`,
+     ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofFullerMinute).join(", ")},
+     day = excluded.day, day_used = ${mostOf("day")},
+     previous_day = excluded.previous_day, previous_day_used = ${mostOf("previous_day")},
+     earlier_day = CASE WHEN ${isUnknownDay} THEN ${kept}.day ELSE excluded.earlier_day END,
+     earlier_day_used = CASE WHEN ${isUnknownDay} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
 );
 const readBans = statement<BanRow>(
   `SELECT key_id, ends_at, ends_after, boot, level FROM key_bans
    WHERE ends_at > $1 OR (boot = $2 AND ends_after > $3)`,
 );
+/** True if the ban that is kept ends later than the one that is given ends, less so many milliseconds. */
+const keptBanEndsAfter = (less: number) => `CASE
+  WHEN key_bans.boot = excluded.boot THEN key_bans.ends_after > excluded.ends_after - ${less}
+  ELSE key_bans.ends_at > excluded.ends_at - ${less} END`;
+const ofLongerBan = (column: string) =>
+  `${column} = CASE WHEN ${keptBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
+
+/**
+ * Of the bans that two processes give one key the one stays that ends later, and the higher level, unless it is
+ * forgotten. One process alone bans a key only when its ban has ended, and then at a higher level.
+ */
 const writeBan = statement(
   `INSERT INTO key_bans (key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (key_id) DO UPDATE SET
-     ends_at = excluded.ends_at, ends_after = excluded.ends_after, boot = excluded.boot, level = excluded.level`,
+     ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
+     level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY)} THEN key_bans.level ELSE excluded.level END`,
 );
 
 /** In place of a day that there was none. */

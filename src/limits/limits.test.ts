@@ -175,8 +175,12 @@ describe("MemoryLimiter", () => {
    * and in which the wall clock is set wrong by so many milliseconds and right again, at any time.
    */
   const tell = async (wrong: number, withMachine: boolean) => {
+    // A clock that is wrong by two days, for days, touches more of them than are kept.
+    const known = arbitraryEvent.filter(
+      (one) => Math.abs(wrong) <= DAY || one.kind !== "time passes" || one.milliseconds < DAY / 2,
+    );
     const event = oneof(
-      { weight: 8, arbitrary: arbitraryEvent },
+      { weight: 8, arbitrary: known },
       { weight: 2, arbitrary: constantFrom("save" as const, "end" as const, "set" as const) },
     );
     const told = asyncProperty(arbitraryStart, storyOf(event), async (wall, story) => {

@@ -391,4 +391,10 @@ export const migrations: readonly Migration[] = [
       );
     `,
   },
+  {
+    name: "ids of deleted animals",
+    // The sequence gives none of them again, but an import could bring one.
+    sqlite: "CREATE TABLE deleted_pets (id INTEGER PRIMARY KEY) STRICT;",
+    postgres: "CREATE TABLE deleted_pets (id BIGINT PRIMARY KEY);",
+  },
 ];

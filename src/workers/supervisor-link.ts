@@ -1,4 +1,4 @@
-import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
+import { BEAT, type FromSupervisor, type FromWorker, type ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 /** How long the supervisor may take to gather the metrics of all workers, in milliseconds. */
@@ -24,6 +24,8 @@ export class SupervisorLink {
       if (message.kind === "stop") stop.abort();
       else this.#take(message);
     });
+    // One whose event loop is blocked says nothing: that is the point.
+    setInterval(() => this.#send({ kind: "alive" }), BEAT).unref();
     process.on("disconnect", () => {
       // A supervisor that ends before its workers was told to end at once, or was killed.
       if (stop.signal.aborted) process.exit(1);

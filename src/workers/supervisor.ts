@@ -1,7 +1,7 @@
 import type { Log } from "../telemetry/log.ts";
 import { joinMetrics } from "./joined-metrics.ts";
 import type { LineOutput } from "./line-output.ts";
-import type { ListeningAt } from "./messages.ts";
+import { BEAT, type ListeningAt } from "./messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 /** A worker that ran for so long has not failed to start, in milliseconds. */
@@ -10,6 +10,9 @@ const STEADY = 30_000;
 const MOST_ENDS = 5;
 /** How long the second end in a row is waited after before it is replaced, in milliseconds; each further one twice as long. */
 const FIRST_PAUSE = 200;
+
+/** A worker that has said nothing for so many looks, `BEAT` apart, does nothing any more, though it is there. */
+const LONGEST_SILENCE = 15;
 
 /** The workers cannot be kept running, in words for the operator. */
 export class WorkersFailed extends Error {
@@ -24,6 +27,8 @@ export interface SupervisorOptions {
   readonly output: LineOutput;
   readonly log: Log;
   readonly stop: AbortSignal;
+  /** Looks at which a worker may be silent: see `LONGEST_SILENCE`. */
+  readonly longestSilence?: number;
 }
 
 /** Keeps a number of workers running that share one port. */
@@ -102,13 +107,22 @@ export class Supervisor {
   }
 
   #spawn(number: number): WorkerProcess {
-    const { command, environment, output, log } = this.#options;
+    const { command, environment, output, log, longestSilence = LONGEST_SILENCE } = this.#options;
     const worker = new WorkerProcess({
       number,
       command: command(number),
       environment,
       output,
       metricsOfAll: () => this.metrics(),
+      silence: {
+        looks: longestSilence,
+        tell: () =>
+          log.warn("worker hangs, and is killed", {
+            worker: number,
+            pid: worker.pid,
+            seconds: (longestSilence * BEAT) / 1_000,
+          }),
+      },
     });
     this.#running.add(worker);
     void worker.ready.then((at) => at && log.info("worker ready", { worker: number, pid: worker.pid }));

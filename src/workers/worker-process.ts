@@ -1,5 +1,5 @@
 import type { LineOutput } from "./line-output.ts";
-import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
+import { BEAT, type FromSupervisor, type FromWorker, type ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 /** How long a worker may take to stop, in milliseconds: a little longer than it gives itself. */
@@ -16,6 +16,8 @@ export interface WorkerOptions {
   readonly output: LineOutput;
   /** Gathers the metrics of all workers. */
   readonly metricsOfAll: () => Promise<string>;
+  /** Called when it has said nothing for so many looks, `BEAT` apart. It is then ended. */
+  readonly silence: { readonly looks: number; readonly tell: () => void };
 }
 
 /** One worker, seen from its supervisor. */
@@ -27,10 +29,12 @@ export class WorkerProcess {
   /** How it ended, in words. */
   readonly ended: Promise<string>;
   #isReady = false;
+  /** Looks since it was heard of last; undefined before it has said anything, as it does when its program is loaded. */
+  #silentFor: number | undefined;
   readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
   readonly #questions = new Questions();
 
-  constructor({ number, command, environment, output, metricsOfAll }: WorkerOptions) {
+  constructor({ number, command, environment, output, metricsOfAll, silence }: WorkerOptions) {
     this.number = number;
     const ready = Promise.withResolvers<ListeningAt | undefined>();
     this.ready = ready.promise;
@@ -41,6 +45,8 @@ export class WorkerProcess {
       stderr: "inherit",
       serialization: "json",
       ipc: (message: FromWorker) => {
+        this.#silentFor = 0;
+        if (message.kind === "alive") return;
         if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
         else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
         else {
@@ -49,8 +55,16 @@ export class WorkerProcess {
         }
       },
     });
+    // Looks are counted, not time: of an hour in which this process was stopped, or the machine asleep, one look remains.
+    const watch = setInterval(() => {
+      if (this.#silentFor === undefined || ++this.#silentFor <= silence.looks) return;
+      clearInterval(watch);
+      silence.tell();
+      this.#child.kill("SIGKILL");
+    }, BEAT);
     const copied = output.copy(this.#child.stdout);
     this.ended = this.#child.exited.then(async (status) => {
+      clearInterval(watch);
       this.#isReady = false;
       ready.resolve(undefined);
       await copied;

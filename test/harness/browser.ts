@@ -31,6 +31,7 @@ export class TestBrowser {
         "--disable-sync",
       ],
     });
+    context.setDefaultTimeout(0); // the bound of a test is enough
     // Not every violation of a policy is written to the console by itself.
     await context.addInitScript(
       `addEventListener("securitypolicyviolation", (event) =>

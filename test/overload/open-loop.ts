@@ -118,7 +118,7 @@ class OpenLoop {
   #send(): void {
     const due = this.#due();
     while (!this.#isOver && this.#started < due) {
-      const connection = this.#free.pop();
+      const connection = this.#free.shift(); // all take turns, as clients do that have one each
       if (!connection) return; // the request stays due until a connection is free
       const { rate } = this.#order;
       connection.due = rate === undefined ? performance.now() : this.#start + (this.#started / rate) * 1_000;

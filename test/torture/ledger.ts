@@ -75,6 +75,15 @@ export class Ledger {
     this.#unsettled = [];
   }
 
+  /** Notes that an animal has an id, for good: no other may ever have it. */
+  claim(id: string, name: string): void {
+    const owner = this.#nameById.get(id);
+    if (owner !== undefined && owner !== name) {
+      this.violations.push(`the id ${id} was given twice, to ${JSON.stringify(owner)} and ${JSON.stringify(name)}`);
+    }
+    this.#nameById.set(id, name);
+  }
+
   /** Asks for all animals that have to be there to be seen once more. Returns how many they are. */
   reopen(): number {
     this.#unsettled = [...this.#entries.values()].filter(({ fate }) => fate === "acknowledged");
@@ -92,12 +101,8 @@ export class Ledger {
     if (entry.id !== undefined && entry.id !== id) {
       this.violations.push(`${describe(entry)} has two ids, ${entry.id} and ${id}`);
     }
-    const owner = this.#nameById.get(id);
-    if (owner !== undefined && owner !== name) {
-      this.violations.push(`the id ${id} was given twice, to ${JSON.stringify(owner)} and ${JSON.stringify(name)}`);
-    }
     entry.id = id;
-    this.#nameById.set(id, name);
+    this.claim(id, name);
   }
 }
 

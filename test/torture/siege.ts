@@ -10,6 +10,9 @@ import { Ledger, readExactly, type ShownAnimal } from "./ledger.ts";
 import { Animals, createUntilGone } from "./load.ts";
 import { Random } from "./random.ts";
 import { waitedForProcessor } from "./run-queue.ts";
+import { ShopLedger } from "./shop-ledger.ts";
+import { misfits, shopRows } from "./shop-rows.ts";
+import { Trade } from "./trade.ts";
 
 const CONNECTIONS = 24;
 /** For the account of the load: never used up, and the same for both windows. */
@@ -32,6 +35,8 @@ export class Siege implements AsyncDisposable {
   readonly #moments: Random;
   readonly #command: readonly string[];
   readonly #ledger = new Ledger();
+  readonly #shop = new ShopLedger((id, name) => this.#ledger.claim(id, name));
+  readonly #trade: Trade;
   readonly #dayCount = new DayCount(PLENTY);
   readonly #bans = new Bans();
   readonly #violations: string[] = [];
@@ -48,17 +53,20 @@ export class Siege implements AsyncDisposable {
   constructor(seed: number, command = serveCommand) {
     this.#moments = new Random(seed);
     this.#animals = new Animals(new Random(seed)); // apart: how many are made depends on the machine
+    this.#trade = new Trade(seed, this.#shop);
     this.#command = command;
   }
 
   get violations(): string[] {
-    return [this.#violations, this.#ledger.violations, this.#dayCount.violations, this.#bans.violations].flat();
+    const parts = [this.#ledger, this.#shop, this.#dayCount, this.#bans];
+    return [this.#violations, ...parts.map(({ violations }) => violations)].flat();
   }
 
   /** What it came to so far, in words. */
   get report(): string {
     const animals = `${this.#ledger.acknowledged} animals acknowledged`;
-    return `${animals}, ${this.#bans.count} bans, ${this.#kills} kills, slowest start ${Math.round(this.#slowestStart)} ms`;
+    const trade = `${this.#shop.acknowledged} changes, sales and deletions`;
+    return `${animals}, ${trade}, ${this.#bans.count} bans, ${this.#kills} kills, slowest start ${Math.round(this.#slowestStart)} ms`;
   }
 
   /** Ends what a failure left running. The data folder stays, to be looked at. */
@@ -85,7 +93,10 @@ export class Siege implements AsyncDisposable {
     const client = await this.#check(program);
     const bringsBan = this.#rounds++ % BAN_EVERY === 5;
     let isGone = false;
-    const load = createUntilGone(client, CONNECTIONS, this.#animals, this.#ledger, () => isGone);
+    const load = Promise.all([
+      createUntilGone(client, CONNECTIONS, this.#animals, this.#ledger, () => isGone),
+      this.#trade.untilGone(client, () => isGone),
+    ]);
     if (bringsBan) await this.#bans.provoke(program.base, await newKey(this.dataDir, { perMinute: 1, perDay: 1_000 }));
     await this.#anyMoment(bringsBan ? this.#moments.pick(LATEST_AFTER_BAN) : LATEST.underLoad);
     isGone = true;
@@ -98,7 +109,7 @@ export class Siege implements AsyncDisposable {
   async finish(): Promise<void> {
     const program = await this.#start();
     const client = await this.#check(program);
-    const expected = this.#ledger.reopen();
+    const expected = this.#ledger.reopen() + this.#shop.present;
     await this.#readFrom("/pets?limit=100", client);
     this.#ledger.settle();
     const found = this.#inspect<{ count: number }>("SELECT count(*) AS count FROM pets")[0]?.count;
@@ -129,6 +140,9 @@ export class Siege implements AsyncDisposable {
     await this.#bans.check(program.base);
     this.#lastPage = await this.#readFrom(this.#lastPage, client);
     this.#ledger.settle();
+    const read = <R>(sql: string) => this.#inspect<R>(sql);
+    this.#shop.look(...shopRows(read));
+    this.#violations.push(...misfits(read));
     for (const { integrity_check: found } of this.#inspect<{ integrity_check: string }>("PRAGMA integrity_check")) {
       if (found !== "ok") this.#violations.push(`the file is damaged: ${found}`);
     }
@@ -159,7 +173,8 @@ export class Siege implements AsyncDisposable {
       this.#violations.push(`${path} was answered with ${status}: ${text}`);
       return path;
     }
-    for (const animal of readExactly(text) as ShownAnimal[]) this.#ledger.see(animal);
+    const shown = readExactly(text) as ShownAnimal[];
+    for (const animal of shown) if (!this.#shop.owns(animal)) this.#ledger.see(animal);
     const next = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
     return next === undefined ? path : this.#readFrom(next, client);
   }

@@ -1,5 +1,6 @@
 // What the workers of one service count together, in a Valkey or Redis server.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { CurrentKeyBody } from "../../src/domains/accounts/current-key.operations.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -79,15 +80,16 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
     const other = await newKey({ ...PLENTY, perMinute: 20 });
     for (let count = 0; count < 5; count++) expect((await ask(program.base, other)).status).toBe(200);
     await eventually(async () => (await ask(program.base, key)).text(), isBanned);
-    for (const answer of await askEach(program.base, key, WORKERS)) {
-      expect([answer.status, isBanned(await answer.text())]).toEqual([429, true]);
-    }
+    const texts = async () => Promise.all((await askEach(program.base, key, WORKERS)).map((answer) => answer.text()));
+    await eventually(texts, (all) => all.every(isBanned)); // on a busy machine one may have counted alone
     expect(await program.end()).toBe(0);
     program = await startWorkers(WORKERS, settings);
-    for (const answer of await askEach(program.base, key, WORKERS)) {
-      expect([answer.status, isBanned(await answer.text())]).toEqual([429, true]);
-    }
-    expect((await ask(program.base, other)).headers.get("x-ratelimit-remaining")).toBe("14");
+    await eventually(texts, (all) => all.every(isBanned));
+    const used = async () => {
+      const { limits } = (await (await ask(program.base, other, "/key")).json()) as CurrentKeyBody;
+      return limits.day.used;
+    };
+    await eventually(used, (count) => count === 5);
   });
 
   test.each([

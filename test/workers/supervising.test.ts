@@ -75,6 +75,8 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const served = lines.filter(({ event }) => event === "request").map(({ worker }) => worker);
     expect(new Set(served)).toEqual(new Set([1, 2, 3]));
+    const alone = lines.filter(({ event }) => event === "limits are counted by this process alone");
+    expect(new Set(alone.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3]));
   });
 
   test("the port is taken for every other service, with workers or without", async () => {

@@ -1,6 +1,7 @@
 import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import type { Quota } from "../../quota.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import {
   type AccountRow,
@@ -53,12 +54,6 @@ function customFigures(plan: Plan, quota: Quota | undefined): [number | null, nu
 /** Keys of an account that are kept: beyond it, of those that have ended the oldest are forgotten. */
 const KEPT_KEYS = 1_000n;
 
-/** A page of keys; `next` is the position of its last one, if more follow. */
-interface KeyPage {
-  readonly keys: ApiKey[];
-  readonly next?: string;
-}
-
 /** Accounts and their keys. */
 export class AccountStore {
   readonly #storage: Storage;
@@ -92,14 +87,11 @@ export class AccountStore {
   }
 
   /** Up to `limit` keys of an account behind a position, from the first on if it is absent, in the order of their making. */
-  page(accountId: string, after: string | undefined, limit: number): MaybePromise<KeyPage> {
+  page(accountId: string, after: string | undefined, limit: number): MaybePromise<Page<ApiKey, string>> {
     const [createdAt, id] = after === undefined ? [-1, ""] : readPosition(after);
-    // One more than asked for tells whether there is a next page.
-    return whenReady(this.#storage.all(keysAfter, accountId, createdAt, id, limit + 1), (rows) => {
-      const keys = rows.slice(0, limit).map(toApiKey);
-      const last = keys.at(-1);
-      return rows.length > limit && last ? { keys, next: `${last.createdAt}-${last.id}` } : { keys };
-    });
+    return whenReady(this.#storage.all(keysAfter, accountId, createdAt, id, limit + 1), (found) =>
+      pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`),
+    );
   }
 
   /** The key with this digest and its owner's quota, if the key is valid: neither revoked nor expired. */

@@ -33,8 +33,8 @@ export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock)
 
   return {
     listKeys: ({ caller, query: { limit }, after }) =>
-      whenReady(accounts.page(caller.accountId, after, limit), ({ keys, next }) => ({
-        body: keys.map((key) => shownKey(key, uses.lastUse(key.id))),
+      whenReady(accounts.page(caller.accountId, after, limit), ({ body, next }) => ({
+        body: body.map((key) => shownKey(key, uses.lastUse(key.id))),
         ...(next === undefined ? {} : { next }),
       })),
 

@@ -204,7 +204,8 @@ describe("listKeys", () => {
       path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
     }
     expect(seen.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
-    expect(seen[0]).toMatchObject({ id: mine.record.id, lastUsedAt: iso(-10) });
+    expect(seen[0]?.id).toBe(mine.record.id);
+    expect([iso(-10), iso(0)]).toContain(seen[0]?.lastUsedAt as string); // a use is noted every now and then
     expect(seen[1]?.lastUsedAt).toBeUndefined();
     expect(seen.map(({ id }) => id)).not.toContain(theirs.record.id);
   });

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Caller, Operation } from "../../contract/operation.ts";
 import type { Usage } from "../../http/ports.ts";
+import { CommitUnknown } from "../../storage/storage.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
 import type { RequestCount } from "./usage-intervals.ts";
 
@@ -27,6 +28,10 @@ interface AccountMinute {
 interface Batch {
   readonly counts: readonly AccountMinute[];
   readonly calls: readonly DeprecatedCalls[];
+}
+
+function requestsIn({ counts }: Batch): number {
+  return counts.flatMap((one) => [...one.counts.values()]).reduce((sum, requests) => sum + requests, 0);
 }
 
 /**
@@ -64,7 +69,7 @@ export class UsageCounter implements Usage {
     if (operation?.deprecation) this.#addCalls(operation, caller, 1, now);
   }
 
-  /** Counts in memory, and requests that were not counted because there were too many of those. */
+  /** Counts in memory, and requests that are or may be missing: there were too many of those, or a commit's answer was lost. */
   get size(): { counts: number; uncounted: number } {
     return { counts: this.#size, uncounted: this.#uncounted };
   }
@@ -91,7 +96,9 @@ export class UsageCounter implements Usage {
       });
     } catch (error) {
       this.#writing = undefined;
-      this.#giveBack(batch);
+      // What may be in the store already is not written again: too few requests are told rather than too many.
+      if (error instanceof CommitUnknown) this.#uncounted += requestsIn(batch);
+      else this.#giveBack(batch);
       throw error;
     }
   }

@@ -33,9 +33,21 @@ const reaches: Readonly<Record<Granularity, { span: Span; interval: number; reac
   day: { span: "day", interval: DAY, reach: 30 * DAY },
 };
 
-export function historyOf(granularity: Granularity) {
+/** Where the intervals of a granularity come from. */
+export interface History {
+  readonly span: Span;
+  /** Seconds of a span, and of an interval. */
+  readonly length: number;
+  readonly interval: number;
+  /** How far back they reach, in seconds, and how many spans that touches at the most. */
+  readonly reach: number;
+  readonly spans: number;
+}
+
+export function historyOf(granularity: Granularity): History {
   const { span, interval, reach } = reaches[granularity];
-  return { span, length: spans[span].length, interval, reach };
+  const { length } = spans[span];
+  return { span, length, interval, reach, spans: reach / length + 1 };
 }
 
 /** The largest multiple of `unit` that is not above the value. */
@@ -56,7 +68,7 @@ export function withRequests(text: string | undefined, count: RequestCount, span
 }
 
 /** An interval in which something was sent. */
-interface Interval {
+export interface Interval {
   readonly start: number;
   requests: number;
   readonly operations: UsageInterval["operations"];

@@ -1,10 +1,12 @@
 import type { Operation } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
   DAY,
   floor,
+  type History,
   HOUR,
   historyOf,
   intervalsOf,
@@ -37,21 +39,19 @@ interface UsageQuery {
   /** Unix milliseconds. */
   readonly now: number;
   /**
-   * What the account has sent that is not in the store yet. It is asked behind each read: what is written
+   * What the account has sent that is not in the store yet. It is asked behind the read: what is written
    * meanwhile may then be missing in this page, but is never counted twice.
    */
   readonly unsaved: () => readonly RequestCount[];
-}
-
-interface UsagePage {
-  readonly body: UsageInterval[];
-  readonly next?: number;
 }
 
 interface CountsRow extends Row, KeptCounts {
   operation: string;
   status: bigint;
   counts: string;
+}
+interface SpanRow extends CountsRow {
+  starts_at: bigint;
 }
 interface UseRow extends Row {
   operation: string;
@@ -73,10 +73,18 @@ const SWEEP_AT_ONCE = 500;
 const SWEEP_PAUSE = 60;
 
 const key = "span, starts_at, account_id, operation, status";
-const readCounts = statement<CountsRow>(
-  `SELECT operation, status, counts FROM usage_counts
-   WHERE span = $1 AND starts_at = $2 AND account_id = $3 ORDER BY operation, status`,
-);
+/** The counts of an account in all spans of a history, `$3` and on, in one statement. */
+const countsOf = ({ spans }: History) =>
+  statement<SpanRow>(
+    `SELECT starts_at, operation, status, counts FROM usage_counts
+     WHERE span = $1 AND account_id = $2 AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 3}`).join(", ")})
+     ORDER BY starts_at DESC, operation, status`,
+  );
+const readCounts = {
+  minute: countsOf(historyOf("minute")),
+  hour: countsOf(historyOf("hour")),
+  day: countsOf(historyOf("day")),
+};
 const readCount = statement<CountsRow>(
   `SELECT operation, status, counts FROM usage_counts
    WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND operation = $4 AND status = $5`,
@@ -139,20 +147,22 @@ export class UsageStore {
     accountId: string,
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, now, unsaved }: UsageQuery,
-  ): MaybePromise<UsagePage> {
+  ): MaybePromise<Page<UsageInterval, number>> {
     const history = historyOf(granularity);
-    const { span, length, interval, reach } = history;
+    const { span, length, interval, reach, spans } = history;
     const oldest = floor(now / 1000 - reach, interval);
-    const body: UsageInterval[] = [];
-    const readFrom = (start: number): MaybePromise<UsagePage> => {
-      if (start <= oldest - length || body.length > limit) return pageOf(body, limit);
-      return whenReady(this.#storage.all(readCounts, span, start, accountId), (rows) => {
-        const intervals = intervalsOf(rows, unsaved(), history, start);
-        body.push(...intervals.filter((one) => one.start >= oldest && one.start < before).map(shownInterval));
-        return readFrom(start - length);
-      });
-    };
-    return readFrom(floor(Math.min(now / 1000, before - 1), length));
+    const newest = floor(Math.min(now / 1000, before - 1), length);
+    const starts = Array.from({ length: spans }, (_, index) => newest - index * length);
+    return whenReady(this.#storage.all(readCounts[granularity], span, accountId, ...starts), (rows) => {
+      const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
+      const counted = unsaved();
+      const intervals = starts
+        .values()
+        .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, history, start))
+        .filter(({ start }) => start >= oldest && start < before)
+        .take(limit + 1); // the spans behind it need not be looked at
+      return pageOf([...intervals], limit, shownInterval, (last) => last.start);
+    });
   }
 
   /** Which keys have called deprecated operations in the last 30 days, the latest callers first. */
@@ -189,11 +199,4 @@ function* addTo(span: Span, count: RequestCount): Transaction<void> {
   const start = startOf(count, span);
   const row = yield* first(readCount, span, start, accountId, operation, status);
   yield* all(writeCount, span, start, accountId, operation, status, withRequests(row?.counts, count, span));
-}
-
-/** The page of the first intervals of a list, which has one more where others follow. */
-function pageOf(intervals: UsageInterval[], limit: number): UsagePage {
-  const body = intervals.slice(0, limit);
-  const last = body.at(-1);
-  return intervals.length > limit && last ? { body, next: Date.parse(last.start) / 1000 } : { body };
 }

@@ -1,4 +1,5 @@
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { Category } from "./categories.operations.ts";
 
@@ -40,12 +41,6 @@ const firstUnused = statement<IdRow>(`
   SELECT max(id) AS id FROM candidate
 `);
 
-/** A page of categories; `next` is the id of its last one, if more follow. */
-export interface CategoryPage {
-  readonly body: Category[];
-  readonly next?: bigint;
-}
-
 /** Part of a transaction: whether the category has a record. */
 export function* categoryHasRecord(id: bigint): Transaction<boolean> {
   return (yield* first(byId, id)) !== undefined;
@@ -69,15 +64,17 @@ export class CategoryStore {
   }
 
   /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
-  page(after: bigint | undefined, limit: number): MaybePromise<CategoryPage> {
-    // One more than asked for tells whether there is a next page.
+  page(after: bigint | undefined, limit: number): MaybePromise<Page<Category>> {
     const rows =
       after === undefined ? this.#storage.all(firstRows, limit + 1) : this.#storage.all(rowsAfter, after, limit + 1);
-    return whenReady(rows, (found) => {
-      const body = found.slice(0, limit);
-      const last = body.at(-1);
-      return found.length > limit && last ? { body, next: last.id } : { body };
-    });
+    return whenReady(rows, (found) =>
+      pageOf(
+        found,
+        limit,
+        (row) => row,
+        ({ id }) => id,
+      ),
+    );
   }
 
   /** Adds a category, with an id that the service assigns where it has none. */

@@ -179,6 +179,18 @@ describe("getCategory, renameCategory and deleteCategory", () => {
 });
 
 describe("renameCategory", () => {
+  test.each(["application/merge-patch+json", "application/json"])("takes %s", async (type) => {
+    const { json: category } = await create({ name: `Sent as ${type}` });
+    const renamed = { id: category.id, name: `Renamed as ${type}` };
+    const path = `/categories/${category.id}`;
+    const reply = await service.call("PATCH", path, {
+      key,
+      body: { name: renamed.name },
+      headers: { "Content-Type": type },
+    });
+    expect([reply.status, reply.json]).toEqual([200, renamed]);
+  });
+
   test("gives another name, which frees the old one", async () => {
     await create({ name: "Birds" });
     const { status, json } = await rename(1, { name: "Fish" });

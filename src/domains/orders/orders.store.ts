@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Statement, type Storage, type Transaction } from "../../storage/storage.ts";
 import type { NewStoreOrder, StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
 import {
@@ -53,12 +54,6 @@ export function* hasOpenOrder(petId: bigint): Transaction<boolean> {
   return (yield* first(openByPet, petId)) !== undefined;
 }
 
-/** A page of orders; `next` is the id of its last one, if more follow. */
-export interface OrderPage {
-  readonly body: StoreOrder[];
-  readonly next?: bigint;
-}
-
 /** Which orders of a list are wanted; all, where nothing is said. */
 interface OrderFilter {
   readonly status?: StoreOrderStatus | undefined;
@@ -88,13 +83,10 @@ export class OrderStore {
   }
 
   /** Up to `limit` orders with an id above `after` (from the first on, if it is absent), by ascending id. */
-  page(after: bigint | undefined, limit: number, filter: OrderFilter): MaybePromise<OrderPage> {
-    // One more than asked for tells whether there is a next page.
-    return whenReady(this.#rows(after ?? BEFORE_ALL, limit + 1, filter), (found) => {
-      const body = found.slice(0, limit).map(toOrder);
-      const last = body.at(-1);
-      return found.length > limit && last ? { body, next: last.id } : { body };
-    });
+  page(after: bigint | undefined, limit: number, filter: OrderFilter): MaybePromise<Page<StoreOrder>> {
+    return whenReady(this.#rows(after ?? BEFORE_ALL, limit + 1, filter), (found) =>
+      pageOf(found, limit, toOrder, ({ id }) => id),
+    );
   }
 
   #rows(after: bigint, limit: number, { status, petId }: OrderFilter): MaybePromise<OrderRow[]> {
@@ -132,7 +124,7 @@ export class OrderStore {
     if (!order) return "no order";
     if (order.status !== "confirmed") return { state: order.status };
     const outcome = yield* this.#animals.changeStatus(order.pet_id, "available", "order_returned");
-    // A sold one may be deleted, and an import may bring another under its id.
+    // A sold one may be deleted.
     if (outcome !== "changed") return "no animal";
     return toOrder((yield* first(setReturned, this.#clock.now(), id)) as OrderRow);
   }

@@ -1,15 +1,11 @@
-// What becomes of an animal after it was added: changed, deleted, and how its status came about.
+// What becomes of an animal after it was added: changed and deleted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
 import { bind } from "../../contract/operation.ts";
 import type { Domain } from "../../domains.ts";
-import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
 import type { Transaction } from "../../storage/storage.ts";
 import { petHandlers } from "./pets.handlers.ts";
-import { type PetStatus, petOperations, type StatusCause } from "./pets.operations.ts";
+import { type PetStatus, petOperations } from "./pets.operations.ts";
 import { PetStore } from "./pets.store.ts";
 import { transitions } from "./transitions.ts";
 
@@ -145,10 +141,10 @@ describe("transitions", () => {
     },
   );
 
-  test("what is sold comes back by a return only", async () => {
+  test("what is sold comes back by the return of its order only", async () => {
     const { json: pet } = await create({ name: "Rex", categoryId: 1, status: "sold" });
     const { json } = await patch(pet.id, { status: "available" });
-    expect(json.message).toBe("An animal that is sold keeps its status, but for a return.");
+    expect(json.message).toBe("An animal that is sold stays so, unless an order sold it and is returned.");
   });
 });
 
@@ -314,95 +310,4 @@ describe("an animal under an open order", () => {
     expect((await call("PATCH", 2, { status: "available" })).status).toBe(200);
     expect((await call("DELETE", 2)).status).toBe(204);
   });
-});
-
-const at = () => new Date(service.clock.now()).toISOString();
-
-describe("listPetStatusChanges", () => {
-  test("tells each change with its time and cause, the oldest first", async () => {
-    const { json: pet } = await create();
-    const expected: object[] = [{ at: at(), cause: "added", to: "available" }];
-    expect((await history(pet.id)).json).toEqual(expected);
-    for (const [from, to] of [
-      ["available", "pending"],
-      ["pending", "available"],
-      ["available", "sold"],
-    ]) {
-      service.clock.advance(61_001);
-      await patch(pet.id, { status: to });
-      await patch(pet.id, { name: "Max" }); // is no change of status
-      await patch(pet.id, { status: to });
-      expected.push({ at: at(), cause: "updated", from, to });
-    }
-    expect((await history(pet.id)).json).toEqual(expected);
-  });
-
-  test("leaves out the status where there was none", async () => {
-    const { json: pet } = await create({ name: "Tom", categoryId: 1 });
-    expect((await history(pet.id)).json).toEqual([{ at: at(), cause: "added" }]);
-    await patch(pet.id, { status: "sold" });
-    expect((await history(pet.id)).json).toEqual([
-      { at: at(), cause: "added" },
-      { at: at(), cause: "updated", to: "sold" },
-    ]);
-  });
-
-  test("is read page by page", async () => {
-    const { json: pet } = await create();
-    for (let count = 0; count < 9; count++) {
-      await patch(pet.id, { status: count % 2 === 0 ? "pending" : "available" });
-    }
-    const all = (await history(pet.id, "?limit=100")).json;
-    expect(all).toHaveLength(10);
-    for (const limit of [1, 2, 3, 5, 9, 10]) {
-      const walked: unknown[] = [];
-      let pages = 0;
-      for (let path: string | undefined = `/pets/${pet.id}/history?limit=${limit}`; path; pages++) {
-        const page: Reply = await service.call("GET", path, { key });
-        walked.push(...page.json);
-        path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
-      }
-      expect([limit, walked, pages]).toEqual([limit, all, Math.ceil(10 / limit)]);
-    }
-  });
-
-  test("does not know when an animal of an older release was added", async () => {
-    const { json: pet } = await create();
-    await service.store.run(`UPDATE pets SET added_at = NULL WHERE id = ${pet.id}`);
-    expect((await history(pet.id)).json).toEqual([{ cause: "added", to: "available" }]);
-  });
-});
-
-test("a change of status by another cause follows the table, and is noted with it", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-test-"));
-  const storage = new SqliteStorage(join(folder, "petstore.db"));
-  const pets = new PetStore(storage);
-  const causes: readonly StatusCause[] = [
-    "added",
-    "imported",
-    "updated",
-    "order_placed",
-    "order_confirmed",
-    "order_cancelled",
-    "order_expired",
-    "order_returned",
-  ];
-  for (const cause of causes) {
-    for (const from of statuses) {
-      for (const to of statuses) {
-        const pet = await storage.write(() => pets.add({ name: "Rex", categoryId: 1n, status: from }, "imported"));
-        if (!pet) throw new Error("The animal was not added.");
-        const outcome = await storage.write(() => pets.changeStatus(pet.id, to, cause));
-        const ways = transitions.filter((one) => one.from === from && one.causes.includes(cause)).map((one) => one.to);
-        const isAllowed = ways.includes(to);
-        expect([cause, from, to, outcome]).toEqual([cause, from, to, isAllowed ? "changed" : { from, allowed: ways }]);
-        expect((await pets.get(pet.id))?.body.status).toBe(isAllowed ? to : from);
-        const noted = (await pets.statusChanges(pet.id, undefined, 10))?.body.map((change) => change.cause);
-        expect(noted).toEqual(isAllowed ? ["imported", cause] : ["imported"]);
-      }
-    }
-  }
-  expect(await storage.write(() => pets.changeStatus(999n, "sold", "updated"))).toBe("not found");
-  await storage.close();
-  rmSync(folder, { recursive: true });
 });

@@ -1,8 +1,9 @@
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
 import { Remembered } from "../../storage/remembered.ts";
-import type { Row, Storage } from "../../storage/storage.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
-import { type PetRow, pageQueries, type Query, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statements.ts";
+import { type PetRow, pageQuery, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statements.ts";
 
 /** Below every id that an animal can have (int64). */
 const BEFORE_ALL = -(2n ** 63n);
@@ -11,10 +12,7 @@ const PAGES = 500;
 const KEPT_PAGE = 20;
 
 /** A page of animals; `next` is the id behind which the following one starts, if there is one. */
-export interface PetPage {
-  readonly body: Pet[];
-  readonly next?: bigint;
-}
+export type PetPage = Page<Pet>;
 
 /** The list of animals, page by page. */
 export class PetPages {
@@ -46,7 +44,6 @@ export class PetPages {
   }
 
   #read(after: bigint, limit: number, status: PetStatus | undefined): MaybePromise<PetPage> {
-    // One more than asked for tells whether there is a next page.
     const rows = status
       ? this.#storage.all(rowsAfterByStatus, status, after, limit + 1)
       : this.#storage.all(rowsAfter, after, limit + 1);
@@ -55,21 +52,16 @@ export class PetPages {
 
   /** Not remembered: there are too many such lists, and an animal that is added changes the start of some. */
   #readAny(after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
-    const { rows, reached } = pageQueries(after, limit + 1, filters);
-    return whenReady(this.#all(rows), (found) => {
-      const page = toPage(found, limit);
-      if (!reached || page.next !== undefined) return page;
-      return whenReady(this.#all(reached), ([last]) => (last ? { ...page, next: last.id } : page));
+    const { statement, parameters } = pageQuery(after, limit + 1, filters);
+    return whenReady(this.#storage.all(statement, ...parameters), (rows) => {
+      const end = rows.find(({ reached }) => reached !== null);
+      if (!end) return toPage(rows, limit);
+      const body = rows.filter((row) => row !== end).map(toPet);
+      return { body, next: end.id };
     });
-  }
-
-  #all<R extends Row>({ statement, parameters }: Query<R>): MaybePromise<R[]> {
-    return this.#storage.all(statement, ...parameters);
   }
 }
 
 function toPage(found: readonly PetRow[], limit: number): PetPage {
-  const body = found.slice(0, limit).map(toPet);
-  const last = body.at(-1);
-  return found.length > limit && last ? { body, next: last.id } : { body };
+  return pageOf(found, limit, toPet, ({ id }) => id);
 }

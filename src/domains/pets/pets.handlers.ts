@@ -57,7 +57,8 @@ function ordered(id: bigint, consequence: string) {
 
 function refused({ from, allowed }: Refusal) {
   const what = from === undefined ? "without a status" : from;
-  const way = allowed.length > 0 ? `can become ${allowed.join(" or ")}` : "keeps its status, but for a return";
+  const way =
+    allowed.length > 0 ? `can become ${allowed.join(" or ")}` : "stays so, unless an order sold it and is returned";
   return failure(invalidTransition, `An animal that is ${what} ${way}.`);
 }
 

@@ -43,16 +43,21 @@ const partAfter = statement<PartRow>(`
   SELECT max(line) AS line, count(*) AS animals
   FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
 `);
-const takenIds = statement<IdRow>(`
-  SELECT line, id, count(*) OVER () AS total FROM staged_pets
-  WHERE line > $1 AND line <= $2 AND id IN (SELECT id FROM pets) ORDER BY line LIMIT $3
-`);
+const takenIds = idsIn("pets");
+const deletedIds = idsIn("deleted_pets");
 const repeatedIds = statement<IdRow>(`
   SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets
   JOIN (SELECT id, min(line) AS line FROM staged_pets GROUP BY id HAVING count(*) > 1) AS earliest
     ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line
   ORDER BY staged_pets.line LIMIT $1
 `);
+/** Which ids, of the lines behind `$1` and up to `$2`, a table of the store has. */
+function idsIn(table: string) {
+  return statement<IdRow>(`
+    SELECT line, id, count(*) OVER () AS total FROM staged_pets
+    WHERE line > $1 AND line <= $2 AND id IN (SELECT id FROM ${table}) ORDER BY line LIMIT $3
+  `);
+}
 const positionOf = statement<Position & Row>("SELECT line, animals FROM imports WHERE digest = $1");
 const notePosition = statement(`
   INSERT INTO imports (digest, line, animals) VALUES ($1, $2, $3)
@@ -101,7 +106,7 @@ export class PetImportStore {
     if (this.#mayName) faults.add(await this.#faultsOfCategories(animals, this.#mayName));
   }
 
-  /** Notes the lines, of those behind what is in already, whose id an earlier line or the store has. */
+  /** Notes the lines, of those behind what is in already, whose id an earlier line or the store has, or had. */
   async checkIds(faults: LineFaults, { line: from }: Position): Promise<void> {
     if (this.#ids !== "keep") return;
     const note = (rows: readonly IdRow[], message: string) =>
@@ -111,6 +116,10 @@ export class PetImportStore {
       );
     note(await this.#stage.all(repeatedIds, faults.most), "is on an earlier line too");
     note(await this.#stage.all(takenIds, from, LAST_LINE, faults.most), "is taken in the store");
+    note(
+      await this.#stage.all(deletedIds, from, LAST_LINE, faults.most),
+      "was a deleted animal's, and is not given again",
+    );
   }
 
   /** Adds all that is staged. Rejects with `ChangedMeanwhile` or `StorageUnavailable`; then nothing was added. */
@@ -158,6 +167,9 @@ export class PetImportStore {
     }
     const taken = yield* first(takenIds, from, to, 1);
     if (taken) throw new ChangedMeanwhile(`The id ${taken.id}, of line ${taken.line}, was given to another animal.`);
+    const deleted = yield* first(deletedIds, from, to, 1);
+    if (deleted)
+      throw new ChangedMeanwhile(`The animal with the id ${deleted.id}, of line ${deleted.line}, was deleted.`);
     yield* all(insertWithIds, this.#clock.now(), from, to);
   }
 

@@ -67,6 +67,8 @@ const failureOf = (work: Promise<unknown>) =>
   );
 const pets = async () => (await new PetStore(storage).page(undefined, 1_000_000)).body;
 const addRex = () => storage.write(() => new PetStore(storage).add({ name: "Rex", categoryId: 1n }));
+const addAndRemove = async () => removePet((await addRex())?.id as bigint);
+const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(id, () => true));
 const count = async () => Number((await storage.first(countPets))?.figure);
 const names = async () => (await pets()).map(({ name }) => name);
 const lines = (number: number, from = 1) =>
@@ -273,6 +275,28 @@ describe("an import that keeps ids", () => {
       "The store was changed meanwhile. The id 1, of line 1, was given to another animal. Nothing was added.",
     );
     expect(await names()).toEqual(["Rex"]);
+  });
+
+  test("refuses each line whose id was a deleted animal's, and that one alone", async () => {
+    await importText(animal(7) + animal(9), { ids: "keep" });
+    await removePet(7n);
+    expect(await importText(animal(8) + animal(7) + animal(10), { ids: "keep" })).toEqual({
+      added: 0,
+      before: 0,
+      faults: [{ line: 2, message: "/id 7 was a deleted animal's, and is not given again" }],
+      total: 1,
+    });
+    expect(await importText(animal(8) + animal(10), { ids: "keep" })).toMatchObject({ added: 2 });
+    expect(await importText(animal(7), { ids: "new" })).toMatchObject({ added: 1 });
+    expect((await pets()).map(({ id }) => id)).toEqual([8n, 9n, 10n, 11n]);
+  });
+
+  test("adds nothing when an animal with an id of the file was added and deleted before", async () => {
+    const failure = await failureOf(importText(animal(2) + animal(1), { ids: "keep", meanwhile: addAndRemove }));
+    expect(failure?.message).toBe(
+      "The store was changed meanwhile. The animal with the id 1, of line 2, was deleted. Nothing was added.",
+    );
+    expect(await count()).toBe(0);
   });
 
   test("in parts does so as well, and goes on where it was stopped", async () => {

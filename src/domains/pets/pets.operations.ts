@@ -232,14 +232,14 @@ const updatePet = defineOperation({
   description:
     "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. " +
     "With `If-Match` it changes only an animal that nobody has changed meanwhile. Not every status can become " +
-    "every other: `available` and `pending` can become each other or `sold`; what is sold comes back by a return only.",
+    "every other: `available` and `pending` can become each other or `sold`; what is sold stays so, unless an " +
+    "order sold it and is returned.",
   stability: "beta",
   testPanel: true,
   scope: "write",
   params,
   body: {
     schema: PetPatch,
-    mediaTypes: ["application/merge-patch+json", "application/json"],
     examples: {
       "Another status": { status: "pending" },
       "Another name and category": { name: "Rex II", categoryId: 2n },
@@ -282,7 +282,7 @@ const listPetStatusChanges = defineOperation({
   summary: "List how an animal's status changed",
   description:
     "Returns the changes of an animal's status with their time and cause, the oldest first: the first one is that " +
-    "it was added. They are read page by page, as `listPets`.",
+    "it was added. The newest 1,000 are kept, and the first change of all. They are read page by page, as `listPets`.",
   stability: "experimental",
   testPanel: true,
   scope: "read",

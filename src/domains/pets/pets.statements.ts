@@ -27,6 +27,7 @@ export const insert = statement<IdRow>(
 export const setStatus = statement("UPDATE pets SET status = $1 WHERE id = $2");
 export const setFields = statement("UPDATE pets SET name = $1, category_id = $2, status = $3 WHERE id = $4");
 export const remove = statement("DELETE FROM pets WHERE id = $1");
+export const noteDeletion = statement("INSERT INTO deleted_pets (id) VALUES ($1)");
 export const countByCategory = statement<FigureRow>(
   "SELECT animals AS figure FROM category_animals WHERE category_id = $1",
 );
@@ -53,14 +54,18 @@ export interface Query<R extends Row> {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** The queries of one page of a list with any filters, of up to `limit` animals behind `after`. */
-export interface PageQueries {
-  readonly rows: Query<PetRow>;
-  /** Where the page looks through no more than `REACH` animals: finds the last of them, if there are so many. */
-  readonly reached?: Query<IdRow>;
+/** An animal of a page; or, where `reached` is not null, only where the page ended: see `pageQuery`. */
+export interface PageRow extends PetRow {
+  reached: bigint | null;
 }
 
-export function pageQueries(after: bigint | undefined, limit: number, filters: ListFilters): PageQueries {
+/**
+ * The query of one page of a list with any filters: up to `limit` animals behind `after`. Where the page looks
+ * through no more than `REACH` animals and found fewer than `limit`, one more row tells the id of the last of
+ * these animals, if there are so many. One statement, because between two of them others could add what both
+ * leave out.
+ */
+export function pageQuery(after: bigint | undefined, limit: number, filters: ListFilters): Query<PageRow> {
   const { status, categoryId, ids, sort } = filters;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
@@ -73,19 +78,26 @@ export function pageQueries(after: bigint | undefined, limit: number, filters: L
   ];
   const which = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
   if (categoryId === undefined || ids) {
-    const sql = `SELECT ${columns} FROM pets ${which} ORDER BY id ${order} LIMIT ${bind(limit)}`;
-    return { rows: { statement: remembered(sql), parameters } };
+    const sql = `SELECT ${columns}, NULL AS reached FROM pets ${which} ORDER BY id ${order} LIMIT ${bind(limit)}`;
+    return { statement: remembered(sql), parameters };
   }
   const looked = `FROM pets ${which} ORDER BY id ${order}`;
-  const reached = {
-    statement: remembered<IdRow>(`SELECT id ${looked} LIMIT 1 OFFSET ${REACH - 1}`),
-    parameters: [...parameters],
-  };
   // No index leads from a category to its animals (docs/decisions.md): those of one stretch are looked through.
-  const found = `SELECT id FROM (SELECT id, category_id ${looked} LIMIT ${REACH}) AS looked
+  const found = `SELECT id, category_id, status FROM (SELECT id, category_id, status ${looked} LIMIT ${REACH}) AS looked
     WHERE category_id = ${bind(categoryId)} ORDER BY id ${order} LIMIT ${bind(limit)}`;
-  const sql = `SELECT ${columns} FROM pets WHERE id IN (${found}) ORDER BY id ${order}`;
-  return { rows: { statement: remembered(sql), parameters }, reached };
+  // As a limit and not as a condition: the stretch is then not looked through again for a page that is full.
+  const unlessFull = `SELECT CASE WHEN count(*) < $${parameters.length} THEN 1 ELSE 0 END FROM found`;
+  // Names are not in the index by status. Each is looked up by its id: a join could read the table up to there.
+  const sql = `
+    WITH found (id, category_id, status) AS (${found}),
+      places (id, category_id, status, reached) AS (
+        SELECT id, category_id, status, NULL FROM found
+        UNION ALL
+        SELECT id, NULL, NULL, id FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${REACH - 1}) AS last
+      )
+    SELECT id, (SELECT name FROM pets WHERE pets.id = places.id) AS name, category_id, status, reached
+    FROM places ORDER BY id ${order}`;
+  return { statement: remembered(sql), parameters };
 }
 
 /** Each text makes one statement: there are few, and an engine prepares each once. */

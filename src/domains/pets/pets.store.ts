@@ -1,8 +1,9 @@
 import { type Clock, systemClock } from "../../clock.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import type { Page } from "../../storage/page.ts";
 import { all, first, lastly, type Storage, type Transaction } from "../../storage/storage.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
-import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause } from "./pets.operations.ts";
+import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 import {
   byId,
   countByCategory,
@@ -11,12 +12,13 @@ import {
   type IdRow,
   insert,
   moveCategory,
+  noteDeletion,
   remove,
   setFields,
   setStatus,
   toPet,
 } from "./pets.statements.ts";
-import { type StatusChangePage, StatusChanges } from "./status-changes.store.ts";
+import { StatusChanges } from "./status-changes.store.ts";
 import { type Refusal, refusalOf } from "./transitions.ts";
 
 /** Part of a transaction: whether a category is one that an animal may name. */
@@ -64,7 +66,7 @@ export class PetStore {
   }
 
   /** How an animal came to its status: up to `limit` changes behind number `after`. Undefined if there is no animal. */
-  statusChanges(id: bigint, after: bigint | undefined, limit: number): MaybePromise<StatusChangePage | undefined> {
+  statusChanges(id: bigint, after: bigint | undefined, limit: number): MaybePromise<Page<StatusChange> | undefined> {
     return this.#changes.page(id, after, limit);
   }
 
@@ -110,6 +112,7 @@ export class PetStore {
     if (!isExpected(toPet(row))) return "not expected";
     if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(id))) return "open order";
     yield* all(remove, id);
+    yield* all(noteDeletion, id);
     yield* this.#changes.forget(id);
     this.#pages.forgetAll();
     return "deleted";

@@ -1,39 +1,45 @@
 import type { Clock } from "../../clock.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
-import { all, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
+import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import type { PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 
-interface OriginRow extends Row {
+/** The animal itself, beside one of its changes; `number` is null where it has none of those asked for. */
+interface ChangeRow extends Row {
   status: PetStatus | null;
   added_at: bigint | null;
   added_by: StatusCause | null;
-}
-interface ChangeRow extends Row {
-  number: bigint;
+  number: bigint | null;
   at: bigint;
   from_status: PetStatus | null;
   to_status: PetStatus;
   cause: StatusCause;
 }
 
-const origin = statement<OriginRow>("SELECT status, added_at, added_by FROM pets WHERE id = $1");
-// Numbered for each animal, so that its changes lie side by side and a page of them is read in one piece.
+interface NumberRow extends Row {
+  number: bigint;
+}
+
+/** Changes of an animal that are kept: the first one, which tells the status that it was added with, and the newest. */
+const NEWEST = 1_000n;
+/** Older ones are forgotten so many at a time, so that most changes cost nothing more. */
+const AT_ONCE = 100n;
+
+// Numbered for each animal, so that its changes lie side by side and a page of them is read in one piece. With the
+// animal in one statement: between two of them its status could change.
 const rowsAfter = statement<ChangeRow>(`
-  SELECT number, at, from_status, to_status, cause FROM pet_status_changes
-  WHERE pet_id = $1 AND number > $2 ORDER BY number LIMIT $3
+  SELECT status, added_at, added_by, number, at, from_status, to_status, cause
+  FROM pets LEFT JOIN pet_status_changes ON pet_id = pets.id AND number > $1
+  WHERE pets.id = $2 ORDER BY number LIMIT $3
 `);
-const insert = statement(`
+const insert = statement<NumberRow>(`
   INSERT INTO pet_status_changes (pet_id, number, at, from_status, to_status, cause)
   VALUES ($1, (SELECT coalesce(max(number), 0) + 1 FROM pet_status_changes WHERE pet_id = $1), $2, $3, $4, $5)
+  RETURNING number
 `);
+const removeBetween = statement("DELETE FROM pet_status_changes WHERE pet_id = $1 AND number > 1 AND number <= $2");
 const removeAll = statement("DELETE FROM pet_status_changes WHERE pet_id = $1");
-
-/** A page of changes; `next` is the number of its last one, if more follow. */
-export interface StatusChangePage {
-  readonly body: StatusChange[];
-  readonly next?: bigint;
-}
 
 /**
  * How the status of each animal changed. That it was added is the change with number 0, which is not
@@ -49,20 +55,28 @@ export class StatusChanges {
   }
 
   /** Up to `limit` changes behind number `after`, the oldest first. Undefined if there is no such animal. */
-  page(petId: bigint, after: bigint | undefined, limit: number): MaybePromise<StatusChangePage | undefined> {
-    return whenReady(this.#storage.first(origin, petId), (pet) => {
+  page(petId: bigint, after: bigint | undefined, limit: number): MaybePromise<Page<StatusChange> | undefined> {
+    return whenReady(this.#storage.all(rowsAfter, after ?? 0, petId, limit + 1), (rows) => {
+      const [pet] = rows;
       if (!pet) return undefined;
-      return whenReady(this.#storage.all(rowsAfter, petId, after ?? 0, limit + 1), (rows) => {
-        const changes = after === undefined ? [firstOf(pet, rows[0]), ...rows.map(toChange)] : rows.map(toChange);
-        const body = changes.slice(0, limit);
-        return changes.length > limit ? { body, next: (after ?? -1n) + BigInt(limit) } : { body };
-      });
+      const changes = rows.flatMap((row) =>
+        row.number === null ? [] : [{ number: row.number, change: toChange(row) }],
+      );
+      if (after === undefined) changes.unshift({ number: 0n, change: firstOf(pet) });
+      return pageOf(
+        changes,
+        limit,
+        ({ change }) => change,
+        ({ number }) => number,
+      );
     });
   }
 
-  /** Part of a transaction: notes a change that happens now. */
+  /** Part of a transaction: notes a change that happens now, and forgets some of what is too old. */
   *note(petId: bigint, from: PetStatus | undefined, to: PetStatus, cause: StatusCause): Transaction<void> {
-    yield* all(insert, petId, this.#clock.now(), from ?? null, to, cause);
+    const noted = yield* first(insert, petId, this.#clock.now(), from ?? null, to, cause);
+    const { number } = noted as NumberRow;
+    if (number > NEWEST && number % AT_ONCE === 0n) yield* all(removeBetween, petId, number - NEWEST);
   }
 
   /** Part of a transaction: forgets the changes of an animal. */
@@ -71,8 +85,9 @@ export class StatusChanges {
   }
 }
 
-function firstOf({ status, added_at, added_by }: OriginRow, next: ChangeRow | undefined): StatusChange {
-  const to = next ? next.from_status : status;
+/** That the animal was added, with the status that its first change started from. */
+function firstOf({ status, added_at, added_by, number, from_status }: ChangeRow): StatusChange {
+  const to = number === null ? status : from_status;
   return {
     ...(added_at === null ? {} : { at: timestampOf(added_at) }),
     cause: added_by ?? "added",

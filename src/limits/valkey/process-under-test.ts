@@ -21,7 +21,8 @@ let places = 0;
 
 /**
  * Opens the limiter of one process. It counts together with those that have the same `place`, by the
- * server's clock, or by the one that is given.
+ * server's clock, or by the one that is given. `patience` is how long the server may be silent, in
+ * milliseconds; without it as long as in the program.
  */
 export async function openProcess(
   url: string,
@@ -32,7 +33,7 @@ export async function openProcess(
   const local = await MemoryLimiter.open(nothingKept, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
-    await connectValkey(parseValkeyUrl(url) as ValkeyAddress),
+    await connectValkey(parseValkeyUrl(url) as ValkeyAddress, options.patience),
     place,
     clock && (() => clock.now()),
   );

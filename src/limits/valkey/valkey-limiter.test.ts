@@ -19,13 +19,17 @@ afterAll(async () => {
 /** One process that never finds the server too slow: these tests also run on busy machines. */
 const open = async (url: string, clock?: ManualClock, place?: string, quota?: Quota) => {
   const process = await openProcess(url, {
-    patience: 10_000,
+    patience: 30_000,
     ...(clock ? { clock } : {}),
     ...(place ? { place } : {}),
     ...(quota ? { quota } : {}),
   });
+  const close = () => {
+    expect(process.changes).toEqual([]); // what it decided alone would show nothing of the server
+    return process.close();
+  };
   expect(process.limiter.isAlone).toBe(false);
-  return process;
+  return { ...process, close };
 };
 
 describe.skipIf(!hasValkey)("by a server", () => {
@@ -47,7 +51,6 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       const rest = (answers.at(-1)?.reset ?? 0) - Date.now() / 1_000;
       expect(rest).toBeGreaterThan(55);
       expect(rest).toBeLessThanOrEqual(61);
-      for (const { changes } of processes) expect(changes).toEqual([]);
       await Promise.all(processes.map(({ close }) => close()));
     }
   });

@@ -112,7 +112,8 @@ export class WholePostgres implements TargetStore {
     } catch (error) {
       if (!endsConnection(error)) throw asStorageError(error);
       throw new CommitUnknown(
-        "The answer of the database to the commit was lost: all of it was moved, or nothing. The same command tells",
+        "The answer of the database to the commit was lost: either all was moved, or nothing. Run the same command " +
+          "again: it says which, and moves what was not.",
         { cause: error },
       );
     }

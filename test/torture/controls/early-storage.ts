@@ -35,6 +35,11 @@ export class EarlyStorage implements Storage {
       this.#database.run("BEGIN IMMEDIATE");
       setTimeout(() => this.#database.run("COMMIT"), DELAY);
     }
+    return this.run(body);
+  }
+
+  /** Runs the statements of a transaction, and calls back before each but the first. */
+  protected run<T>(body: () => Transaction<T>, between = () => {}): T {
     const steps = body();
     let step = steps.next([]);
     while (!step.done) {
@@ -42,6 +47,7 @@ export class EarlyStorage implements Storage {
       const rows = this.all(statement, ...parameters);
       for (const others of more) this.all(statement, ...others);
       step = steps.next(rows);
+      if (!step.done) between();
     }
     return step.value;
   }

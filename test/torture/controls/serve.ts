@@ -7,6 +7,7 @@ import { WalFile } from "../../../src/storage/sqlite/wal-file.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { openStorage } from "../../../src/store.ts";
 import { EarlyStorage } from "./early-storage.ts";
+import { PiecemealStorage } from "./piecemeal-storage.ts";
 
 /** The real store whose log nobody syncs; `mode` is what SQLite itself is told instead of NORMAL. */
 function unsynced(mode: "NORMAL" | "OFF") {
@@ -24,6 +25,7 @@ function unsynced(mode: "NORMAL" | "OFF") {
 
 const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
   early: async ({ dataDir }) => new EarlyStorage(join(dataDir, "petstore.db")),
+  piecemeal: async ({ dataDir }) => new PiecemealStorage(join(dataDir, "petstore.db")),
   off: unsynced("OFF"),
   normal: unsynced("NORMAL"),
 };

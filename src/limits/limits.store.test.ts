@@ -1,0 +1,143 @@
+// What processes that count limits each for itself keep in one store.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
+import { newTestStore, type TestStore } from "../../test/harness/test-store.ts";
+import type { Storage } from "../storage/storage.ts";
+import { callerOf } from "./limiter-model.ts";
+import { LimitStore } from "./limits.store.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const quota = { perMinute: 100, perDay: 1_000 };
+const caller = callerOf("acc_1", "key_1", quota);
+
+let store: TestStore;
+let storage: Storage;
+let clock: ManualClock;
+beforeEach(async () => {
+  store = await newTestStore();
+  storage = await store.open();
+  clock = new ManualClock();
+});
+afterEach(async () => {
+  await storage.close();
+  await store.remove();
+});
+
+/** A process that has read what is kept, on this machine or on one with a clock of its own. */
+async function start(its = clock): Promise<MemoryLimiter> {
+  const limiter = await MemoryLimiter.open(new LimitStore(storage), its, { perMinute: 60, perDay: 1_000 });
+  await limiter.peek(caller);
+  return limiter;
+}
+
+/** Sends so many requests, and lets the process save what it has counted. */
+async function send(limiter: MemoryLimiter, requests: number): Promise<void> {
+  for (let request = 0; request < requests; request++) await limiter.admit(caller);
+  await limiter.save();
+}
+/** What a process that starts now knows of the account. */
+async function used(its = clock) {
+  const { minute, day } = await (await start(its)).peek(caller);
+  return { minute: minute.used, day: day.used };
+}
+/** Sends until the key is banned. Every request but the first that is limited is a strike. */
+async function untilBanned(limiter: MemoryLimiter, its = clock): Promise<void> {
+  await send(limiter, quota.perMinute + 1);
+  its.advance(1_000);
+  for (let verdict = ""; verdict !== "banned"; ) ({ verdict } = await limiter.admit(caller));
+}
+
+const standing = async () => (await start()).peek(caller);
+
+/** Two processes, the first of which has banned the key so often, at last for longer than a minute. */
+async function afterBans(count: number) {
+  const [one, other] = [await start(), await start()];
+  for (let ban = 1; ban <= count; ban++) {
+    await untilBanned(one);
+    if (ban < count) clock.advance(HOUR);
+  }
+  return { one, other };
+}
+describe("counts", () => {
+  test("of the process that counted more stay, whoever writes last", async () => {
+    const [one, other] = [await start(), await start()];
+    await send(one, 40);
+    await send(other, 5);
+    expect(await used()).toEqual({ minute: 40, day: 40 });
+    await send(other, 50);
+    expect(await used()).toEqual({ minute: 55, day: 55 });
+    await send(one, 1);
+    expect(await used()).toEqual({ minute: 55, day: 55 });
+  });
+
+  test("of a minute stay until it has ended, with its own end", async () => {
+    const [one, other] = [await start(), await start()];
+    await send(one, 40);
+    clock.advance(MINUTE / 2);
+    await send(other, 5);
+    const { minute } = await (await start()).peek(caller);
+    expect(minute).toMatchObject({ used: 40, reset: (NOON + MINUTE) / 1000 });
+    clock.advance(MINUTE / 2);
+    await send(one, 3);
+    expect(await used()).toEqual({ minute: 3, day: 43 });
+    clock.advance(MINUTE);
+    await send(one, 1);
+    expect(await used()).toEqual({ minute: 1, day: 44 });
+  });
+
+  test("of a new day are not lost to a process whose clock has not come to it, nor the other way", async () => {
+    clock.advance(DAY / 2 - 1);
+    const slow = new ManualClock(clock.now() - 10);
+    const [ahead, behind] = [await start(), await start(slow)];
+    await send(behind, 7);
+    clock.advance(1);
+    await send(ahead, 30);
+    await send(behind, 1);
+    expect((await used()).day).toBe(30);
+    expect((await used(slow)).day).toBe(8);
+  });
+
+  test("of one process on one day begin anew with the next one", async () => {
+    const one = await start();
+    await send(one, 40);
+    clock.advance(DAY);
+    await send(one, 2);
+    expect(await used()).toEqual({ minute: 2, day: 2 });
+    clock.setWall(NOON);
+    expect((await used()).day).toBe(40);
+  });
+});
+
+describe("bans", () => {
+  test("that last longer are not shortened by another process's", async () => {
+    const { other } = await afterBans(3);
+    const { banEnds, nextBan } = await standing();
+    await untilBanned(other);
+    expect(await standing()).toMatchObject({ banEnds, nextBan });
+    expect(nextBan).toBe(8 * 60);
+  });
+
+  test("that last longer are not shortened by those of another machine, on which other times have passed", async () => {
+    const theirs = new ManualClock();
+    theirs.reboot();
+    const far = await start(theirs);
+    await afterBans(3);
+    theirs.advance(clock.now() - theirs.now());
+    const { banEnds } = await standing();
+    await untilBanned(far, theirs);
+    expect((await standing()).banEnds).toBe(banEnds);
+  });
+
+  test("keep their ladder where another process's begins, and lose it after a day", async () => {
+    const { other } = await afterBans(3);
+    clock.advance(HOUR);
+    await untilBanned(other);
+    expect((await standing()).nextBan).toBe(8 * 60);
+    clock.advance(DAY + HOUR);
+    await untilBanned(other);
+    expect((await standing()).nextBan).toBe(2 * 60);
+  });
+});

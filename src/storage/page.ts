@@ -1,0 +1,18 @@
+/** A page of a list; `next` is the position of its last row, if more follow. */
+export interface Page<T, P = bigint> {
+  readonly body: T[];
+  readonly next?: P;
+}
+
+/** Makes a page of up to `limit` of the rows that were found. One more than that tells that others follow. */
+export function pageOf<R, T, P>(
+  found: readonly R[],
+  limit: number,
+  show: (row: R) => T,
+  positionOf: (last: R) => P,
+): Page<T, P> {
+  const rows = found.slice(0, limit);
+  const body = rows.map((row) => show(row));
+  const last = rows.at(-1);
+  return found.length > limit && last !== undefined ? { body, next: positionOf(last) } : { body };
+}

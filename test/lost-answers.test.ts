@@ -1,0 +1,66 @@
+// The answer to a commit that is lost on its way from PostgreSQL: all is written, and who wrote it does not know.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../src/clock.ts";
+import { readConfig } from "../src/config.ts";
+import type { Operation } from "../src/contract/operation.ts";
+import { UsageStore } from "../src/domains/accounts/usage.store.ts";
+import { UsageCounter } from "../src/domains/accounts/usage-counter.ts";
+import { callerOf } from "../src/limits/limiter-model.ts";
+import { LimitStore } from "../src/limits/limits.store.ts";
+import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
+import { CommitUnknown, type Storage } from "../src/storage/storage.ts";
+import { openStorage } from "../src/store.ts";
+import { DatabaseProxy } from "./harness/database-proxy.ts";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+
+const COMMITTED = "COMMIT\0";
+const quota = { perMinute: 100, perDay: 1_000 };
+const caller = callerOf("acc_1", "key_1", quota);
+
+const startLimiter = (storage: Storage) => MemoryLimiter.open(new LimitStore(storage), systemClock, quota);
+
+describe.skipIf(postgresMissing !== undefined)("an answer to a commit that is lost", () => {
+  let server: PostgresServer;
+  let proxy: DatabaseProxy;
+  let storage: Storage;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    proxy = await DatabaseProxy.start(server.port);
+    const url = server.url().replace(String(server.port), String(proxy.port));
+    storage = await openStorage(readConfig({ PETSTORE_DATABASE_URL: url }));
+  });
+  afterAll(async () => {
+    await storage.close();
+    proxy.stop();
+    await server.remove();
+  });
+  beforeEach(() => {
+    proxy.cutBefore = undefined;
+  });
+
+  test("makes no request be counted twice in the usage, and is counted itself", async () => {
+    const store = new UsageStore(storage);
+    const counter = new UsageCounter(store, systemClock);
+    const operation = { name: "getPet", deprecation: {} } as Operation;
+    for (let request = 0; request < 3; request++) counter.count(caller, operation, 200);
+    proxy.cutBefore = COMMITTED;
+    expect(await counter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
+    expect(counter.size).toEqual({ counts: 0, uncounted: 3 });
+    counter.count(caller, operation, 200);
+    await counter.saveAll();
+    const now = systemClock.now();
+    const page = await store.page("acc_1", "day", { before: undefined, limit: 9, now, unsaved: () => [] });
+    expect(page.body.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
+    expect((await store.deprecatedUses(now)).map(({ calls }) => calls)).toEqual([4]);
+  });
+
+  test("of saved limits loses and doubles none: they are saved again, as they then are", async () => {
+    const limiter = await startLimiter(storage);
+    for (let request = 0; request < 3; request++) await limiter.admit(caller);
+    proxy.cutBefore = COMMITTED;
+    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
+    await limiter.admit(caller);
+    await limiter.save();
+    expect((await (await startLimiter(storage)).peek(caller)).minute.used).toBe(4);
+  });
+});

@@ -1,0 +1,73 @@
+// Reads of more than one table or stretch, on PostgreSQL. Between two statements others can change what both are
+// about, so each read is one statement: what it shows was so at one moment, and it takes one round trip.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../src/clock.ts";
+import { readConfig } from "../src/config.ts";
+import { UsageStore } from "../src/domains/accounts/usage.store.ts";
+import { PetStore } from "../src/domains/pets/pets.store.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { openStorage } from "../src/store.ts";
+import { DatabaseProxy } from "./harness/database-proxy.ts";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+
+const nothing = () => [];
+
+describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
+  let server: PostgresServer;
+  let proxy: DatabaseProxy;
+  let storage: Storage;
+  let pets: PetStore;
+  let usage: UsageStore;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    proxy = await DatabaseProxy.start(server.port);
+    const url = server.url().replace(String(server.port), String(proxy.port));
+    storage = await openStorage(readConfig({ PETSTORE_DATABASE_URL: url }));
+    pets = new PetStore(storage);
+    usage = new UsageStore(storage);
+    await server.run(`
+      INSERT INTO pets (name, category_id, status, added_at)
+      SELECT 'Rex', n % 2, 'available', 1 FROM generate_series(1, 25000) AS n
+    `);
+    await storage.write(() => pets.changeStatus(1n, "pending", "updated"));
+  });
+  afterAll(async () => {
+    await storage.close();
+    proxy.stop();
+    await server.remove();
+  });
+
+  /** As many round trips as some work takes once its connections are made and its statements prepared. */
+  async function tripsOf(act: () => unknown): Promise<number> {
+    for (let round = 0; round < 4; round++) await act();
+    return proxy.tripsOf(act);
+  }
+
+  test.each([
+    ["full", { categoryId: 0n }, 20],
+    ["without an animal", { categoryId: 7n }, 0],
+    ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
+  ] as const)("a page of a category that is %s, and that another follows", async (_what, filters, animals) => {
+    const page = () => pets.page(undefined, 20, filters);
+    const { body, next } = await page();
+    expect([body.length, next !== undefined]).toEqual([animals, true]);
+    expect(await tripsOf(page)).toBe(1);
+  });
+
+  test("the history of an animal with its beginning, and that there is none of another", async () => {
+    const history = await pets.statusChanges(1n, undefined, 20);
+    expect(history?.body.map(({ from, to }) => [from, to])).toEqual([
+      [undefined, "available"],
+      ["available", "pending"],
+    ]);
+    expect((await pets.statusChanges(2n, undefined, 20))?.body.map(({ to }) => to)).toEqual(["available"]);
+    expect(await pets.statusChanges(99_999n, undefined, 20)).toBeUndefined();
+    expect(await tripsOf(() => pets.statusChanges(1n, undefined, 20))).toBe(1);
+  });
+
+  test.each(["minute", "hour", "day"] as const)("the usage of all that is shown by the %s", async (granularity) => {
+    const now = systemClock.now();
+    const page = () => usage.page("acc_1", granularity, { before: undefined, limit: 100, now, unsaved: nothing });
+    expect(await tripsOf(page)).toBe(1);
+  });
+});

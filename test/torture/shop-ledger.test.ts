@@ -1,0 +1,103 @@
+// The check is checked: whatever may go wrong with an animal and its orders has to be noticed.
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { ShownAnimal } from "./ledger.ts";
+import { type Article, ShopLedger, type ShownOrder } from "./shop-ledger.ts";
+
+const rex = { name: "shop 1", categoryId: "9007199254740993", status: "available" };
+const reserved = { ...rex, status: "pending" };
+const shown = (animal = rex): ShownAnimal => ({ id: "1", ...animal });
+const order = (status: string, id = "7"): ShownOrder => ({ id, petId: "1", status });
+
+let ledger: ShopLedger;
+let article: Article;
+let claimed: string[];
+beforeEach(() => {
+  claimed = [];
+  ledger = new ShopLedger((id, name) => claimed.push(`${id} ${name}`));
+  article = ledger.begin();
+  ledger.ask(article, { animal: rex, orders: [] });
+  ledger.acknowledge(article, [shown()]);
+});
+
+/** What is found by a look at the store after a kill. */
+function look(animals: ShownAnimal[], orders: ShownOrder[] = []): string[] {
+  ledger.look(animals, orders);
+  return ledger.violations;
+}
+const place = () => ledger.ask(article, { animal: reserved, orders: ["placed"] });
+const remove = () => ledger.ask(article, { animal: undefined, orders: [] });
+
+describe("nothing is wrong with", () => {
+  test("an animal that is as it was acknowledged", () => {
+    expect(look([shown()])).toEqual([]);
+    expect([ledger.present, claimed]).toEqual([1, ["1 shop 1", "1 shop 1"]]);
+  });
+
+  test("an order that was not acknowledged, whole or not there at all", () => {
+    place();
+    expect(look([shown()])).toEqual([]);
+    place();
+    expect(look([shown(reserved)], [order("placed")])).toEqual([]);
+    expect(article.orderIds).toEqual(["7"]);
+  });
+
+  test("a deletion that was acknowledged, or that was not", () => {
+    remove();
+    expect(look([])).toEqual([]);
+    expect(ledger.present).toBe(0);
+  });
+});
+
+describe("noticed is", () => {
+  test("an acknowledged change that is lost", () => {
+    place();
+    ledger.acknowledge(article, [order("placed")]);
+    expect(look([shown()])).toEqual([
+      expect.stringContaining("has to be"),
+      expect.stringContaining('had other orders: ["7"]'),
+    ]);
+  });
+
+  test.each<[string, ShownAnimal[], ShownOrder[]]>([
+    ["an order without its animal's status", [shown()], [order("placed")]],
+    ["a status without its order", [shown(reserved)], []],
+    ["two open orders", [shown(reserved)], [order("placed"), order("placed", "8")]],
+    ["an animal that is gone", [], []],
+    ["another category", [shown({ ...rex, categoryId: "1" })], []],
+    ["a deletion that was not asked for", [], [order("placed")]],
+  ])("%s, where an order was not acknowledged", (_what, animals, orders) => {
+    place();
+    expect(look(animals, orders)).toEqual([expect.stringMatching(/^shop 1 .* has to be .* or, whole, .*, and is /)]);
+  });
+
+  test("a deleted animal that is back, at any later look", () => {
+    remove();
+    ledger.acknowledge(article, []);
+    look([]);
+    expect(look([shown()])).toEqual([expect.stringContaining("has to be")]);
+  });
+
+  test("what was not there after one kill and is after the next", () => {
+    place();
+    look([shown()]);
+    expect(look([shown(reserved)], [order("placed")])).toEqual([expect.stringContaining("has to be")]);
+  });
+
+  test("an animal that is there twice, another id, and strangers", () => {
+    expect(look([shown(), { ...shown(), id: "2" }])).toEqual(["shop 1 is there twice"]);
+    expect(look([{ ...shown(), id: "3" }]).at(-1)).toContain('has another id: "3"');
+    expect(look([shown(), { ...shown(), name: "shop 9" }])).toContain("a stranger is there: shop 9");
+    expect(look([shown()], [{ ...order("placed"), petId: "5" }]).at(-1)).toBe(
+      "orders for 5 are there, which nobody sent",
+    );
+  });
+
+  test("an answer that shows something else than was asked for", () => {
+    place();
+    ledger.acknowledge(article, [order("expired")]);
+    expect(ledger.violations).toEqual([expect.stringContaining("was acknowledged as")]);
+    ledger.ask(article, { animal: reserved, orders: ["placed"] });
+    ledger.acknowledge(article, [shown()]);
+    expect(ledger.violations).toHaveLength(2);
+  });
+});

@@ -1,0 +1,141 @@
+import type { SentAnimal, ShownAnimal } from "./ledger.ts";
+
+/** An order as the service shows it, as far as it is looked at. */
+export interface ShownOrder {
+  readonly id: string;
+  readonly petId: string;
+  readonly status: string;
+}
+
+/** An animal and the states of all its orders, the first one first: what changes together. */
+export interface Stock {
+  /** Undefined where it is not there: not yet, or not any more. */
+  readonly animal: SentAnimal | undefined;
+  readonly orders: readonly string[];
+}
+
+/** One animal of the shop through all that is done with it. Only one client at a time changes it. */
+export interface Article {
+  /** Never changes, and no other animal has it. */
+  readonly name: string;
+  /** Undefined until the service has told it. */
+  id: string | undefined;
+  readonly orderIds: string[];
+  /** What was acknowledged, or found after a kill. */
+  stock: Stock;
+  /** What it becomes if the request that is not answered yet is done. */
+  wanted: Stock | undefined;
+}
+
+/** Notes that an animal has an id; no two may have the same, ever. */
+export type Claim = (id: string, name: string) => void;
+
+const nothing: Stock = { animal: undefined, orders: [] };
+
+/**
+ * What clients know of animals that they change, sell and delete, and what they have a right to: each
+ * animal and all its orders are, together, as the last acknowledged request left them, or as the one
+ * leaves them that was not answered. Nothing in between, nothing older, nothing else.
+ */
+export class ShopLedger {
+  readonly violations: string[] = [];
+  acknowledged = 0;
+  readonly #claim: Claim;
+  readonly #articles = new Map<string, Article>();
+
+  constructor(claim: Claim) {
+    this.#claim = claim;
+  }
+
+  /** An animal that is about to be added. */
+  begin(): Article {
+    const name = `shop ${this.#articles.size + 1}`;
+    const article = { name, id: undefined, orderIds: [], stock: nothing, wanted: undefined };
+    this.#articles.set(name, article);
+    return article;
+  }
+
+  /** Whether an animal in the store is one of these, by its name. */
+  owns({ name }: SentAnimal): boolean {
+    return this.#articles.has(name);
+  }
+
+  /** How many animals have to be there. */
+  get present(): number {
+    return [...this.#articles.values()].filter(({ stock }) => stock.animal).length;
+  }
+
+  /** Notes what is about to be sent. */
+  ask(article: Article, wanted: Stock): void {
+    article.wanted = wanted;
+  }
+
+  /** Notes that it was answered as it had to be, with what the answers show. */
+  acknowledge(article: Article, shown: readonly (ShownAnimal | ShownOrder)[]): void {
+    const stock = article.wanted as Stock;
+    article.stock = stock;
+    article.wanted = undefined;
+    this.acknowledged++;
+    for (const one of shown) {
+      if ("petId" in one) {
+        if (!article.orderIds.includes(one.id)) article.orderIds.push(one.id);
+        const last = { petId: article.id, status: stock.orders.at(-1) };
+        if (one.petId !== last.petId || one.status !== last.status) this.#tell(article, "was acknowledged as", one);
+      } else {
+        this.#identify(article, one.id);
+        if (!isSame(withoutId(one), stock.animal)) this.#tell(article, "was acknowledged as", one);
+      }
+    }
+  }
+
+  /** Compares with all that the store has after a kill, which counts from now on. */
+  look(animals: readonly ShownAnimal[], orders: readonly ShownOrder[]): void {
+    const byName = Map.groupBy(animals, ({ name }) => name);
+    for (const { name } of animals) if (!this.#articles.has(name)) this.violations.push(`a stranger is there: ${name}`);
+    const byAnimal = Map.groupBy(orders, ({ petId }) => petId);
+    for (const article of this.#articles.values()) {
+      const [found, twin] = byName.get(article.name) ?? [];
+      if (twin) this.violations.push(`${article.name} is there twice`);
+      if (found) this.#identify(article, found.id);
+      const own = byAnimal.get(article.id ?? "none") ?? [];
+      byAnimal.delete(article.id ?? "none");
+      this.#compare(article, { animal: found && withoutId(found), orders: own.map(({ status }) => status) });
+      const ids = own.map(({ id }) => id);
+      if (article.orderIds.some((id, index) => ids[index] !== id)) {
+        this.#tell(article, "had other orders:", article.orderIds);
+      }
+      article.orderIds.splice(0, Number.POSITIVE_INFINITY, ...ids);
+    }
+    for (const petId of byAnimal.keys()) this.violations.push(`orders for ${petId} are there, which nobody sent`);
+  }
+
+  #compare(article: Article, found: Stock): void {
+    const { stock, wanted } = article;
+    if (!isSame(found, stock) && !(wanted && isSame(found, wanted))) {
+      const or = wanted ? ` or, whole, ${JSON.stringify(wanted)}` : "";
+      this.violations.push(
+        `${article.name} (id ${article.id}) has to be ${JSON.stringify(stock)}${or}, and is ${JSON.stringify(found)}`,
+      );
+    }
+    article.stock = found;
+    article.wanted = undefined;
+  }
+
+  #identify(article: Article, id: string): void {
+    if (article.id !== undefined && article.id !== id) this.#tell(article, "has another id:", id);
+    article.id = id;
+    this.#claim(id, article.name);
+  }
+
+  #tell({ name, id, stock }: Article, what: string, shown: unknown): void {
+    this.violations.push(`${name} (id ${id}, ${JSON.stringify(stock)}) ${what} ${JSON.stringify(shown)}`);
+  }
+}
+
+function withoutId({ name, categoryId, status }: ShownAnimal): SentAnimal {
+  return status === undefined || status === null ? { name, categoryId } : { name, categoryId, status };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return Bun.deepEquals(one, other, true);
+}

@@ -1,0 +1,35 @@
+// The check is checked: each thing that does not fit together has to be noticed.
+import { Database } from "bun:sqlite";
+import { beforeEach, expect, test } from "bun:test";
+import { migrations } from "../../src/storage/migrations.ts";
+import { misfits } from "./shop-rows.ts";
+
+let store: Database;
+beforeEach(() => {
+  store = new Database(":memory:");
+  for (const { sqlite } of migrations) store.run(sqlite);
+  store.run(`
+    INSERT INTO pets (id, name, category_id, status) VALUES (1, 'shop 1', 5, 'pending'), (2, 'shop 2', 5, NULL);
+    INSERT INTO pet_status_changes (pet_id, number, at, to_status, cause) VALUES (1, 1, 0, 'sold', 'updated'), (1, 2, 0, 'pending', 'updated');
+    INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (1, 'placed', 0, 1), (1, 'cancelled', 0, 1);
+  `);
+});
+
+const found = () => misfits(<R>(sql: string) => store.query<R, []>(sql).all());
+
+test("a store in which all fits together has no misfits", () => {
+  expect(found()).toEqual([]);
+});
+
+test.each([
+  ["UPDATE pets SET status = 'sold' WHERE id = 1", "1: its history ends with another status"],
+  ["UPDATE pets SET status = 'sold' WHERE id = 1", "1: an order is open, and the animal is not pending"],
+  ["UPDATE pets SET status = NULL WHERE id = 1", "1: its history ends with another status"],
+  ["DELETE FROM pets WHERE id = 1", "1: it is gone, and its history is there"],
+  ["DELETE FROM pets WHERE id = 1", "1: an order is open, and the animal is not pending"],
+  ["DROP INDEX store_orders_open; UPDATE store_orders SET status = 'placed'", "1: it has two open orders"],
+  ["UPDATE category_animals SET animals = 3", "5: the animals of this category are counted wrongly"],
+])("%s is noticed: %s", (change, misfit) => {
+  store.run(change);
+  expect(found()).toContain(misfit);
+});

@@ -1,0 +1,40 @@
+import type { ShownAnimal } from "./ledger.ts";
+import type { ShownOrder } from "./shop-ledger.ts";
+
+/** Reads rows of the store. */
+type Read = <R>(sql: string) => R[];
+
+/** All animals of the shop and all orders, in the order of their ids, which are digits as in an answer. */
+export function shopRows(read: Read): [ShownAnimal[], ShownOrder[]] {
+  return [
+    read(`
+      SELECT CAST(id AS TEXT) AS id, name, CAST(category_id AS TEXT) AS categoryId, status FROM pets
+      WHERE name LIKE 'shop %' ORDER BY pets.id
+    `),
+    read(`
+      SELECT CAST(id AS TEXT) AS id, CAST(pet_id AS TEXT) AS petId, status FROM store_orders ORDER BY store_orders.id
+    `),
+  ];
+}
+
+/** What of the store does not fit together, in words. */
+export function misfits(read: Read): string[] {
+  const wrong = {
+    "its history ends with another status": `
+      SELECT id FROM pets JOIN pet_status_changes AS change ON change.pet_id = pets.id
+      WHERE change.to_status IS NOT pets.status
+        AND change.number = (SELECT max(number) FROM pet_status_changes WHERE pet_id = pets.id)`,
+    "it is gone, and its history is there": `
+      SELECT pet_id AS id FROM pet_status_changes WHERE pet_id NOT IN (SELECT id FROM pets)`,
+    "an order is open, and the animal is not pending": `
+      SELECT pet_id AS id FROM store_orders
+      WHERE status = 'placed' AND (SELECT status FROM pets WHERE id = pet_id) IS NOT 'pending'`,
+    "it has two open orders": `
+      SELECT pet_id AS id FROM store_orders WHERE status = 'placed' GROUP BY pet_id HAVING count(*) > 1`,
+    "the animals of this category are counted wrongly": `
+      SELECT category_id AS id FROM (
+        SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id
+        EXCEPT SELECT category_id, animals FROM category_animals)`,
+  };
+  return Object.entries(wrong).flatMap(([what, sql]) => read<{ id: number }>(sql).map(({ id }) => `${id}: ${what}`));
+}

@@ -1,0 +1,119 @@
+import type { Answer, Client } from "./client.ts";
+import { readExactly, type SentAnimal, type ShownAnimal } from "./ledger.ts";
+import { createBody } from "./load.ts";
+import { Random } from "./random.ts";
+import type { Article, ShopLedger, ShownOrder, Stock } from "./shop-ledger.ts";
+
+const TILLS = 8;
+const ARTICLES_PER_TILL = 3;
+
+/** What can be done with an animal: one request or more at once, and the statuses of their answers in ascending order. */
+interface Move {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly answers: readonly number[];
+  /** What it comes to. */
+  readonly wanted: Stock;
+}
+
+/** The tills of a shop. Each adds animals of its own, changes, orders, sells, takes back and deletes them. */
+export class Trade {
+  readonly #ledger: ShopLedger;
+  readonly #tills: readonly { readonly random: Random; readonly articles: Article[] }[];
+
+  constructor(seed: number, ledger: ShopLedger) {
+    this.#ledger = ledger;
+    this.#tills = Array.from({ length: TILLS }, (_, till) => ({
+      random: new Random(seed + till),
+      articles: Array.from({ length: ARTICLES_PER_TILL }, () => ledger.begin()),
+    }));
+  }
+
+  /** All tills at once, until the service is gone. */
+  async untilGone(client: Client, isGone: () => boolean): Promise<void> {
+    await Promise.all(
+      this.#tills.map(async ({ random, articles }) => {
+        do {
+          for (const [index, { id, stock }] of articles.entries()) {
+            if (id !== undefined && !stock.animal) articles[index] = this.#ledger.begin();
+          }
+        } while (await this.#move(client, random.pick(articles), random, isGone));
+      }),
+    );
+  }
+
+  /** Does something with an animal. False if the service did not answer whole. */
+  async #move(client: Client, article: Article, random: Random, isGone: () => boolean): Promise<boolean> {
+    const { method, path, body, answers, wanted } = random.pick(movesOf(article, random));
+    this.#ledger.ask(article, wanted);
+    const sent = await Promise.allSettled(answers.map(() => client.call(method, path, body)));
+    const answered = sent.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const isWhole = answered.length === answers.length;
+    const statuses = answered.map(({ status }) => status).toSorted((one, other) => one - other);
+    const isRight = isWhole ? Bun.deepEquals(statuses, answers) : statuses.every((status) => answers.includes(status));
+    const problem = `${method} ${path} ${body ?? ""} of ${JSON.stringify(article.stock)}`;
+    if (!isWhole && !isGone()) this.#ledger.violations.push(`a running service did not answer ${problem}`);
+    if (!isRight) {
+      this.#ledger.violations.push(`${problem} was answered with ${answered.map(({ text }) => text).join(" and ")}`);
+    } else if (answered.length > 0) this.#ledger.acknowledge(article, answered.flatMap(shownIn));
+    return isRight && isWhole && answered.every(({ text }) => text !== undefined);
+  }
+}
+
+function shownIn({ status, text = "" }: Answer): (ShownAnimal | ShownOrder)[] {
+  return status < 300 && text !== "" ? [readExactly(text) as ShownAnimal | ShownOrder] : [];
+}
+
+function movesOf({ name, id, orderIds, stock }: Article, random: Random): Move[] {
+  const { animal, orders } = stock;
+  if (!animal || id === undefined) {
+    const added: SentAnimal = { name, categoryId: random.int64(), status: "available" };
+    return [
+      { method: "POST", path: "/pets", body: createBody(added), answers: [201], wanted: { ...stock, animal: added } },
+    ];
+  }
+  const path = `/pets/${id}`;
+  const update = (change: Partial<SentAnimal>): Move => {
+    const categoryId = random.int64(); // two fields at once, where there is a status
+    const status = change.status === undefined ? "" : `,"status":"${change.status}"`;
+    const body = `{"categoryId":${categoryId}${status}}`;
+    return {
+      method: "PATCH",
+      path,
+      body,
+      answers: [200],
+      wanted: { animal: { ...animal, categoryId, ...change }, orders },
+    };
+  };
+  const order = (act: string, status: string, becomes: string): Move => ({
+    method: "POST",
+    path: `/store/orders/${orderIds.at(-1)}/${act}`,
+    answers: [200],
+    wanted: { animal: { ...animal, status }, orders: [...orders.slice(0, -1), becomes] },
+  });
+  if (orders.at(-1) === "placed") {
+    return [
+      order("confirm", "sold", "confirmed"),
+      order("cancel", "available", "cancelled"),
+      update({}),
+      { method: "DELETE", path, answers: [409], wanted: stock },
+    ];
+  }
+  const remove: Move = { method: "DELETE", path, answers: [204], wanted: { animal: undefined, orders } };
+  if (animal.status === "available") {
+    // Twice at once: only one can succeed.
+    const place: Move = {
+      method: "POST",
+      path: "/store/orders",
+      body: `{"petId":${id}}`,
+      answers: [201, 409],
+      wanted: { animal: { ...animal, status: "pending" }, orders: [...orders, "placed"] },
+    };
+    return [place, place, place, update({ status: "pending" }), update({ status: "sold" }), remove];
+  }
+  if (animal.status === "pending") return [update({ status: "available" }), update({ status: "sold" }), remove];
+  return orders.at(-1) === "confirmed"
+    ? [order("return", "available", "returned"), update({}), remove]
+    : [update({}), remove];
+}
