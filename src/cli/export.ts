@@ -1,6 +1,7 @@
 import { PetExportStore } from "../domains/pets/pets.export.store.ts";
 import { animalWriter, type Format, fileHead } from "../domains/pets/pets.files.ts";
 import { asFileError, FileError, writeNewFile } from "../files/new-file.ts";
+import { StorageUnavailable } from "../storage/storage.ts";
 import { openExistingStorage } from "../store.ts";
 import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
 import { type Command } from "./command.ts";
@@ -20,13 +21,14 @@ export const exportCommand: Command = {
   run: async (given, { config, folder, output, showStatus, stop }) => {
     const { path, format } = readAnimalFile(given, folder);
     const progress = new Progress(showStatus);
+    const rest = path === undefined ? "What was written is a part." : "The file was not written.";
     const storage = await openExistingStorage(config);
     try {
       const store = new PetExportStore(storage);
       const expected = showStatus ? Number(await store.count()) : 0;
       let animals = 0;
       const onProgress = (count: number) => {
-        if (stop.aborted) throw new FileError("It was stopped. The file was not written.");
+        if (stop.aborted) throw new FileError(`It was stopped. ${rest}`);
         animals += count;
         progress.report("Writing", animals, Math.min(1, animals / expected));
       };
@@ -42,6 +44,9 @@ export const exportCommand: Command = {
         text: `Wrote ${counted(animals)} to ${file} ${pace(animals, seconds)}.`,
         isBesideOutput: path === undefined,
       };
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
+      throw new FileError(`The store failed: ${error.message.replace(/\.$/, "")}. ${rest}`, { cause: error });
     } finally {
       progress.end();
       await storage.close();

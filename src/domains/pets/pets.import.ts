@@ -51,10 +51,12 @@ export async function importAnimals(
   options: ImportOptions,
 ): Promise<ImportResult> {
   const done = { before: 0, added: 0 };
+  let isStaged = false;
   try {
     const { faults, staged, digest, bytes } = await stageAnimals(store, source, options);
     const position = options.inParts ? await store.position(digest) : start;
     await store.checkIds(faults, position);
+    isStaged = true;
     done.before = Number(position.animals);
     if (faults.total > 0) return { ...done, faults };
     const report = () => options.onProgress({ bytes, staged, added: done.before + done.added });
@@ -72,7 +74,8 @@ export async function importAnimals(
       await Bun.sleep(PAUSE); // for the writes of others
     }
   } catch (error) {
-    throw explain(error, options, done.before + done.added);
+    // What is lost while animals are staged is lost with the stage: none of them was to be in the store yet.
+    throw explain(error, options, done.before + done.added, isStaged && error instanceof CommitUnknown);
   }
 }
 
@@ -113,14 +116,14 @@ function requireGo(stop: AbortSignal): void {
   if (stop.aborted) throw new Stopped();
 }
 
-function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number): unknown {
+function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number, isUnknown: boolean): unknown {
   const reason = reasonOf(error, stop);
   if (reason === undefined) return error;
   const rest =
     inParts && kept > 0
       ? `${kept} animals of the file are in the store; the same command goes on behind them.`
       : "Nothing was added.";
-  if (error instanceof CommitUnknown) {
+  if (isUnknown) {
     return new ImportFailed(`${reason} What was being added may be in the store, or not: look there first.`, {
       cause: error,
     });
@@ -130,7 +133,7 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number)
 
 function reasonOf(error: unknown, stop: AbortSignal): string | undefined {
   if (error instanceof Stopped || (stop.aborted && (error as Error).name === "AbortError")) return "It was stopped.";
-  if (error instanceof StorageUnavailable) return `The store failed: ${error.message}.`;
+  if (error instanceof StorageUnavailable) return `The store failed: ${error.message.replace(/\.$/, "")}.`;
   if (error instanceof ChangedMeanwhile) return `The store was changed meanwhile. ${error.message}`;
   return error instanceof FileError ? error.message : undefined;
 }

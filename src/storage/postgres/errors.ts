@@ -28,5 +28,7 @@ export function endsConnection(error: unknown): boolean {
 /** The error of the port for an error of the driver. */
 export function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageUnusable) return error;
+  if (isConflict(error))
+    return new StorageUnavailable("Other writes were in the way, again and again.", { cause: error });
   return postgresCode(error) === "" ? error : new StorageUnavailable((error as Error).message, { cause: error });
 }

@@ -252,4 +252,25 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     await Promise.all(Array.from({ length: 30 }, () => [one.write(increment), other.write(increment)]).flat());
     expect((await one.first(read))?.name).toBe("60");
   });
+
+  test("runs a transaction again that others were in the way of, also where it takes longer than it may wait", async () => {
+    const server = await startServer();
+    const storage = await open(server.url());
+    await storage.write(() => all(addCategory, 1, "0"));
+    const read = statement<PetRow>("SELECT name FROM categories WHERE id = 1");
+    const write = statement("UPDATE categories SET name = $1 WHERE id = 1");
+    let sleeps = 0;
+    const written = storage.write(function* () {
+      const row = yield* first(read);
+      if (sleeps < 2) yield* all(statement(`SELECT ${++sleeps} AS slept FROM pg_sleep(3)`));
+      yield* all(write, `${row?.name}, then 1`);
+    });
+    for (const round of [1, 2]) {
+      const sleeping = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT ${round} %'`;
+      while ((await server.run(sleeping)).length === 0);
+      await server.run(`UPDATE categories SET name = '${round}'`);
+    }
+    await written;
+    expect([sleeps, (await storage.first(read))?.name]).toEqual([2, "2, then 1"]);
+  });
 });

@@ -14,6 +14,8 @@ import type { Link } from "./link.ts";
 
 /** How long a transaction may wait and be tried again before it is given up, in milliseconds. */
 const DEADLINE = 5_000;
+/** A transaction may be tried so often also where that takes longer: an import takes longer than the deadline itself. */
+const LEAST_ATTEMPTS = 5;
 /** The longest time between two attempts, in milliseconds. */
 const LONGEST_PAUSE = 50;
 
@@ -70,13 +72,14 @@ export class Transactions {
   }
 
   async #runAgain<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
-    for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    for (let attempt = 2; ; attempt++) {
       try {
         return await this.#attempt(body, deadline);
       } catch (error) {
-        if (!mayRunAgain(error) || performance.now() > deadline) throw error;
+        const isLate = performance.now() > deadline && (attempt >= LEAST_ATTEMPTS || !isConflict(error));
+        if (!mayRunAgain(error) || isLate) throw error;
       }
-      await Bun.sleep(Math.random() * pause);
+      await Bun.sleep(Math.random() * Math.min(2 ** (attempt - 2), LONGEST_PAUSE));
     }
   }
 
