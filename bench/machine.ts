@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { existsSync, readFileSync } from "node:fs";
-import { cpus, release, totalmem } from "node:os";
+import { cpus, getPriority, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 
 /** The core of the measured server, and the one of everything that puts load on it. */
@@ -20,6 +20,9 @@ export function describeMachine(
     ["Date", new Date().toISOString().slice(0, 10)],
     ["Processor", `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores`],
     ["Memory", `${Math.round(totalmem() / 2 ** 30)} GiB`],
+    // An idle machine has the measurement's own threads only: two or three.
+    ["Threads that wanted a core in the last 15 minutes, on average", loadavg()[2]?.toFixed(1) ?? "unknown"],
+    ["Priority of the measurement (nice)", String(getPriority())],
     ["Kernel", `Linux ${release()}`],
     ["Service", firstLine(["git", "-C", service, "describe", "--always", "--dirty"])],
     ["Bun", Bun.version],

@@ -3,7 +3,7 @@
 // All tests that have to pass on either engine run once more on PostgreSQL. Behind each run, all that the
 // services under test have said is searched for keys.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,9 @@ import { ensureBun } from "./ensure-bun.mjs";
 ensureBun();
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bun = join(root, "node_modules/.bin/bun");
-const folder = mkdtempSync(join(tmpdir(), "petstore-junit-"));
+/** All that a run leaves behind, so that it can be removed: reports, and the stores of services that were killed. */
+const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
+chmodSync(folder, 0o711); // PostgreSQL, which does not run as root, has its place in it too
 /** What is the same for a client, whatever the engine. */
 const onEitherEngine =
   /^(src\/(domains|retries)\/|src\/limits\/limits\.store\.|test\/(every-operation|paging|protocol|telemetry)\.test\.ts$)/;
@@ -64,6 +66,8 @@ function run(name, words, environment) {
   const report = join(folder, `${name}.xml`);
   const evidence = join(folder, name);
   mkdirSync(evidence);
+  const temporary = mkdtempSync(join(folder, "tmp-"));
+  chmodSync(temporary, 0o711);
   const { status } = spawnSync(
     bun,
     [
@@ -75,7 +79,11 @@ function run(name, words, environment) {
       `--reporter-outfile=${report}`,
       ...words,
     ],
-    { cwd: root, stdio: "inherit", env: { ...process.env, ...environment, TEST_EVIDENCE: evidence } },
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, ...environment, TEST_EVIDENCE: evidence, TMPDIR: temporary },
+    },
   );
   const search = spawnSync(bun, ["scripts/search-evidence.ts", evidence], { cwd: root, stdio: "inherit" });
   const xml = existsSync(report) ? readFileSync(report, "utf8") : "";

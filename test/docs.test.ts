@@ -11,7 +11,9 @@ const documents = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "deploy/README.md",
-  ...["decisions", "errors", "operating", "performance", "reliability", "status"].map((name) => `docs/${name}.md`),
+  ...["decisions", "errors", "operating", "performance", "reliability", "scale", "status"].map(
+    (name) => `docs/${name}.md`,
+  ),
 ];
 
 /** The lines of all shell blocks of a document; a line that ends with a backslash goes on in the next. */

@@ -5,6 +5,7 @@ import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { openStorage } from "../src/store.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { stopwatch } from "./harness/run-queue.ts";
 import { Client } from "./torture/client.ts";
 import { environment } from "./torture/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "./torture/ledger.ts";
@@ -45,18 +46,19 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     const { key, record, accounts, account, close } = await newAccount();
     for (const program of programs) expect(await status(program, key)).toBe(200);
 
-    const changed = performance.now();
+    const pids = programs.map(({ child }) => child.pid);
+    const sinceChanged = stopwatch(...pids);
     await accounts.setPlan(account.id, "pro", undefined);
     for (const { base } of programs) {
       const limit = async () => (await new Client(base, key).call("GET", "/pets")).headers.get("x-ratelimit-limit");
       while ((await limit()) !== "300") await Bun.sleep(5);
     }
-    expect(performance.now() - changed).toBeLessThan(EVERYWHERE_WITHIN);
+    expect(sinceChanged()).toBeLessThan(EVERYWHERE_WITHIN);
 
-    const revoked = performance.now();
+    const sinceRevoked = stopwatch(...pids);
     await accounts.revokeKey(record.id, Date.now());
     for (const program of programs) while ((await status(program, key)) !== 401) await Bun.sleep(5);
-    expect(performance.now() - revoked).toBeLessThan(EVERYWHERE_WITHIN);
+    expect(sinceRevoked()).toBeLessThan(EVERYWHERE_WITHIN);
     await close();
     for (const program of programs) expect(await program.end()).toBe(0);
   });

@@ -33,6 +33,7 @@ const more = `
   INSERT INTO key_bans (key_id, ends_at, level, ends_after, boot) VALUES ('key_1', 9223372036854775807, 2, 1, 7);
   INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
     VALUES (4102444800, 'listPets', 'key_1', 'acc_1', 3, 4);
+  INSERT INTO deleted_pets (id) VALUES (9007199254740999);
   INSERT INTO imports (digest, line, animals) VALUES ('abc', 10, 9);
   INSERT INTO limit_windows (account_id, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
     VALUES ('acc_1', 1, 2, 3, 4, 5, 6);

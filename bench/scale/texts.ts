@@ -11,7 +11,7 @@ thread. Nothing is pinned to a core. With two cores there is room for about one 
 4 processes cannot answer more than 1 by much: what shows how far it goes on a larger machine is the processor time that
 an answer takes of each of the three, in microseconds. It is read from \`/proc/PID/stat\` before and after each round, of
 all processes together, for PostgreSQL with its background work. It is more than on a machine with cores to spare, where
-less is switched and caches are warm.
+less is switched and caches are warm. The last table tells how busy the machine was, with others' work too.
 
 Contestants take turns (A B C A B C), so that what else the machine does falls on all of them; before the first turn each
 is warmed up. The others are paused meanwhile (\`SIGSTOP\`). Each has its own copy of the store in one PostgreSQL server

@@ -101,6 +101,7 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...(body && method === "GET" ? ["a GET operation has no body."] : []),
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice.`),
     ...preconditionFaults(operation),
+    ...entityTagFaults(operation, operations),
     ...parameterFaults(operation),
     ...pagingFaults(operation),
     ...deprecationFaults(operation, operations),
@@ -119,6 +120,14 @@ function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
     ...(ifMatch && !canFail ? [`it honours If-Match without the error ${preconditionFailed.code}.`] : []),
     ...(canFail && !ifMatch ? [`it has the error ${preconditionFailed.code} without honouring If-Match.`] : []),
   ];
+}
+
+/** Whoever changes a resource learns its entity tag as whoever reads it does. */
+function entityTagFaults({ method, answer }: Operation, operations: readonly Operation[]): string[] {
+  const isRead = operations.some((other) => other.method === "GET" && other.answer.schema === answer.schema);
+  return method !== "GET" && isRead && !answer.entityTag
+    ? ["it answers with what a GET shows, and has no entityTag."]
+    : [];
 }
 
 function propertiesOf(schema: TSchema | undefined): string[] {

@@ -40,7 +40,14 @@ const createToy = defineOperation({
   path: "/toys",
   scope: "write",
   body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
-  answer: { status: 201, description: "The toy.", schema: Toy, examples: { "A ball": ball }, location: "/toys/{id}" },
+  answer: {
+    status: 201,
+    description: "The toy.",
+    schema: Toy,
+    examples: { "A ball": ball },
+    location: "/toys/{id}",
+    entityTag: true,
+  },
 });
 
 const getToy = defineOperation({
@@ -130,6 +137,12 @@ describe("it is a fault of an operation", () => {
 
   test("to read with a body", () => {
     expect(faultsAfter(listToys, { body: createToy.body })).toEqual(["listToys: a GET operation has no body."]);
+  });
+
+  test("to answer a change with what a GET shows, but without its entity tag", () => {
+    expect(faultsAfter(createToy, { answer: { ...createToy.answer, entityTag: undefined } })).toEqual([
+      "createToy: it answers with what a GET shows, and has no entityTag.",
+    ]);
   });
 
   test("to honour If-Match without its error, to have that error for nothing, or to read with it", () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadLimits } from "../../src/http/load.ts";
 import { longForm } from "../harness/form.ts";
-import { hadProcessor } from "../torture/run-queue.ts";
+import { hadProcessor } from "../harness/run-queue.ts";
 import { animal, CALM, LENGTH, Measured } from "./measured.ts";
 
 /** The promises: what is left of the best goodput, and the seconds to be normal again. */

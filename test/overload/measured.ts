@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { LoadLimits } from "../../src/http/load.ts";
-import { hadProcessor, waitedForProcessor } from "../torture/run-queue.ts";
+import { hadProcessor, waitedForProcessor } from "../harness/run-queue.ts";
 import { LoadedService } from "./loaded-service.ts";
 import type { LoadOrder, LoadReport } from "./open-loop.ts";
 

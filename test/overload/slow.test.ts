@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { longForm, rounds } from "../harness/form.ts";
 import { eventually } from "../harness/program.ts";
-import { waitedForProcessor } from "../torture/run-queue.ts";
+import { waitedForProcessor } from "../harness/run-queue.ts";
 import { LoadedService } from "./loaded-service.ts";
 import { SlowClients, type SlowKind, slowKinds } from "./slow-clients.ts";
 

@@ -229,7 +229,7 @@ const revokeKey = defineOperation({
   tag: account,
   summary: "Revoke a key",
   description:
-    "Ends a key of one's own account for good, at once; again is no error. It may be the calling key, unless no other " +
+    "Ends a key of one's own account for good, at once. The key is still listed, so again is no error. It may be the calling key, unless no other " +
     "key with the scope `admin` is valid as long.",
   stability: "experimental",
   testPanel: false,

@@ -180,7 +180,7 @@ const deleteCategory = defineOperation({
   description:
     "Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that " +
     "category first, all of them or, if the request fails, none. The service does not assign the identifier again. " +
-    "With `If-Match` it deletes only a category that nobody has renamed meanwhile.",
+    "With `If-Match` it deletes only a category that nobody has renamed meanwhile. Sent again, it finds no category: 404.",
   stability: "beta",
   testPanel: false,
   scope: "write",

@@ -106,6 +106,16 @@ const params = {
   otherwise: orderNotFound,
 };
 
+/** What an operation answers that changes an order. */
+const answerOf = (example: string, order: StoreOrder) =>
+  ({
+    status: 200,
+    description: "The order as it is now.",
+    schema: StoreOrder,
+    examples: { [example]: order },
+    entityTag: true,
+  }) as const;
+
 const listStoreOrders = defineOperation({
   name: "listStoreOrders",
   method: "GET",
@@ -159,6 +169,7 @@ const placeStoreOrder = defineOperation({
     schema: StoreOrder,
     examples: { "With a reference": placed, "Without a reference": bare },
     location: "/store/orders/{id}",
+    entityTag: true,
   },
   errors: [petNotAvailable, orderedPetNotFound],
 });
@@ -191,7 +202,7 @@ const confirmStoreOrder = defineOperation({
   testPanel: true,
   scope: "write",
   params,
-  answer: { status: 200, description: "The order.", schema: StoreOrder, examples: { "A confirmed order": confirmed } },
+  answer: answerOf("A confirmed order", confirmed),
   errors: [orderNotFound, orderNotOpen],
 });
 
@@ -206,7 +217,7 @@ const cancelStoreOrder = defineOperation({
   testPanel: true,
   scope: "write",
   params,
-  answer: { status: 200, description: "The order.", schema: StoreOrder, examples: { "A cancelled order": cancelled } },
+  answer: answerOf("A cancelled order", cancelled),
   errors: [orderNotFound, orderNotOpen],
 });
 
@@ -221,7 +232,7 @@ const returnStoreOrder = defineOperation({
   testPanel: true,
   scope: "write",
   params,
-  answer: { status: 200, description: "The order.", schema: StoreOrder, examples: { "A returned order": returned } },
+  answer: answerOf("A returned order", returned),
   errors: [orderNotFound, orderNotConfirmed, orderedPetNotFound],
 });
 

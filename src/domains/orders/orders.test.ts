@@ -72,6 +72,21 @@ describe("placeStoreOrder", () => {
     expect(await statusOfPet(petId)).toBe("pending");
   });
 
+  test("tells the entity tag that a read gives, as whatever changes the order does", async () => {
+    const tags = new Set<string | null>();
+    const expectTag = async ({ status, json, headers }: Reply) => {
+      expect([status, headers.get("etag")]).toEqual([status, (await get(json.id)).headers.get("etag")]);
+      tags.add(headers.get("etag"));
+    };
+    const first = await place({ petId: await addPet("available") });
+    await expectTag(first);
+    await expectTag(await confirm(first.json.id));
+    await expectTag(await giveBack(first.json.id));
+    const second = await place({ petId: first.json.petId });
+    await expectTag(await cancel(second.json.id));
+    expect([tags.size, tags.has(null)]).toEqual([4, false]);
+  });
+
   test("needs no reference, and keeps one as it is", async () => {
     expect(await placeForNewPet()).not.toHaveProperty("reference");
     for (const reference of ["x", " 7\n", "🐕".repeat(255), "Vo\u0308gel"]) {

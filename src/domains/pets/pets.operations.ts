@@ -264,7 +264,7 @@ const deletePet = defineOperation({
   summary: "Delete an animal",
   description:
     "Deletes an animal and the history of its status. The service never gives its `id` again. With `If-Match` it deletes " +
-    "only an animal that nobody has changed meanwhile.",
+    "only an animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.",
   stability: "beta",
   testPanel: false,
   scope: "write",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { type Migration, migrations } from "../migrations.ts";
+import type { Migration } from "../migrations/migration.ts";
+import { migrations } from "../migrations.ts";
 import { StorageUnusable } from "../storage.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";

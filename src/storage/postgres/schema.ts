@@ -1,4 +1,5 @@
-import { migrations as allMigrations, type Migration } from "../migrations.ts";
+import type { Migration } from "../migrations/migration.ts";
+import { migrations as allMigrations } from "../migrations.ts";
 import { type Statement, StorageUnusable } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";

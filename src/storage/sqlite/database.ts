@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { migrations as allMigrations, type Migration } from "../migrations.ts";
+import type { Migration } from "../migrations/migration.ts";
+import { migrations as allMigrations } from "../migrations.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage.ts";
 import { makeFolder } from "./disk.ts";
 

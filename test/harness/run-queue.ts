@@ -13,6 +13,19 @@ export function hadProcessor(pid: number): number {
   return scheduled(pid, 0);
 }
 
+/**
+ * Measures from now on, in milliseconds. The time for which this process, or one of those given, waited for
+ * a processor is not held against the service.
+ */
+export function stopwatch(...pids: number[]): () => number {
+  const started = performance.now();
+  const watched = [process.pid, ...pids].map((pid) => ({ pid, before: waitedForProcessor(pid) }));
+  return () => {
+    const waits = watched.map(({ pid, before }) => Math.max(0, waitedForProcessor(pid) - before)); // one may have ended
+    return performance.now() - started - waits.reduce((sum, wait) => sum + wait, 0);
+  };
+}
+
 function scheduled(pid: number, field: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[field]) / 1_000_000;
