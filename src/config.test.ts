@@ -56,6 +56,9 @@ test.each([
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "https://traces.test/?key=hunter2", "an absolute http or https address"],
   ["OTEL_EXPORTER_OTLP_HEADERS", "Authorization: hunter2", "name=value"],
   ["PETSTORE_BASE_URL", "https://me:hunter2@shop.test/v1", "an absolute http or https address"],
+  ["PETSTORE_BASE_URL", "postgres://petstore:hunter2/3@db.test/petstore", "an absolute http or https address"],
+  ["PETSTORE_HOST", "petstore:hunter2@db.test:5432", "a host name or an IP address"],
+  ["PETSTORE_HOST", "//hunter2@db.test", "a host name or an IP address"],
   ["PETSTORE_PORT", "postgres://petstore:hunter2@db.test/petstore", "a whole number"],
 ])("a fault of %s does not tell the password in %s", (name, text, expected) => {
   const read = () => readConfig({ [name]: text });

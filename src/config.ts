@@ -161,9 +161,12 @@ export const settings = {
   }),
 };
 
-/** True for an address with credentials, which nothing but a database and the like takes; it may be in the wrong place. */
+/**
+ * True for what may be an address with credentials, whole or in part, which nothing but a database and the like takes;
+ * it may be in the wrong place. A password may hold any character.
+ */
 function holdsPassword(text: string): boolean {
-  return /\/\/[^/]*@/.test(text);
+  return /(:|\/\/).*@/s.test(text);
 }
 
 /** The settings, parsed. */

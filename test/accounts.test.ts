@@ -150,6 +150,7 @@ describe("accounts and keys", () => {
     const { status, stdout, stderr } = await runCommand(dataDir, words, settings);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("Usage: npm run --silent petstore -- ");
+    expect(stdout).not.toContain("\n\n\n");
   });
 });
 

@@ -14,7 +14,7 @@ export const serve: Command = {
   summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
   description:
     "With --workers, so many processes share the port; SIGHUP replaces them one after the other, without a lost request.\n" +
-    "They need a store that processes share: PETSTORE_DATABASE_URL.\n",
+    "They need a store that processes share: PETSTORE_DATABASE_URL.",
   options: { workers: { value: "N", meaning: "So many processes, on Linux. Without it, this one alone." } },
   run: async (given, terminal) => {
     const workers = readWorkers(given);

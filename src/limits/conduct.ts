@@ -33,6 +33,16 @@ export function banLength(level: number): number {
 }
 
 /**
+ * The ban to keep in place of one that ends later than it can, because it was given before the machine was started anew
+ * and while the wall clock was ahead; undefined for any other. Otherwise it would hold at each start until that end.
+ */
+export function correctedBan({ end, level }: Ban, opened: Moment): Ban | undefined {
+  const longest = banLength(level);
+  if (end.boot === opened.boot || end.wall - opened.wall <= longest) return undefined;
+  return { end: storedEnd(longest, opened), level };
+}
+
+/**
  * How one key behaves after a 429. A request that is denied before the time that the key was told
  * is a strike; enough strikes are a ban.
  */

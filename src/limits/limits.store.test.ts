@@ -88,6 +88,18 @@ describe("counts", () => {
     expect(await used()).toEqual({ minute: 1, day: 44 });
   });
 
+  test("of a minute are not replaced by those of one that has ended, whoever writes last and has more", async () => {
+    const [one, other] = [await start(), await start()];
+    for (let request = 0; request < 40; request++) await one.admit(caller);
+    clock.advance(MINUTE + 100);
+    await send(other, 5);
+    clock.advance(300);
+    await one.save();
+    expect(await used()).toEqual({ minute: 5, day: 40 });
+    await send(other, 34);
+    expect(await used()).toEqual({ minute: 39, day: 40 });
+  });
+
   test("of a new day are not lost to a process whose clock has not come to it, nor the other way", async () => {
     clock.advance(DAY / 2 - 1);
     const slow = new ManualClock(clock.now() - 10);
@@ -139,5 +151,38 @@ describe("bans", () => {
     clock.advance(DAY + HOUR);
     await untilBanned(other);
     expect((await standing()).nextBan).toBe(2 * 60);
+  });
+
+  describe("that were given while the wall clock was ten years ahead", () => {
+    beforeEach(async () => {
+      clock.setWall(NOON + 3_652 * DAY);
+      await untilBanned(await start());
+      clock.setWall(NOON);
+      clock.reboot();
+    });
+
+    test.each([2, 30, 400])("are replaced by a true one, and hold no more %d days later", async (days) => {
+      // Of a process that has not read the first one, and whose clock is right.
+      const ban = { end: { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id }, level: 1 };
+      await new LimitStore(storage).saveBans([[caller.keyId, ban]]);
+      clock.advance(days * DAY);
+      clock.reboot();
+      expect(await standing()).toMatchObject({ banEnds: undefined, nextBan: 60 });
+    });
+
+    test("hold once more, at the first start with the right clock", async () => {
+      const first = await start();
+      expect((await first.peek(caller)).banEnds).toBe((NOON + MINUTE) / 1000);
+      await first.save();
+      clock.advance(MINUTE / 2);
+      clock.reboot();
+      expect((await standing()).banEnds).toBe((NOON + MINUTE) / 1000);
+      for (const days of [2, 30, 400]) {
+        clock.advance(days * DAY);
+        expect((await standing()).banEnds).toBeUndefined();
+        clock.reboot();
+        expect((await standing()).banEnds).toBeUndefined();
+      }
+    });
   });
 });

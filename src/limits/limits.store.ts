@@ -1,6 +1,6 @@
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import { each, type Row, type Storage, statement } from "../storage/storage.ts";
-import type { Ban } from "./conduct.ts";
+import { type Ban, LONGEST_BAN } from "./conduct.ts";
 import type { Moment } from "./moment.ts";
 import { DAY, MINUTE, type WindowState } from "./windows.ts";
 
@@ -43,21 +43,22 @@ const mostOf = (day: string) => {
   return `CASE WHEN ${ours} > ${theirs} THEN ${ours} ELSE ${theirs} END`;
 };
 const isUnknownDay = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
-/** Two minutes of one machine that have a moment in common, the kept one with more requests. */
-const hasFullerMinute = `${kept}.boot = ${given}.boot
-  AND ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE} AND ${kept}.minute_used > ${given}.minute_used`;
-const ofFullerMinute = (column: string) =>
-  `${column} = CASE WHEN ${hasFullerMinute} THEN ${kept}.${column} ELSE ${given}.${column} END`;
+/** Of two minutes of one machine: the kept one is later as a whole, or has a moment in common and more requests. */
+const keepsMinute = `${kept}.boot = ${given}.boot AND (
+  ${kept}.minute_ends_after >= ${given}.minute_ends_after + ${MINUTE}
+  OR ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE} AND ${kept}.minute_used > ${given}.minute_used)`;
+const ofMinute = (column: string) =>
+  `${column} = CASE WHEN ${keepsMinute} THEN ${kept}.${column} ELSE ${given}.${column} END`;
 
 /**
  * Processes that share no limits share these rows all the same, so none may take from one what another has written:
- * of each day the larger count stays, and of two minutes that overlap the one with more requests. What one process
- * alone has written, it replaces: its counts of a day only grow, and its minutes do not overlap.
+ * of each day the larger count stays, of two minutes that overlap the one with more requests, of others the later one.
+ * What one process alone has written, it replaces: its counts of a day only grow, and its minutes do not overlap.
  */
 const writeWindows = statement(
   `INSERT INTO limit_windows (account_id, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
    ON CONFLICT (account_id) DO UPDATE SET
-     ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofFullerMinute).join(", ")},
+     ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofMinute).join(", ")},
      day = excluded.day, day_used = ${mostOf("day")},
      previous_day = excluded.previous_day, previous_day_used = ${mostOf("previous_day")},
      earlier_day = CASE WHEN ${isUnknownDay} THEN ${kept}.day ELSE excluded.earlier_day END,
@@ -67,10 +68,13 @@ const readBans = statement<BanRow>(
   `SELECT key_id, ends_at, ends_after, boot, level FROM key_bans
    WHERE ends_at > $1 OR (boot = $2 AND ends_after > $3)`,
 );
-/** True if the ban that is kept ends later than the one that is given ends, less so many milliseconds. */
+/**
+ * True if the ban that is kept ends later than the one that is given ends, less so many milliseconds. Where the wall
+ * clock decides, one that ends later than any ban can was given while that clock was ahead, and does not count.
+ */
 const keptBanEndsAfter = (less: number) => `CASE
   WHEN key_bans.boot = excluded.boot THEN key_bans.ends_after > excluded.ends_after - ${less}
-  ELSE key_bans.ends_at > excluded.ends_at - ${less} END`;
+  ELSE key_bans.ends_at > excluded.ends_at - ${less} AND key_bans.ends_at <= excluded.ends_at + ${LONGEST_BAN} END`;
 const ofLongerBan = (column: string) =>
   `${column} = CASE WHEN ${keptBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
 

@@ -3,7 +3,7 @@ import type { Admission, Caller, Limiter, Standing } from "../http/ports.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import type { Quota } from "../quota.ts";
 import { RecentMap } from "../recent-map.ts";
-import { type Ban, Conduct, strikesUntilBan } from "./conduct.ts";
+import { type Ban, Conduct, correctedBan, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
 import { type Moment, Moments } from "./moment.ts";
 import { Windows } from "./windows.ts";
@@ -56,11 +56,13 @@ export class MemoryLimiter implements Limiter {
     this.#addressQuota = addressQuota;
   }
 
-  /** A limiter that knows the bans of the store. */
+  /** A limiter that knows the bans of the store, and corrects those that end later than they can. */
   static async open(store: KeptLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
     for (const [keyId, ban] of await store.bans(limiter.#opened)) {
       limiter.#conducts.set(keyId, Conduct.restore(ban, limiter.#opened));
+      const corrected = correctedBan(ban, limiter.#opened);
+      if (corrected) limiter.#unsavedBans.set(keyId, corrected);
     }
     return limiter;
   }

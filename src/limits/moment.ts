@@ -67,7 +67,7 @@ export interface StoredEnd {
   readonly boot: number;
 }
 
-/** The end of what lasts for another `rest` milliseconds. */
+/** The end of what lasts for another `rest` milliseconds; negative where it has passed. */
 export function storedEnd(rest: number, { wall, monotonic, boot }: Moment): StoredEnd {
   return { wall: Math.ceil(wall + rest), monotonic: Math.ceil(monotonic + rest), boot };
 }

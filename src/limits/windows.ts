@@ -63,7 +63,7 @@ export class Windows {
   save(moment: Moment): WindowState {
     this.changed = false;
     return {
-      minuteEnd: storedEnd(Math.max(0, this.#minuteEnds - moment.monotonic), moment),
+      minuteEnd: storedEnd(this.#minuteEnds - moment.monotonic, moment),
       minuteUsed: this.#minuteUsed,
       day: this.#day,
       dayUsed: this.#dayUsed,

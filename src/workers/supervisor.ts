@@ -2,7 +2,7 @@ import type { Log } from "../telemetry/log.ts";
 import { joinMetrics } from "./joined-metrics.ts";
 import type { LineOutput } from "./line-output.ts";
 import { BEAT, type ListeningAt } from "./messages.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { type Silence, WorkerProcess } from "./worker-process.ts";
 
 /** A worker that ran for so long has not failed to start, in milliseconds. */
 const STEADY = 30_000;
@@ -11,8 +11,11 @@ const MOST_ENDS = 5;
 /** How long the second end in a row is waited after before it is replaced, in milliseconds; each further one twice as long. */
 const FIRST_PAUSE = 200;
 
-/** A worker that has said nothing for so many looks, `BEAT` apart, does nothing any more, though it is there. */
-const LONGEST_SILENCE = 15;
+/**
+ * A worker that has been silent for longer does nothing any more, though it is there. Before its first word it loads its
+ * program, which takes long on a small and busy machine.
+ */
+const LONGEST_SILENCE: Silence = { atFirst: 60, later: 15 };
 
 /** The workers cannot be kept running, in words for the operator. */
 export class WorkersFailed extends Error {
@@ -27,8 +30,8 @@ export interface SupervisorOptions {
   readonly output: LineOutput;
   readonly log: Log;
   readonly stop: AbortSignal;
-  /** Looks at which a worker may be silent: see `LONGEST_SILENCE`. */
-  readonly longestSilence?: number;
+  /** `LONGEST_SILENCE`, unless it is given. */
+  readonly longestSilence?: Silence;
 }
 
 /** Keeps a number of workers running that share one port. */
@@ -115,13 +118,9 @@ export class Supervisor {
       output,
       metricsOfAll: () => this.metrics(),
       silence: {
-        looks: longestSilence,
-        tell: () =>
-          log.warn("worker hangs, and is killed", {
-            worker: number,
-            pid: worker.pid,
-            seconds: (longestSilence * BEAT) / 1_000,
-          }),
+        ...longestSilence,
+        tell: (looks) =>
+          log.warn("worker hangs, and is killed", { worker: number, pid: worker.pid, seconds: (looks * BEAT) / 1_000 }),
       },
     });
     this.#running.add(worker);

@@ -7,6 +7,13 @@ const STOP_DEADLINE = 14_500;
 /** How long it may take to tell its metrics, in milliseconds. One that takes longer is left out. */
 const METRICS_DEADLINE = 1_000;
 
+/** For so many looks, `BEAT` apart, a worker may say nothing. */
+export interface Silence {
+  /** Before its first word, which it says when its program is loaded. */
+  readonly atFirst: number;
+  readonly later: number;
+}
+
 export interface WorkerOptions {
   readonly number: number;
   /** The words that start it. */
@@ -16,8 +23,8 @@ export interface WorkerOptions {
   readonly output: LineOutput;
   /** Gathers the metrics of all workers. */
   readonly metricsOfAll: () => Promise<string>;
-  /** Called when it has said nothing for so many looks, `BEAT` apart. It is then ended. */
-  readonly silence: { readonly looks: number; readonly tell: () => void };
+  /** How long it may say nothing, and what is called when it has been silent for longer. It is then ended. */
+  readonly silence: Silence & { readonly tell: (looks: number) => void };
 }
 
 /** One worker, seen from its supervisor. */
@@ -29,13 +36,14 @@ export class WorkerProcess {
   /** How it ended, in words. */
   readonly ended: Promise<string>;
   #isReady = false;
-  /** Looks since it was heard of last; undefined before it has said anything, as it does when its program is loaded. */
-  #silentFor: number | undefined;
+  /** Looks since it was started or heard of last. */
+  #silentFor = 0;
   readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
   readonly #questions = new Questions();
 
   constructor({ number, command, environment, output, metricsOfAll, silence }: WorkerOptions) {
     this.number = number;
+    let longestSilence = silence.atFirst;
     const ready = Promise.withResolvers<ListeningAt | undefined>();
     this.ready = ready.promise;
     this.#child = Bun.spawn([...command], {
@@ -46,6 +54,7 @@ export class WorkerProcess {
       serialization: "json",
       ipc: (message: FromWorker) => {
         this.#silentFor = 0;
+        longestSilence = silence.later;
         if (message.kind === "alive") return;
         if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
         else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
@@ -57,9 +66,9 @@ export class WorkerProcess {
     });
     // Looks are counted, not time: of an hour in which this process was stopped, or the machine asleep, one look remains.
     const watch = setInterval(() => {
-      if (this.#silentFor === undefined || ++this.#silentFor <= silence.looks) return;
+      if (++this.#silentFor <= longestSilence) return;
       clearInterval(watch);
-      silence.tell();
+      silence.tell(longestSilence);
       this.#child.kill("SIGKILL");
     }, BEAT);
     const copied = output.copy(this.#child.stdout);

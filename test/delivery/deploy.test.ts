@@ -119,7 +119,7 @@ describe("the unit of systemd", () => {
 
 describe.skipIf(!hasValkey)("alert rules and board", () => {
   const rules = parse(read("deploy/prometheus-alerts.yaml")) as {
-    groups: { rules: { alert: string; expr: string }[] }[];
+    groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
   };
   const alerts = rules.groups.flatMap((group) => group.rules);
   const board = JSON.parse(read("deploy/grafana.json")) as { panels: { title: string; targets: { expr: string }[] }[] };
@@ -154,5 +154,16 @@ describe.skipIf(!hasValkey)("alert rules and board", () => {
     );
     expect(used.length).toBeGreaterThan(expressions.length / 2);
     expect(used.filter(({ isFit }) => !isFit)).toEqual([]);
+  });
+
+  test("tell why usage may be missing in the words of the service", async () => {
+    const service = await TestService.start();
+    const exposed = await (await fetch(new URL("/metrics", service.app.base))).text();
+    await service.stop();
+    const [help = ""] = /^# HELP petstore_usage_uncounted .*$/m.exec(exposed) ?? [];
+    const causes = [...help.matchAll(/because ([^,.]+)/g)].map(([, cause = ""]) => cause);
+    expect(causes).toHaveLength(2);
+    const summary = alerts.find(({ alert }) => alert === "PetstoreUsageNotCounted")?.annotations.summary;
+    for (const cause of causes) expect(summary).toContain(cause);
   });
 });

@@ -11,7 +11,7 @@ import { workerPids } from "../harness/workers.ts";
 import { environment } from "../torture/keys.ts";
 
 /** Fewer than the service has, so that the tests do not take so long. */
-const LONGEST_SILENCE = 5;
+const LONGEST_SILENCE = { atFirst: 25, later: 5 };
 
 const until = (isMet: () => boolean) => eventually(async () => isMet(), Boolean);
 
@@ -21,6 +21,8 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   let supervisor: Supervisor;
   const program = { output: "" };
   const stop = new AbortController();
+  /** Whether the program of a worker that is started comes to its first word. */
+  let loads = true;
   const pids = () => workerPids(program);
 
   beforeAll(async () => {
@@ -29,7 +31,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const output = new LineOutput(async (text) => void (program.output += text));
     supervisor = new Supervisor({
       workers: 2,
-      command: (number) => [...serveCommand.slice(0, 2), "worker", String(number)],
+      command: (number) => (loads ? [...serveCommand.slice(0, 2), "worker", String(number)] : ["sleep", "600"]),
       environment: {
         ...process.env,
         ...environment,
@@ -54,7 +56,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   test("that slept with its workers, as on a machine that was asleep, does not take them for hanging", async () => {
     const before = pids();
     for (const pid of before.values()) process.kill(pid, "SIGSTOP");
-    Bun.sleepSync((LONGEST_SILENCE + 2) * BEAT);
+    Bun.sleepSync((LONGEST_SILENCE.later + 2) * BEAT);
     await new Promise((resolve) => setTimeout(resolve, 1)); // what was due meanwhile is done before
     for (const pid of before.values()) process.kill(pid, "SIGCONT");
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
@@ -72,5 +74,19 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const metrics = await supervisor.metrics();
     expect(metrics).toContain("petstore_workers_answering 2\n");
     expect(metrics).toContain("petstore_workers_replaced_total 1\n");
+  });
+
+  test("waits for no worker that hangs before its first word, and replaces all when it is told to once more", async () => {
+    const before = pids();
+    loads = false;
+    supervisor.restart();
+    await until(() => program.output.includes("restart of the workers given up"));
+    expect(program.output).toMatch(/"event":"worker hangs, and is killed","worker":1,"pid":[0-9]+,"seconds":25}/);
+    expect(pids()).toEqual(before);
+    loads = true;
+    supervisor.restart();
+    await until(() => program.output.includes("workers restarted"));
+    for (const [worker, pid] of before) expect(pids().get(worker)).not.toBe(pid);
+    expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
   });
 });

@@ -17,6 +17,9 @@ import { type TransactionLink, Transactions } from "./transactions.ts";
 
 const types = { integer: "BIGINT", text: "TEXT" };
 
+/** A stage has its connection to itself, so that nobody waits behind it; a large import takes longer than it may wait. */
+const LEAST_ATTEMPTS = 5;
+
 /** What a stage needs of its store. */
 export interface PostgresStageOptions {
   /** For this stage alone. */
@@ -48,7 +51,7 @@ export class PostgresStage implements Stage {
   private constructor(table: StagedTable, options: PostgresStageOptions) {
     const { connection, committed } = options;
     this.#options = options;
-    this.#transactions = new Transactions({ links: [onlyLink(connection)], committed });
+    this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: LEAST_ATTEMPTS });
     this.#columns = Object.keys(table.columns);
     this.#ids = table.ids && new IdSequence(table.ids.table, this.#columns.indexOf(table.ids.column));
     const names = this.#columns.join(", ");

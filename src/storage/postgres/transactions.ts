@@ -14,8 +14,6 @@ import type { Link } from "./link.ts";
 
 /** How long a transaction may wait and be tried again before it is given up, in milliseconds. */
 const DEADLINE = 5_000;
-/** A transaction may be tried so often also where that takes longer: an import takes longer than the deadline itself. */
-const LEAST_ATTEMPTS = 5;
 /** The longest time between two attempts, in milliseconds. */
 const LONGEST_PAUSE = 50;
 
@@ -29,6 +27,8 @@ export type TransactionLink = Pick<Link, "get" | "failed">;
 export interface TransactionsOptions {
   readonly links: readonly TransactionLink[];
   readonly committed: StorageObserver["committed"];
+  /** So often a transaction that others are in the way of may be tried also where that takes longer than it may wait. */
+  readonly leastAttempts?: number;
 }
 
 /**
@@ -38,14 +38,16 @@ export interface TransactionsOptions {
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
+  readonly #leastAttempts: number;
   readonly #free: TransactionLink[];
   readonly #waiting: ((link: TransactionLink) => void)[] = [];
   readonly #running = new Set<Promise<unknown>>();
   #again: Promise<unknown> = Promise.resolve();
 
-  constructor({ links, committed }: TransactionsOptions) {
+  constructor({ links, committed, leastAttempts = 1 }: TransactionsOptions) {
     this.#free = [...links];
     this.#committed = committed;
+    this.#leastAttempts = leastAttempts;
   }
 
   /** Runs a transaction. Rejects with what its body threw, or the errors of the driver. */
@@ -76,7 +78,7 @@ export class Transactions {
       try {
         return await this.#attempt(body, deadline);
       } catch (error) {
-        const isLate = performance.now() > deadline && (attempt >= LEAST_ATTEMPTS || !isConflict(error));
+        const isLate = performance.now() > deadline && (attempt >= this.#leastAttempts || !isConflict(error));
         if (!mayRunAgain(error) || isLate) throw error;
       }
       await Bun.sleep(Math.random() * Math.min(2 ** (attempt - 2), LONGEST_PAUSE));
