@@ -27,7 +27,9 @@ const take = statement<NameRow>(
 const find = statement<RecordRow>("SELECT fingerprint, answer FROM kept_answers WHERE digest = $1");
 const complete = statement("UPDATE kept_answers SET answer = $1 WHERE digest = $2");
 const remove = statement("DELETE FROM kept_answers WHERE digest = $1");
-const firstExpired = statement<NameRow>("SELECT digest FROM kept_answers WHERE expires_at <= $1 LIMIT 1");
+const firstExpired = statement<NameRow>(
+  "SELECT digest FROM kept_answers WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1",
+);
 const removeExpired = statement(
   `DELETE FROM kept_answers WHERE digest IN (
      SELECT digest FROM kept_answers WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2

@@ -18,8 +18,9 @@ export const columns = "id, name, category_id, status";
 
 export const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
 export const rowsAfter = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
+// The category changes nothing, but only the index by status gives this order: see docs/decisions.md.
 export const rowsAfterByStatus = statement<PetRow>(
-  `SELECT ${columns} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
+  `SELECT ${columns} FROM pets WHERE status = $1 AND id > $2 ORDER BY id, category_id LIMIT $3`,
 );
 export const insert = statement<IdRow>(
   "INSERT INTO pets (name, category_id, status, added_at, added_by) VALUES ($1, $2, $3, $4, $5) RETURNING id",
@@ -68,7 +69,9 @@ export function pageQuery(after: bigint | undefined, limit: number, filters: Lis
   const { status, categoryId, ids, sort } = filters;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
-  const [order, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
+  const [direction, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
+  // As with `rowsAfterByStatus`, but for given ids, which are looked up by themselves.
+  const order = `id ${direction}${status === undefined || ids ? "" : `, category_id ${direction}`}`;
   const conditions = [
     ...(status === undefined ? [] : [`status = ${bind(status)}`]),
     ...(after === undefined ? [] : [`id ${beyond} ${bind(after)}`]),
@@ -77,13 +80,13 @@ export function pageQuery(after: bigint | undefined, limit: number, filters: Lis
   ];
   const which = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
   if (categoryId === undefined || ids) {
-    const sql = `SELECT ${columns}, NULL AS reached FROM pets ${which} ORDER BY id ${order} LIMIT ${bind(limit)}`;
+    const sql = `SELECT ${columns}, NULL AS reached FROM pets ${which} ORDER BY ${order} LIMIT ${bind(limit)}`;
     return { statement: remembered(sql), parameters };
   }
-  const looked = `FROM pets ${which} ORDER BY id ${order}`;
+  const looked = `FROM pets ${which} ORDER BY ${order}`;
   // No index leads from a category to its animals (docs/decisions.md): those of one stretch are looked through.
   const found = `SELECT id, category_id, status FROM (SELECT id, category_id, status ${looked} LIMIT ${REACH}) AS looked
-    WHERE category_id = ${bind(categoryId)} ORDER BY id ${order} LIMIT ${bind(limit)}`;
+    WHERE category_id = ${bind(categoryId)} ORDER BY ${order} LIMIT ${bind(limit)}`;
   // As a limit and not as a condition: the stretch is then not looked through again for a page that is full.
   const unlessFull = `SELECT CASE WHEN count(*) < $${parameters.length} THEN 1 ELSE 0 END FROM found`;
   // Names are not in the index by status. Each is looked up by its id: a join could read the table up to there.
@@ -95,7 +98,7 @@ export function pageQuery(after: bigint | undefined, limit: number, filters: Lis
         SELECT id, NULL, NULL, id FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${REACH - 1}) AS last
       )
     SELECT id, (SELECT name FROM pets WHERE pets.id = places.id) AS name, category_id, status, reached
-    FROM places ORDER BY id ${order}`;
+    FROM places ORDER BY id ${direction}`;
   return { statement: remembered(sql), parameters };
 }
 

@@ -4,7 +4,16 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { all, first, lastly, type Row, type Storage, StorageUnavailable, statement } from "../storage.ts";
+import {
+  all,
+  CommitUnknown,
+  first,
+  lastly,
+  type Row,
+  type Storage,
+  StorageUnavailable,
+  statement,
+} from "../storage.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
@@ -244,6 +253,32 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       proxy.stop();
     },
   );
+
+  test.each(
+    ["40003", "08007"].flatMap((code) =>
+      ["one transaction", "a group", "a larger transaction"].map((what) => [code, what] as const),
+    ),
+  )("that answers %s, not knowing what became of a commit, is not told to do %s again", async (code, what) => {
+    const server = await startServer();
+    const storage = await open(server.url());
+    // The number is of the attempts: a sequence does not go back. The trigger fires when a commit begins.
+    await server.run(`
+      CREATE SEQUENCE attempts;
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM nextval('attempts');
+        RAISE EXCEPTION 'unknown' USING ERRCODE = '${code}';
+      END $$;
+      CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON pets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail();
+    `);
+    const single = () => storage.write(() => lastly(addPet, "Rex", 1));
+    const larger = () => storage.write(() => all(addPet, "Rex", 1));
+    const work = what === "a group" ? [single, single, single] : [what === "one transaction" ? single : larger];
+    const ends = await Promise.allSettled(work.map((act) => act()));
+    const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
+    expect(reasons).toEqual(work.map(() => expect.any(CommitUnknown)));
+    expect(await server.run("SELECT last_value::int AS attempts FROM attempts")).toEqual([{ attempts: 1 }]);
+  });
 
   test("in which transactions are in each other's way runs them again, and none is lost", async () => {
     const server = await startServer();
