@@ -1,7 +1,7 @@
 // Compares the service of this checkout with that of another one, as before a change: processor time of an
 // answer, which other work on the machine spoils less than requests a second. Rounds of both alternate.
 //
-//   bun bench/against.ts FOLDER [ROUNDS]     (15 where it is not said)
+//   npx bun bench/against.ts FOLDER [ROUNDS]     (15 where it is not said)
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CONNECTIONS } from "./fleet.ts";

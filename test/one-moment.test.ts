@@ -4,13 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../src/clock.ts";
 import { readConfig } from "../src/config.ts";
 import { UsageStore } from "../src/domains/accounts/usage.store.ts";
+import { hasOpenOrder } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
-import type { Storage } from "../src/storage/storage.ts";
+import type { Storage, Transaction } from "../src/storage/storage.ts";
 import { openStorage } from "../src/store.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 
 const nothing = () => [];
+const always = () => true;
 
 describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
   let server: PostgresServer;
@@ -69,5 +71,16 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     const now = systemClock.now();
     const page = () => usage.page("acc_1", granularity, { before: undefined, limit: 100, now, unsaved: nothing });
     expect(await tripsOf(page)).toBe(1);
+  });
+
+  test("what a change reads and writes, each in its turn", async () => {
+    const service = new PetStore(storage, { hasOpenOrder, clock: systemClock });
+    let id = 100n;
+    const trips = (change: (petId: bigint) => () => Transaction<unknown>) => tripsOf(() => storage.write(change(++id)));
+    expect([
+      await trips((petId) => () => service.update(petId, { name: `Ida ${petId}` }, always)),
+      await trips((petId) => () => service.update(petId, { status: "pending" }, always)),
+      await trips((petId) => () => service.delete(petId, always)),
+    ]).toEqual([3, 5, 5]);
   });
 });

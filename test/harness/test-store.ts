@@ -107,7 +107,10 @@ async function newDatabase(): Promise<TestStore> {
       const pool = new Bun.SQL({ url: server.url(name), max: 1 });
       const session = await pool.reserve();
       await session.unsafe("BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE");
-      return () => pool.close({ timeout: 0 });
+      return async () => {
+        await session.unsafe("ROLLBACK"); // a session that nobody holds any more may be ended before
+        await pool.close({ timeout: 0 });
+      };
     },
     contents: async () => {
       const tables = await server.run<{ tablename: string }>(

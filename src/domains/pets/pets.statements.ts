@@ -28,7 +28,6 @@ export const insert = statement<IdRow>(
 export const setStatus = statement("UPDATE pets SET status = $1 WHERE id = $2");
 export const setFields = statement("UPDATE pets SET name = $1, category_id = $2, status = $3 WHERE id = $4");
 export const remove = statement("DELETE FROM pets WHERE id = $1");
-export const noteDeletion = statement("INSERT INTO deleted_pets (id) VALUES ($1)");
 export const countByCategory = statement<FigureRow>(
   "SELECT animals AS figure FROM category_animals WHERE category_id = $1",
 );

@@ -12,7 +12,6 @@ import {
   type IdRow,
   insert,
   moveCategory,
-  noteDeletion,
   remove,
   setFields,
   setStatus,
@@ -112,7 +111,6 @@ export class PetStore {
     if (!isExpected(toPet(row))) return "not expected";
     if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(id))) return "open order";
     yield* all(remove, id);
-    yield* all(noteDeletion, id);
     yield* this.#changes.forget(id);
     this.#pages.forgetAll();
     return "deleted";

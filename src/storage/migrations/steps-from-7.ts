@@ -170,8 +170,26 @@ export const stepsFrom7: readonly Migration[] = [
   },
   {
     name: "ids of deleted animals",
-    // The sequence gives none of them again, but an import could bring one.
-    sqlite: "CREATE TABLE deleted_pets (id INTEGER PRIMARY KEY) STRICT;",
-    postgres: "CREATE TABLE deleted_pets (id BIGINT PRIMARY KEY);",
+    // The sequence gives none of them again, but an import could bring one. Noted by a trigger, so that a process
+    // of the release before does it too. Of what was deleted until now, orders tell some.
+    sqlite: `
+      CREATE TABLE deleted_pets (id INTEGER PRIMARY KEY) STRICT;
+      INSERT INTO deleted_pets
+        SELECT DISTINCT pet_id FROM store_orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE id = pet_id);
+      CREATE TRIGGER pets_deleted AFTER DELETE ON pets BEGIN
+        INSERT OR IGNORE INTO deleted_pets (id) VALUES (old.id);
+      END;
+    `,
+    postgres: `
+      CREATE TABLE deleted_pets (id BIGINT PRIMARY KEY);
+      INSERT INTO deleted_pets
+        SELECT DISTINCT pet_id FROM store_orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE id = pet_id);
+      CREATE FUNCTION note_deleted_pet() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        INSERT INTO deleted_pets (id) VALUES (old.id) ON CONFLICT DO NOTHING;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER pets_deleted AFTER DELETE ON pets FOR EACH ROW EXECUTE FUNCTION note_deleted_pet();
+    `,
   },
 ];

@@ -164,8 +164,13 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const before = load.refused;
     while (load.refused < before + 50) await Bun.sleep(1);
     await server.start();
-    expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
-    const refused = load.refused;
+    const started = performance.now();
+    let refused: number;
+    do {
+      refused = load.refused; // each connection is made anew by whoever needs it
+      await load.more(200);
+    } while (load.refused > refused);
+    expect(performance.now() - started).toBeLessThan(WELL_WITHIN);
     await load.more(500);
     expect(load.refused).toBe(refused);
     expect(await load.faults()).toEqual(noFaults);

@@ -21,6 +21,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   });
 
   const addressOf = (name: string) => parsePostgresAddress(server.url(name)) as PostgresAddress;
+  const run = (sql: string) => server.run(sql, database);
   const open = async (options: OpeningOptions = {}) => (await openPostgres(addressOf(database), options)).close();
   const refusal = (options?: OpeningOptions, opening = open(options)) =>
     opening.then(
@@ -45,6 +46,20 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     expect(await refusal({ migrations: [...withKeyChanges, good, bad] })).toContain("syntax error");
     await open({ migrations: [...withKeyChanges, good] }); // it is not there yet
     expect(await server.run("SELECT version FROM petstore_schema", database)).toEqual([{ version: 3n }]);
+  });
+
+  test("knows what is deleted from then on, and before it what orders tell", async () => {
+    await open({ migrations: migrations.filter(({ name }) => name !== "ids of deleted animals") });
+    await run("INSERT INTO pets (id, name, category_id) SELECT id, 'Rex', 1 FROM generate_series(1, 4) AS id");
+    await run(
+      "INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (1, 'confirmed', 0, 0), (2, 'confirmed', 0, 0)",
+    );
+    await run("DELETE FROM pets WHERE id IN (2, 4)");
+    await open();
+    await run("DELETE FROM pets WHERE id = 3");
+    await run("INSERT INTO pets (id, name, category_id) VALUES (3, 'Ida', 1)"); // as a release may that knows nothing of it
+    await run("DELETE FROM pets WHERE id = 3");
+    expect(await run("SELECT id FROM deleted_pets ORDER BY id")).toEqual([{ id: 2n }, { id: 3n }]);
   });
 
   test("of a newer release is refused", async () => {

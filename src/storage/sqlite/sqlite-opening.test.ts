@@ -66,6 +66,14 @@ const lockStore = () => {
   return other;
 };
 
+/** Runs a statement beside the store, and gives its rows. */
+const run = (sql: string) => {
+  const database = new Database(file);
+  const rows = database.query(sql).values();
+  database.close();
+  return rows;
+};
+
 describe("migrations", () => {
   test("run in order, each once", () => {
     openOnce([make, note("second")]);
@@ -95,6 +103,20 @@ describe("migrations", () => {
     expect(storage.first(statement("SELECT count(*) AS figure FROM accounts"))).toEqual({ figure: 0n });
     await storage.close();
   });
+});
+
+test("what is deleted is known from then on, and before it what orders tell", () => {
+  openOnce(migrations.filter(({ name }) => name !== "ids of deleted animals"));
+  for (let id = 1; id <= 4; id++) run(`INSERT INTO pets (id, name, category_id) VALUES (${id}, 'Rex', 1)`);
+  for (const id of [1, 2]) {
+    run(`INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (${id}, 'confirmed', 0, 0)`);
+  }
+  run("DELETE FROM pets WHERE id IN (2, 4)");
+  openOnce();
+  run("DELETE FROM pets WHERE id = 3");
+  run("INSERT INTO pets (id, name, category_id) VALUES (3, 'Ida', 1)"); // as a release may that knows nothing of it
+  run("DELETE FROM pets WHERE id = 3");
+  expect(run("SELECT id FROM deleted_pets ORDER BY id")).toEqual([[2], [3]]);
 });
 
 describe("opening at the same moment", () => {
