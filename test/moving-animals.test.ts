@@ -28,6 +28,7 @@ async function newStore(): Promise<string> {
 function look<T>(dataDir: string, sql: string): T[] {
   const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
   try {
+    database.run("PRAGMA busy_timeout = 10000"); // whoever opens the store after a kill locks it while it recovers
     return database.query<T, []>(sql).all();
   } finally {
     database.close();

@@ -62,6 +62,7 @@ async function newFolder(): Promise<TestStore> {
       `),
     lock: async () => {
       const database = new Database(join(dataDir, "petstore.db"));
+      database.run("PRAGMA busy_timeout = 10000");
       database.run("BEGIN IMMEDIATE");
       return async () => database.close();
     },

@@ -180,6 +180,7 @@ export class Siege implements AsyncDisposable {
   /** Looks into the file beside the running service: to open it alone would repair what the service has to. */
   #inspect<R>(sql: string): R[] {
     const database = new Database(join(this.dataDir, "petstore.db"), { readonly: true });
+    database.run("PRAGMA busy_timeout = 10000");
     const rows = database.query<R, []>(sql).all();
     database.close();
     return rows;
