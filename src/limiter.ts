@@ -4,7 +4,7 @@ import type { Limiter } from "./http/ports.ts";
 import { addressQuota } from "./limits/address-quota.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter, nothingKept } from "./limits/memory-limiter.ts";
-import { connectValkey } from "./limits/valkey/valkey-connection.ts";
+import { connectValkey } from "./limits/valkey/valkey.ts";
 import { ValkeyCounts } from "./limits/valkey/valkey-counts.ts";
 import { Share, ValkeyLimiter } from "./limits/valkey/valkey-limiter.ts";
 import type { Storage } from "./storage/storage.ts";

@@ -101,7 +101,7 @@ describe("the packages of the service", () => {
 
   test("need no others, where their code runs in every service", () => {
     const locked = new Map(lockOf("."));
-    const running = Object.keys(dependencies).filter((name) => name !== served && name !== "ioredis");
+    const running = Object.keys(dependencies).filter((name) => name !== served);
     expect(running.map((name) => locked.get(`node_modules/${name}`)?.dependencies ?? {})).toEqual(
       running.map(() => ({})),
     );

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Redis } from "ioredis";
+import { RedisClient } from "bun";
 
 const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
 
@@ -52,13 +52,12 @@ export class ValkeyServer {
 
   /** Runs one command on a connection of its own. */
   async command(name: string, ...words: (string | number)[]): Promise<unknown> {
-    const connection = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
-    connection.on("error", () => {});
+    const connection = new RedisClient(this.url, { autoReconnect: false, enableOfflineQueue: false });
     try {
       await connection.connect();
-      return await connection.call(name, ...words);
+      return await connection.send(name, words.map(String));
     } finally {
-      connection.disconnect();
+      connection.close();
     }
   }
 

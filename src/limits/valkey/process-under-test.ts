@@ -3,7 +3,7 @@ import { systemClock } from "../../clock.ts";
 import type { Quota } from "../../quota.ts";
 import { addressQuota } from "../address-quota.ts";
 import { MemoryLimiter, nothingKept } from "../memory-limiter.ts";
-import { connectValkey } from "./valkey-connection.ts";
+import { connectValkey } from "./valkey.ts";
 import { ValkeyCounts } from "./valkey-counts.ts";
 import { Share, ValkeyLimiter } from "./valkey-limiter.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";

@@ -1,67 +1,162 @@
-import type { Cluster, ClusterOptions, Redis, RedisOptions } from "ioredis";
-import { isDoneWithin } from "../../deadline.ts";
-import type { ValkeyAddress } from "./valkey-url.ts";
+import type { Socket } from "bun";
+import { encodeCommand, type Reply, ReplyError, ReplyReader } from "./resp.ts";
+import type { ValkeyLogin, ValkeyNode } from "./valkey-url.ts";
 
-/** A connection to one server, or to a cluster of them. */
-export type ValkeyConnection = Redis | Cluster;
+/** How often it is looked whether a server is silent, for each time that it may be. */
+const LOOKS = 4;
 
-/** How long a server may be silent while it owes an answer, before it is connected to anew, in milliseconds. */
-const SILENCE = 1_000;
-/** How often a lost connection is tried again, in milliseconds. */
-const RETRY = 200;
-
-// What cannot be asked now is decided elsewhere: nothing waits, nothing is asked twice.
-const serverOptions = (silence: number) =>
-  ({
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    connectTimeout: silence,
-    socketTimeout: silence,
-  }) satisfies RedisOptions;
-
-const clusterOptions = (silence: number): ClusterOptions => ({
-  enableOfflineQueue: true, // without it, a node is refused that is just being connected to
-  enableAutoPipelining: true,
-  clusterRetryStrategy: () => RETRY,
-  slotsRefreshTimeout: silence,
-  slotsRefreshInterval: SILENCE,
-  retryDelayOnClusterDown: 0,
-  retryDelayOnFailover: 0,
-  maxRedirections: 3,
-});
+/** Somebody who waits for a reply. */
+interface Owed {
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+}
 
 /**
- * Connects to the server or cluster, now and again whenever the connection is lost. Resolves when it is
- * there, or after `silence` milliseconds without it: as long as it may be silent later.
+ * One connection to one server, from when it is there until it is lost. The commands of one turn of the event
+ * loop are sent together, without waiting for the replies to those before.
  */
-export async function connectValkey(address: ValkeyAddress, silence = SILENCE): Promise<ValkeyConnection> {
-  const driver = await import("ioredis"); // a service without such a server starts sooner without it
-  const { nodes, isCluster } = address;
-  const connect = isCluster ? connectCluster : connectServer;
-  const connection = connect(driver, nodes, silence);
-  connection.on("error", () => {}); // whoever asks is told
-  const ready = new Promise<void>((resolve) => void connection.once("ready", resolve));
-  await isDoneWithin(ready, silence);
-  return connection;
+export class ValkeyConnection {
+  readonly #owed: Owed[] = [];
+  readonly #reader = new ReplyReader();
+  readonly #watch: Timer;
+  #socket: Socket | undefined;
+  #unsent = "";
+  /** What the system had no room for. */
+  #held: Uint8Array | undefined;
+  #willSend = false;
+  #received = 0;
+  #end: Error | undefined;
+
+  /**
+   * Connects and logs in. Rejects if that fails, or if the server is silent for `silence` milliseconds: after as
+   * long a silence while it owes a reply, the connection is given up later too.
+   */
+  static async open(node: ValkeyNode, login: ValkeyLogin, silence: number): Promise<ValkeyConnection> {
+    const connection = new ValkeyConnection(silence);
+    try {
+      await connection.#connect(node, login.isTls);
+      await Promise.all(greeting(login).map((words) => connection.ask(encodeCommand(...words))));
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  private constructor(silence: number) {
+    let received = 0;
+    let looks = 0;
+    this.#watch = setInterval(() => {
+      looks = this.#owed.length > 0 && received === this.#received ? looks + 1 : 0;
+      received = this.#received;
+      if (looks > LOOKS) this.#endWith(new Error("The server was silent for too long."));
+    }, silence / LOOKS);
+    this.#watch.unref();
+  }
+
+  get isOpen(): boolean {
+    return this.#end === undefined;
+  }
+
+  /** Sends a command. Rejects with a `ReplyError` if the server refuses it, with another error if the connection is lost. */
+  ask(command: string): Promise<Reply> {
+    if (this.#end) return Promise.reject(this.#end);
+    this.#unsent += command;
+    if (!this.#willSend) {
+      this.#willSend = true;
+      setImmediate(this.#send);
+    }
+    return this.#reply();
+  }
+
+  /** Ends the connection. What was not answered is rejected. */
+  close(): void {
+    this.#endWith(new Error("The connection was closed."));
+  }
+
+  #reply(): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#owed.push({ resolve, reject });
+    });
+  }
+
+  /** Until the socket is there, and the server has shown over TLS who it is. */
+  async #connect({ host, port }: ValkeyNode, isTls: boolean): Promise<void> {
+    const connected = this.#reply(); // owed like any other, so that a server that stays silent here is given up too
+    const begin = (socket: Socket, failure?: Error | null) => {
+      if (failure || this.#end) return this.#endWith(failure ?? new Error("It took too long to connect."), socket);
+      this.#socket = socket;
+      this.#owed.shift()?.resolve(null);
+    };
+    const opening = Bun.connect({
+      hostname: host,
+      port,
+      tls: isTls,
+      socket: {
+        open: (socket) => void (isTls || begin(socket)),
+        handshake: (socket, isTrusted, error) => begin(socket, isTrusted ? null : (error ?? new Error("No trust."))),
+        data: (_socket, bytes) => this.#receive(bytes),
+        drain: () => this.#drain(),
+        close: (_socket, error) => this.#endWith(error ?? new Error("The server has closed the connection.")),
+        error: (_socket, error) => this.#endWith(error),
+        connectError: (_socket, error) => this.#endWith(error),
+      },
+    });
+    opening.catch(() => {}); // told to connectError
+    await connected;
+  }
+
+  readonly #send = (): void => {
+    this.#willSend = false;
+    if (this.#held || this.#end) return; // until there is room again
+    const bytes = Buffer.from(this.#unsent);
+    this.#unsent = "";
+    this.#write(bytes);
+  };
+
+  #write(bytes: Uint8Array): void {
+    const written = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    this.#held = written < bytes.length ? bytes.subarray(written) : undefined;
+  }
+
+  #drain(): void {
+    if (this.#held) this.#write(this.#held);
+    if (this.#unsent !== "") this.#send();
+  }
+
+  #receive(bytes: Uint8Array): void {
+    this.#received++;
+    try {
+      const replies = this.#reader.read(bytes);
+      const owed = this.#owed.splice(0, replies.length);
+      for (let index = 0; index < owed.length; index++) this.#settle(owed[index] as Owed, replies[index] as Reply);
+    } catch (error) {
+      this.#endWith(error as Error);
+    }
+  }
+
+  #settle({ resolve, reject }: Owed, reply: Reply): void {
+    if (!(reply instanceof ReplyError)) return resolve(reply);
+    reject(reply);
+    // It has become a replica: its address may already lead to the server that took its place.
+    if (reply.message.startsWith("READONLY ")) this.#endWith(reply);
+  }
+
+  #endWith(error: Error, socket = this.#socket): void {
+    const isFirst = this.#end === undefined; // the socket tells of its end while it is being ended
+    this.#end ??= error;
+    socket?.terminate();
+    if (!isFirst) return;
+    clearInterval(this.#watch);
+    for (const { reject } of this.#owed.splice(0)) reject(error);
+  }
 }
 
-type Driver = typeof import("ioredis");
-
-function connectServer(driver: Driver, [node]: readonly string[], silence: number): ValkeyConnection {
-  const options = { ...serverOptions(silence), enableAutoPipelining: true, retryStrategy: () => RETRY };
-  return new driver.Redis(node as string, options);
-}
-
-function connectCluster(driver: Driver, nodes: readonly string[], silence: number): ValkeyConnection {
-  const { username, password, protocol } = new URL(nodes[0] as string);
-  return new driver.Cluster([...nodes], {
-    ...clusterOptions(silence),
-    redisOptions: {
-      ...serverOptions(silence),
-      ...(username === "" ? {} : { username: decodeURIComponent(username) }),
-      ...(password === "" ? {} : { password: decodeURIComponent(password) }),
-      ...(protocol === "rediss:" ? { tls: {} } : {}),
-    },
-  });
+/** What is said first. The last one is refused while a server still reads its data. */
+function greeting({ user, password, database }: ValkeyLogin): (readonly (string | number)[])[] {
+  return [
+    ...(password === "" ? [] : [user === "" ? ["AUTH", password] : ["AUTH", user, password]]),
+    ...(database === 0 ? [] : [["SELECT", database]]),
+    ["PING"],
+  ];
 }

@@ -1,56 +1,80 @@
+import { createHash } from "node:crypto";
 import type { Admission, Caller, Standing } from "../../http/ports.ts";
 import type { Quota } from "../../quota.ts";
 import { banLength, ladder, strikesUntilBan } from "../conduct.ts";
 import { windowStanding } from "../windows.ts";
 import { limitsScript, presenceScript } from "./limits-script.ts";
-import type { ValkeyConnection } from "./valkey-connection.ts";
+import { encodeWords, type Reply, ReplyError, type Word } from "./resp.ts";
+import type { Valkey } from "./valkey.ts";
 
 const verdicts = ["admitted", "limited", "banned"] as const;
 
-/** The scripts as commands of the connection. ioredis sends them by digest, and whole where the server forgot them. */
-interface Scripts {
-  petstoreLimits(keys: number, ...keysAndArguments: (string | number)[]): Promise<number[]>;
-  petstorePresence(key: string, process: string): Promise<number>;
+/** What a script is run with: encoded, as many requests say the same. */
+interface Call {
+  /** Its first key, which tells the server. */
+  readonly key: string;
+  /** The number of the words of its command. */
+  readonly length: string;
+  readonly words: string;
 }
+
+function callWith(keys: readonly [string, ...string[]], values: readonly Word[]): Call {
+  const words = [keys.length, ...keys, ...values];
+  return { key: keys[0], length: `*${words.length + 2}\r\n`, words: encodeWords(words) };
+}
+
+/** A script that runs on the server: by its digest, or by its text where the server has forgotten it. */
+class Script {
+  readonly #byDigest: string;
+  readonly #byText: string;
+
+  constructor(lua: string) {
+    this.#byDigest = encodeWords(["EVALSHA", createHash("sha1").update(lua).digest("hex")]);
+    this.#byText = encodeWords(["EVAL", lua]);
+  }
+
+  run<T>(valkey: Valkey, { key, length, words }: Call, read: (reply: Reply) => T): Promise<T> {
+    return valkey.ask(key, length + this.#byDigest + words).then(read, (error: unknown) => {
+      if (!(error instanceof ReplyError && error.message.startsWith("NOSCRIPT"))) throw error;
+      return valkey.ask(key, length + this.#byText + words).then(read);
+    });
+  }
+}
+
+const limits = new Script(limitsScript);
+const presence = new Script(presenceScript);
 
 /** The counts that all processes share, in a Valkey or Redis server. Each call is one round trip, and rejects if it fails. */
 export class ValkeyCounts {
-  readonly #connection: ValkeyConnection;
-  readonly #scripts: Scripts;
+  readonly #valkey: Valkey;
   readonly #prefix: string;
-  readonly #time: () => number | "";
+  readonly #time: (() => number) | undefined;
+  /** How a request of each caller is counted: the same each time, while the server tells the time. */
+  readonly #counting = new WeakMap<Caller, Call>();
 
   /**
    * `prefix` begins the name of each key. `time` replaces the server's clock, in unix milliseconds:
    * tests need to set it.
    */
-  constructor(connection: ValkeyConnection, prefix = "petstore:", time: () => number | "" = () => "") {
-    connection.defineCommand("petstoreLimits", { lua: limitsScript });
-    connection.defineCommand("petstorePresence", { lua: presenceScript, numberOfKeys: 1 });
-    this.#connection = connection;
-    this.#scripts = connection as unknown as Scripts;
+  constructor(valkey: Valkey, prefix = "petstore:", time?: () => number) {
+    this.#valkey = valkey;
     this.#prefix = prefix;
     this.#time = time;
   }
 
   /** Decides on a request with a valid key, and counts it. */
-  async admit(caller: Caller): Promise<Admission> {
-    return toAdmission(await this.#caller(caller, "count"));
+  admit(caller: Caller): Promise<Admission> {
+    let call = this.#counting.get(caller);
+    if (!call) {
+      call = this.#callOf(caller, "count");
+      if (this.#time === undefined) this.#counting.set(caller, call);
+    }
+    return limits.run(this.#valkey, call, toAdmission);
   }
 
   /** How a key and its account stand; counts nothing. */
-  async peek(caller: Caller): Promise<Standing> {
-    const [minuteUsed = 0, minuteEnds = 0, dayUsed = 0, dayEnds = 0, strikes = 0, banEnds = 0, nextLevel = 1] =
-      await this.#caller(caller, "stand");
-    return {
-      minute: windowStanding(caller.perMinute, minuteUsed, minuteEnds),
-      day: windowStanding(caller.perDay, dayUsed, dayEnds),
-      strikes,
-      strikesForBan: strikesUntilBan(caller.perMinute),
-      banEnds: banEnds || undefined,
-      nextBan: banLength(nextLevel) / 1000,
-      ladder,
-    };
+  peek(caller: Caller): Promise<Standing> {
+    return limits.run(this.#valkey, this.#callOf(caller, "stand"), (reply) => toStanding(caller, reply));
   }
 
   /** Decides on a request from an address, and counts it. */
@@ -63,39 +87,51 @@ export class ValkeyCounts {
     return this.#address(address, quota, "look");
   }
 
-  /** Says that this process runs. Gives how many do, once every server of the connection has answered. */
+  /** Says that this process runs. Gives how many do, once every server has answered. */
   async present(process: string): Promise<number> {
-    const { 0: processes } = await Promise.all([
-      this.#scripts.petstorePresence(`${this.#prefix}processes`, process),
-      ...("nodes" in this.#connection ? this.#connection.nodes("master").map((node) => node.ping()) : []),
-    ]);
+    const call = callWith([`${this.#prefix}processes`], [process]);
+    const [processes] = await Promise.all([presence.run(this.#valkey, call, Number), this.#valkey.ping()]);
     return processes;
   }
 
   close(): void {
-    this.#connection.disconnect();
+    this.#valkey.close();
   }
 
-  #caller({ accountId, keyId, perMinute, perDay }: Caller, act: "count" | "stand"): Promise<number[]> {
+  #callOf({ accountId, keyId, perMinute, perDay }: Caller, act: "count" | "stand"): Call {
     // The braces put all keys of an account into one slot of a cluster.
     const windows = `${this.#prefix}{${accountId}}:windows`;
     const conduct = `${this.#prefix}{${accountId}}:key:${keyId}`;
-    const strikes = strikesUntilBan(perMinute);
-    return this.#scripts.petstoreLimits(2, windows, conduct, perMinute, perDay, strikes, act, this.#time());
+    return callWith([windows, conduct], [perMinute, perDay, strikesUntilBan(perMinute), act, this.#now()]);
   }
 
-  async #address(address: string, { perMinute, perDay }: Quota, act: "count" | "look"): Promise<Admission> {
-    const windows = `${this.#prefix}{${address}}:address`;
-    return toAdmission(await this.#scripts.petstoreLimits(1, windows, perMinute, perDay, 0, act, this.#time()));
+  #address(address: string, { perMinute, perDay }: Quota, act: "count" | "look"): Promise<Admission> {
+    const call = callWith([`${this.#prefix}{${address}}:address`], [perMinute, perDay, 0, act, this.#now()]);
+    return limits.run(this.#valkey, call, toAdmission);
+  }
+
+  #now(): Word {
+    return this.#time?.() ?? "";
   }
 }
 
-function toAdmission([verdict, limit, remaining, reset, retryAfter]: number[]): Admission {
+function toAdmission(reply: Reply): Admission {
+  const [verdict, limit, remaining, reset, retryAfter] = reply as [number, number, number, number, number];
+  return { verdict: verdicts[verdict] as Admission["verdict"], limit, remaining, reset, retryAfter };
+}
+
+function toStanding({ perMinute, perDay }: Quota, reply: Reply): Standing {
+  const [minuteUsed, minuteEnds, dayUsed, dayEnds, strikes, banEnds, nextLevel] = reply as [
+    ...[number, number, number, number],
+    ...[number, number, number],
+  ];
   return {
-    verdict: verdicts[verdict as number] as Admission["verdict"],
-    limit: limit as number,
-    remaining: remaining as number,
-    reset: reset as number,
-    retryAfter: retryAfter as number,
+    minute: windowStanding(perMinute, minuteUsed, minuteEnds),
+    day: windowStanding(perDay, dayUsed, dayEnds),
+    strikes,
+    strikesForBan: strikesUntilBan(perMinute),
+    banEnds: banEnds || undefined,
+    nextBan: banLength(nextLevel) / 1000,
+    ladder,
   };
 }

@@ -58,6 +58,11 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     ["frozen", () => server.freeze(), () => server.thaw()],
     ["slower than 50 ms", () => server.command("CLIENT", "PAUSE", 3_000), () => {}], // which ends by itself
     ["out of memory", () => outOfMemory(1), () => outOfMemory(0)],
+    [
+      "made a replica",
+      () => server.command("REPLICAOF", "127.0.0.1", 1),
+      () => server.command("REPLICAOF", "NO", "ONE"),
+    ],
   ];
   const outOfMemory = (bytes: number) => server.command("CONFIG", "SET", "maxmemory", bytes);
 

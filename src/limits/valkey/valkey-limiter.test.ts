@@ -106,17 +106,25 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
 });
 
 describe("the address of a server", () => {
+  const login = { user: "", password: "", database: 0, isTls: false };
   test.each([
-    ["redis://127.0.0.1", ["redis://127.0.0.1"], false],
-    ["valkey://cache:6380/2", ["redis://cache:6380/2"], false],
-    ["rediss://user:pa%20ss@cache.example", ["rediss://user:pa%20ss@cache.example"], false],
-    ["redis://a:1,b:2,c:3", ["redis://a:1", "redis://b:2", "redis://c:3"], true],
-    ["valkeys://:secret@a:1,b:2", ["rediss://:secret@a:1", "rediss://:secret@b:2"], true],
-    ["redis://seed:7000?cluster=true", ["redis://seed:7000"], true],
-    ["redis://[::1]:6379", ["redis://[::1]:6379"], false],
-  ])("%s is one", (text, nodes, isCluster) => {
-    expect(parseValkeyUrl(text)).toMatchObject({ nodes, isCluster });
-    expect(parseValkeyUrl(text)?.shown).not.toMatch(/@|secret|pa%20ss/);
+    ["redis://127.0.0.1", ["127.0.0.1:6379"], false, login],
+    ["valkey://cache:6380/2", ["cache:6380"], false, { ...login, database: 2 }],
+    [
+      "rediss://user:pa%20ss@cache.example",
+      ["cache.example:6379"],
+      false,
+      { ...login, user: "user", password: "pa ss", isTls: true },
+    ],
+    ["redis://a:1,b:2,c", ["a:1", "b:2", "c:6379"], true, login],
+    ["valkeys://:secret@a:1,b:2", ["a:1", "b:2"], true, { ...login, password: "secret", isTls: true }],
+    ["redis://seed:7000?cluster=true", ["seed:7000"], true, login],
+    ["redis://[::1]:6380", ["::1:6380"], false, login],
+  ])("%s is one", (text, nodes, isCluster, expected) => {
+    const address = parseValkeyUrl(text);
+    expect(address?.nodes.map(({ host, port }) => `${host}:${port}`)).toEqual(nodes);
+    expect(address).toMatchObject({ isCluster, login: expected });
+    expect(address?.shown).not.toMatch(/@|secret|pa%20ss/);
   });
 
   test.each([
@@ -128,6 +136,8 @@ describe("the address of a server", () => {
     "redis://a?cluster=1",
     "redis://a:port",
     "redis://a,,b",
+    "redis://a:70000",
+    "redis://user:%@a",
   ])("%p is none", (text) => {
     expect(parseValkeyUrl(text)).toBeUndefined();
   });

@@ -1,11 +1,29 @@
+/** One server. */
+export interface ValkeyNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What is said when a connection begins. Texts may be empty. */
+export interface ValkeyLogin {
+  readonly user: string;
+  readonly password: string;
+  readonly database: number;
+  readonly isTls: boolean;
+}
+
 /** Where a Valkey or Redis server is, or a cluster of them. */
 export interface ValkeyAddress {
-  /** An address for each host that was named. They may hold a password. */
-  readonly nodes: readonly string[];
+  /** Each host that was named. */
+  readonly nodes: readonly ValkeyNode[];
+  readonly login: ValkeyLogin;
   readonly isCluster: boolean;
   /** The hosts alone, which everybody may be shown. */
   readonly shown: string;
 }
+
+const PORT = 6379;
+const form = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(?:\/([0-9]*))?(\?cluster=true)?$/;
 
 /**
  * The address of a Valkey or Redis server: `valkey://` or `redis://`, with `valkeys://` or `rediss://` over TLS,
@@ -13,12 +31,33 @@ export interface ValkeyAddress {
  * `?cluster=true`, for a cluster. Gives undefined for any other text.
  */
 export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
-  const parts = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(\/[0-9]*)?(\?cluster=true)?$/.exec(text);
-  if (!parts) return undefined;
-  const [, tls, user, hosts = "", database = "", asked] = parts;
-  const credentials = user === undefined ? "" : `${user}@`;
-  const nodes = hosts.split(",").map((host) => `redis${tls}://${credentials}${host}${database}`);
+  const [, tls, credentials = "", hosts = "", database = "", asked] = form.exec(text) ?? [];
+  const nodes = hosts.split(",").map((host) => parseNode(credentials, host));
   const isCluster = nodes.length > 1 || asked !== undefined;
-  const isPlain = nodes.every((node) => URL.canParse(node) && new URL(node).hostname !== "");
-  return isPlain && !(isCluster && database.length > 1) ? { nodes, isCluster, shown: hosts } : undefined;
+  const [first] = nodes;
+  if (!first || (isCluster && database !== "")) return undefined;
+  if (!nodes.every((node) => node !== undefined)) return undefined;
+  const { user, password } = first;
+  return {
+    nodes: nodes.map(({ host, port }) => ({ host, port })),
+    login: { user, password, database: Number(database), isTls: tls === "s" },
+    isCluster,
+    shown: hosts,
+  };
+}
+
+/** Undefined where the host is none, or a `%` of the credentials is not followed by what it has to be. */
+function parseNode(credentials: string, host: string): (ValkeyNode & { user: string; password: string }) | undefined {
+  const url = URL.parse(`redis://${credentials}@${host}`);
+  if (!url?.hostname) return undefined;
+  try {
+    return {
+      host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: Number(url.port || PORT),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+    };
+  } catch {
+    return undefined;
+  }
 }

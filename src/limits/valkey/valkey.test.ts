@@ -1,0 +1,136 @@
+// What a server or cluster is asked, over real connections.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../../../test/harness/program.ts";
+import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import { callerOf } from "../limiter-model.ts";
+import { openProcess } from "./process-under-test.ts";
+import { encodeCommand } from "./resp.ts";
+import { connectValkey, type Valkey } from "./valkey.ts";
+import { slotOf } from "./valkey-cluster.ts";
+import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
+
+/** Longer than a busy machine needs, in milliseconds. */
+const PATIENCE = 30_000;
+const SLOTS = 16_384;
+
+const connect = (url: string) => connectValkey(parseValkeyUrl(url) as ValkeyAddress, PATIENCE);
+const ask = (valkey: Valkey, name: string, ...words: (string | number)[]) =>
+  valkey.ask(String(words[0]), encodeCommand(name, ...words));
+/** What a promise is rejected with. */
+const refusal = (promise: Promise<unknown>) => promise.then(() => "", String);
+
+describe.skipIf(!hasValkey)("a server", () => {
+  let server: ValkeyServer;
+  beforeAll(async () => {
+    server = await ValkeyServer.start();
+    await server.command("ACL", "SETUSER", "shop", "on", ">pass", "~*", "+@all");
+    await server.command("CONFIG", "SET", "requirepass", "se cret/ü");
+  });
+  afterAll(() => server.stop());
+
+  const urlFor = (login: string, database = "") => `redis://${login}@127.0.0.1:${server.port}${database}`;
+  const password = encodeURIComponent("se cret/ü");
+
+  test("is told password, user and database", async () => {
+    const valkey = await connect(urlFor(`:${password}`, "/3"));
+    await ask(valkey, "SET", "here", 1);
+    const user = await connect(urlFor("shop:pass", "/3"));
+    expect(await ask(user, "GET", "here")).toBe("1");
+    expect(await ask(user, "ACL", "WHOAMI")).toBe("shop");
+    const other = await connect(urlFor(`:${password}`));
+    expect(await ask(other, "GET", "here")).toBeNull();
+    for (const one of [valkey, user, other]) one.close();
+  });
+
+  test("that refuses the login is as good as away, and it is said why", async () => {
+    const url = urlFor(":wrong");
+    const valkey = await connectValkey(parseValkeyUrl(url) as ValkeyAddress, 500);
+    await eventually(
+      () => refusal(ask(valkey, "GET", "here")),
+      (reason) => reason.includes("WRONGPASS"),
+    );
+    expect(await refusal(valkey.ping())).toContain("WRONGPASS");
+    valkey.close();
+  });
+
+  test("gets all of what does not go out at once, and each answer finds whoever asked", async () => {
+    const valkey = await connect(urlFor(`:${password}`));
+    const filling = "x".repeat(2_000);
+    server.freeze(); // so that the system's buffers fill up
+    const asked = Array.from({ length: 20_000 }, (_, index) => ask(valkey, "ECHO", `${index} ${filling}`));
+    await Bun.sleep(0);
+    server.thaw();
+    const answers = await Promise.all(asked);
+    expect(answers.every((answer, index) => answer === `${index} ${filling}`)).toBe(true);
+    valkey.close();
+  });
+
+  test("that is not asked any more leaves nobody waiting", async () => {
+    const valkey = await connect(urlFor(`:${password}`));
+    server.freeze();
+    const asked = ask(valkey, "GET", "here");
+    valkey.close();
+    expect(await refusal(asked)).toContain("closed");
+    expect(await refusal(ask(valkey, "GET", "here"))).toContain("closed");
+    server.thaw();
+  });
+});
+
+describe.skipIf(!hasValkey)("a cluster", () => {
+  let cluster: ValkeyCluster;
+  beforeAll(async () => {
+    cluster = await ValkeyCluster.start();
+  });
+  afterAll(() => cluster.stop());
+
+  test("has each key in the slot that it says itself", async () => {
+    for (const key of ["", "key", "petstore:{acc_1}:windows", "a{}b", "{größe}", "{a}{b}", "}{x}"]) {
+      expect([key, slotOf(key)]).toEqual([key, Number(await cluster.masters[0]?.command("CLUSTER", "KEYSLOT", key))]);
+    }
+  });
+
+  test("can be asked by the name of any one of its servers", async () => {
+    const [first] = cluster.replicas;
+    const valkey = await connect(`${first?.url}?cluster=true`);
+    for (let index = 0; index < 50; index++) await ask(valkey, "SET", `key-${index}`, index);
+    await valkey.ping();
+    valkey.close();
+  });
+
+  test("counts exactly while a slot moves from one master to another", async () => {
+    const process = await openProcess(cluster.url, { place: "moving:", patience: PATIENCE });
+    const slot = slotOf("{192.0.2.1}");
+    const names = Array.from({ length: 500_000 }, (_, index) => `acc_${index}`);
+    const account = names.find((name) => slotOf(`{${name}}`) === slot) ?? "";
+    const caller = callerOf(account, "key_1", { perMinute: 1_000, perDay: 1_000 });
+    const remaining = async (times: number) => {
+      const answers = await Promise.all(Array.from({ length: times }, async () => process.limiter.admit(caller)));
+      return answers.map((answer) => answer.remaining).toSorted((a, b) => b - a);
+    };
+    const [source, target, from, to] = await move(slot);
+
+    expect(await remaining(2)).toEqual([999, 998]);
+    await target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", from);
+    await source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", to);
+    // The one key of an address is not there yet: the other server is asked (ASK).
+    expect(await process.limiter.admitAddress("192.0.2.1")).toMatchObject({ verdict: "admitted", remaining: 59 });
+    // One of an account's two keys is there: asked again until all is moved (TRYAGAIN).
+    const waiting = remaining(2);
+    await source.command("MIGRATE", "127.0.0.1", target.port, `moving:{${account}}:windows`, 0, 1_000);
+    for (const master of [target, source]) await master.command("CLUSTER", "SETSLOT", slot, "NODE", to);
+    expect(await waiting).toEqual([997, 996]);
+    expect(await remaining(2)).toEqual([995, 994]); // where it is now (MOVED), and then known
+    expect(await process.limiter.admitAddress("192.0.2.1")).toMatchObject({ verdict: "admitted", remaining: 58 });
+    expect(process.changes).toEqual([]);
+    await process.close();
+  });
+
+  /** The master that has a slot and another one, with the names that they have in the cluster. */
+  async function move(slot: number): Promise<[ValkeyServer, ValkeyServer, string, string]> {
+    const ids = await Promise.all(cluster.masters.map((master) => master.command("CLUSTER", "MYID")));
+    const from = Math.floor(slot / Math.ceil(SLOTS / ids.length));
+    const to = (from + 1) % ids.length;
+    const [source, target] = [cluster.masters[from], cluster.masters[to]];
+    return [source as ValkeyServer, target as ValkeyServer, String(ids[from]), String(ids[to])];
+  }
+});

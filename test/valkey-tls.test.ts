@@ -1,0 +1,66 @@
+// Limits that are counted in a Valkey or Redis server over TLS: only with a server that shows who it is.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newDataDir, Program } from "./harness/program.ts";
+import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+
+const openssl = Bun.which("openssl");
+
+/** Makes an authority, and a certificate by it for `localhost`, as files of a folder. */
+async function certify(folder: string): Promise<void> {
+  const run = async (...words: string[]) => {
+    const child = Bun.spawn([openssl as string, ...words], { cwd: folder, stdout: "ignore", stderr: "pipe" });
+    if ((await child.exited) !== 0) throw new Error(await child.stderr.text());
+  };
+  writeFileSync(join(folder, "names.txt"), "subjectAltName=DNS:localhost");
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  await run("req", "-x509", ...newKey, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Authority", "-days", "2");
+  await run("req", ...newKey, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost");
+  const signer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names.txt"];
+  await run("x509", "-req", "-in", "server.csr", ...signer, "-out", "server.pem");
+}
+
+describe.skipIf(!hasValkey || openssl === null)("a server over TLS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-tls-"));
+  const authority = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
+  let server: ValkeyServer;
+  let port: number;
+  beforeAll(async () => {
+    await certify(folder);
+    port = await freePort();
+    const files = ["--tls-cert-file", join(folder, "server.pem"), "--tls-key-file", join(folder, "server.key")];
+    server = await ValkeyServer.start("--tls-port", String(port), "--tls-auth-clients", "no", ...files);
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function started(host: string, settings: Record<string, string>) {
+    const program = await Program.start(newDataDir(), { PETSTORE_VALKEY_URL: `rediss://${host}:${port}`, ...settings });
+    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+    expect(await program.end()).toBe(0);
+    return {
+      isAlone: /^petstore_limiter_alone ([01])$/m.exec(metrics)?.[1] === "1",
+      reason: /limits are counted by this process alone.*?"reason":"([^"]*)"/.exec(program.output)?.[1],
+    };
+  }
+
+  test("is used where its certificate is trusted", async () => {
+    expect(await started("localhost", authority)).toEqual({ isAlone: false, reason: undefined });
+  });
+
+  test("is told nothing where nobody trusted has signed its certificate, and it is said why", async () => {
+    const { isAlone, reason } = await started("localhost", {});
+    expect(isAlone).toBe(true);
+    expect(reason).toContain("certificate");
+  });
+
+  test("is told nothing where the certificate is for another name", async () => {
+    const { isAlone, reason } = await started("127.0.0.1", authority);
+    expect(isAlone).toBe(true);
+    expect(reason).toContain("does not match");
+  });
+});
