@@ -20,6 +20,8 @@ export function encodeWords(words: readonly Word[]): string {
   return words.map((word) => `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`).join("");
 }
 
+/** The longest piece of an incomplete reply that is kept, in bytes: the slots of a large cluster have room in it. */
+const LONGEST = 1 << 20;
 const NOTHING = new Uint8Array(0);
 const CARRIAGE_RETURN = 13; // ends each line, with a line feed behind it
 const ARRAY = 42; // *
@@ -29,6 +31,7 @@ const INTEGER = 58; // :
 const TEXT = 36; // $
 const MINUS = 45;
 const DIGIT_0 = 48;
+const DIGIT_9 = 57;
 
 /** Reads replies of the Redis serialization protocol, version 2, from pieces of any length. */
 export class ReplyReader {
@@ -45,6 +48,7 @@ export class ReplyReader {
       replies.push(reply);
       complete = this.#at;
     }
+    if (this.#bytes.length - complete > LONGEST) throw noReply();
     // What is left is copied: the rest of the memory may be used again.
     this.#bytes = complete === this.#bytes.length ? NOTHING : Uint8Array.prototype.slice.call(this.#bytes, complete);
     return replies;
@@ -70,7 +74,7 @@ export class ReplyReader {
       case undefined:
         return undefined;
       default:
-        throw new Error("The server answered something that is not of its protocol.");
+        throw noReply();
     }
   }
 
@@ -111,6 +115,7 @@ export class ReplyReader {
         this.#at = at + 2;
         return this.#at > bytes.length ? undefined : isNegative ? -value : value;
       }
+      if (byte < DIGIT_0 || byte > DIGIT_9) throw noReply();
       value = value * 10 + (byte - DIGIT_0);
     }
     return undefined;
@@ -119,4 +124,8 @@ export class ReplyReader {
   #decode(from: number, end: number): string {
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, end - from).toString();
   }
+}
+
+function noReply(): Error {
+  return new Error("The server answered something that is not of its protocol.");
 }

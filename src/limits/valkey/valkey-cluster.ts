@@ -22,6 +22,8 @@ export class ValkeyCluster {
   /** The master of each slot. */
   #owners: readonly (ValkeyLink | undefined)[] = [];
   #masters: ReadonlySet<ValkeyLink> = new Set();
+  /** Servers that commands were sent on to lately. One that gets its first slot has none yet. */
+  readonly #redirectedTo = new Set<ValkeyLink>();
   #isRefreshing = false;
   #isClosed = false;
   #turn = 0;
@@ -44,8 +46,10 @@ export class ValkeyCluster {
     let link = this.#owners[slotOf(key)];
     if (!link) throw new Error("It is not known which server of the cluster holds the key.");
     const begun = performance.now();
+    let isForOnce = false;
     for (let redirections = 0; ; ) {
       try {
+        if (isForOnce) link.ask(asking).catch(() => {}); // what follows fails as well
         return await link.ask(command);
       } catch (error) {
         if (isBeingMoved(error) && performance.now() - begun < this.#silence) {
@@ -53,12 +57,12 @@ export class ValkeyCluster {
           continue;
         }
         const redirection = redirectionOf(error, link.node);
-        if (!redirection || redirections++ === REDIRECTIONS) throw error;
+        if (!redirection || redirections++ === REDIRECTIONS || this.#isClosed) throw error;
+        ({ isForOnce } = redirection);
         link = this.#linkTo(redirection.node);
+        this.#redirectedTo.add(link);
         await link.hasOpened();
-        if (redirection.isForOnce)
-          link.ask(asking).catch(() => {}); // what follows fails as well
-        else void this.#refresh();
+        if (!isForOnce) void this.#refresh();
       }
     }
   }
@@ -103,6 +107,7 @@ export class ValkeyCluster {
         masters.add(master);
         owners.fill(master, first, last + 1);
       }
+      if (masters.size === 0) return; // it is not of the cluster, or not any more
       await Promise.all([...masters].map((master) => master.hasOpened()));
       this.#owners = owners;
       this.#masters = masters;
@@ -114,9 +119,10 @@ export class ValkeyCluster {
     }
   }
 
-  /** Lets go of servers that are no masters, and were not named either. */
+  /** Lets go of servers that are no masters, were not named, and are not used either. */
   #forgetOthers(): void {
-    const kept = new Set([...this.#masters, ...this.#named()]);
+    const kept = new Set([...this.#masters, ...this.#named(), ...this.#redirectedTo]);
+    this.#redirectedTo.clear();
     for (const [name, link] of this.#links) {
       if (kept.has(link)) continue;
       link.close();
@@ -132,12 +138,12 @@ interface SlotRange {
   readonly node: ValkeyNode;
 }
 
-/** What `CLUSTER SLOTS` tells. A server that does not know its own name leaves it out. */
+/** What `CLUSTER SLOTS` tells. */
 function rangesOf(reply: Reply, asked: ValkeyNode): SlotRange[] {
   return (reply as [number, number, [string | null, number]][]).map(([first, last, [host, port]]) => ({
     first,
     last,
-    node: { host: host || asked.host, port },
+    node: { host: knownHost(host, asked), port },
   }));
 }
 
@@ -151,13 +157,18 @@ function redirectionOf(error: unknown, asked: ValkeyNode): { isForOnce: boolean;
   if (!(error instanceof ReplyError)) return undefined;
   const [, how, host, port] = /^(MOVED|ASK) [0-9]+ (.*):([0-9]+)$/.exec(error.message) ?? [];
   if (!how) return undefined;
-  return { isForOnce: how === "ASK", node: { host: host || asked.host, port: Number(port) } };
+  return { isForOnce: how === "ASK", node: { host: knownHost(host, asked), port: Number(port) } };
+}
+
+/** A server that does not know its own name leaves it out, or says `?`. */
+function knownHost(told: string | null | undefined, asked: ValkeyNode): string {
+  return told && told !== "?" ? told : asked.host;
 }
 
 /** The slot of a key: CRC-16/XMODEM of what is between its first braces, or of all of it. */
 export function slotOf(key: string): number {
   let crc = 0;
-  for (const byte of Buffer.from(/\{([^}]+)\}/.exec(key)?.[1] ?? key)) {
+  for (const byte of Buffer.from(/^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key)) {
     crc ^= byte << 8;
     for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
   }

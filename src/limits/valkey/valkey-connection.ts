@@ -6,7 +6,7 @@ import type { ValkeyLogin, ValkeyNode } from "./valkey-url.ts";
 const LOOKS = 4;
 
 /** Somebody who waits for a reply. */
-interface Owed {
+interface Asker {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
 }
@@ -16,9 +16,10 @@ interface Owed {
  * loop are sent together, without waiting for the replies to those before.
  */
 export class ValkeyConnection {
-  readonly #owed: Owed[] = [];
+  readonly #askers: Asker[] = [];
   readonly #reader = new ReplyReader();
   readonly #watch: Timer;
+  readonly #connected = Promise.withResolvers<void>();
   #socket: Socket | undefined;
   #unsent = "";
   /** What the system had no room for. */
@@ -28,8 +29,8 @@ export class ValkeyConnection {
   #end: Error | undefined;
 
   /**
-   * Connects and logs in. Rejects if that fails, or if the server is silent for `silence` milliseconds: after as
-   * long a silence while it owes a reply, the connection is given up later too.
+   * Connects and logs in. Rejects if that fails, or if the server is silent for `silence` milliseconds or
+   * a little more: after as long a silence while it owes a reply, the connection is given up later too.
    */
   static async open(node: ValkeyNode, login: ValkeyLogin, silence: number): Promise<ValkeyConnection> {
     const connection = new ValkeyConnection(silence);
@@ -39,15 +40,19 @@ export class ValkeyConnection {
       return connection;
     } catch (error) {
       connection.close();
-      throw error;
+      // A server without AUTH quotes what it was told with it.
+      const { message } = error as Error;
+      throw message.startsWith("ERR unknown command") ? new Error("ERR unknown command 'AUTH'") : error;
     }
   }
 
   private constructor(silence: number) {
+    this.#connected.promise.catch(() => {}); // whoever opens it is told
     let received = 0;
     let looks = 0;
     this.#watch = setInterval(() => {
-      looks = this.#owed.length > 0 && received === this.#received ? looks + 1 : 0;
+      const isOwed = this.#askers.length > 0 || !this.#socket;
+      looks = isOwed && received === this.#received ? looks + 1 : 0;
       received = this.#received;
       if (looks > LOOKS) this.#endWith(new Error("The server was silent for too long."));
     }, silence / LOOKS);
@@ -66,7 +71,9 @@ export class ValkeyConnection {
       this.#willSend = true;
       setImmediate(this.#send);
     }
-    return this.#reply();
+    return new Promise((resolve, reject) => {
+      this.#askers.push({ resolve, reject });
+    });
   }
 
   /** Ends the connection. What was not answered is rejected. */
@@ -74,19 +81,13 @@ export class ValkeyConnection {
     this.#endWith(new Error("The connection was closed."));
   }
 
-  #reply(): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      this.#owed.push({ resolve, reject });
-    });
-  }
-
   /** Until the socket is there, and the server has shown over TLS who it is. */
-  async #connect({ host, port }: ValkeyNode, isTls: boolean): Promise<void> {
-    const connected = this.#reply(); // owed like any other, so that a server that stays silent here is given up too
+  #connect({ host, port }: ValkeyNode, isTls: boolean): Promise<void> {
     const begin = (socket: Socket, failure?: Error | null) => {
+      if (this.#socket) return; // TLS may shake hands again
       if (failure || this.#end) return this.#endWith(failure ?? new Error("It took too long to connect."), socket);
       this.#socket = socket;
-      this.#owed.shift()?.resolve(null);
+      this.#connected.resolve();
     };
     const opening = Bun.connect({
       hostname: host,
@@ -103,7 +104,7 @@ export class ValkeyConnection {
       },
     });
     opening.catch(() => {}); // told to connectError
-    await connected;
+    return this.#connected.promise;
   }
 
   readonly #send = (): void => {
@@ -125,17 +126,19 @@ export class ValkeyConnection {
   }
 
   #receive(bytes: Uint8Array): void {
-    this.#received++;
     try {
       const replies = this.#reader.read(bytes);
-      const owed = this.#owed.splice(0, replies.length);
-      for (let index = 0; index < owed.length; index++) this.#settle(owed[index] as Owed, replies[index] as Reply);
+      this.#received += replies.length;
+      const askers = this.#askers.splice(0, replies.length);
+      for (let index = 0; index < askers.length; index++) this.#settle(askers[index] as Asker, replies[index] as Reply);
+      // Nobody could tell any more whose the next one is.
+      if (askers.length < replies.length) throw new Error("The server answered what it was not asked.");
     } catch (error) {
       this.#endWith(error as Error);
     }
   }
 
-  #settle({ resolve, reject }: Owed, reply: Reply): void {
+  #settle({ resolve, reject }: Asker, reply: Reply): void {
     if (!(reply instanceof ReplyError)) return resolve(reply);
     reject(reply);
     // It has become a replica: its address may already lead to the server that took its place.
@@ -148,14 +151,15 @@ export class ValkeyConnection {
     socket?.terminate();
     if (!isFirst) return;
     clearInterval(this.#watch);
-    for (const { reject } of this.#owed.splice(0)) reject(error);
+    this.#connected.reject(error);
+    for (const { reject } of this.#askers.splice(0)) reject(error);
   }
 }
 
 /** What is said first. The last one is refused while a server still reads its data. */
 function greeting({ user, password, database }: ValkeyLogin): (readonly (string | number)[])[] {
   return [
-    ...(password === "" ? [] : [user === "" ? ["AUTH", password] : ["AUTH", user, password]]),
+    ...(user === "" && password === "" ? [] : [user === "" ? ["AUTH", password] : ["AUTH", user, password]]),
     ...(database === 0 ? [] : [["SELECT", database]]),
     ["PING"],
   ];

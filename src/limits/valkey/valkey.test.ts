@@ -65,6 +65,35 @@ describe.skipIf(!hasValkey)("a server", () => {
     valkey.close();
   });
 
+  test("needs to allow what is documented, and nothing else", async () => {
+    const rules = /`(~petstore:\* [^`]+)`/.exec(await Bun.file("docs/operating.md").text())?.[1] ?? "";
+    const admin = await connect(urlFor(`:${password}`));
+    await ask(admin, "ACL", "SETUSER", "limits", "reset", "on", ">pass", ...rules.split(" "));
+    const process = await openProcess(urlFor("limits:pass", "/1"), { place: "petstore:", patience: PATIENCE });
+    const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
+    for (const verdict of ["admitted", "limited", "limited"] as const) {
+      expect(await process.limiter.admit(caller)).toMatchObject({ verdict });
+    }
+    await process.limiter.peek(caller);
+    await process.limiter.admitAddress("192.0.2.1");
+    expect(process.changes).toEqual([]);
+    await process.close();
+    admin.close();
+  });
+
+  test("without a login is told none, and quotes no password", async () => {
+    const strange = await ValkeyServer.start("--rename-command", "AUTH", "");
+    const url = strange.url.replace("//", "//:hunter2@");
+    const valkey = await connectValkey(parseValkeyUrl(url) as ValkeyAddress, 500);
+    const reason = await eventually(
+      () => refusal(ask(valkey, "GET", "here")),
+      (one) => one.includes("AUTH"),
+    );
+    expect(reason).not.toContain("hunter2");
+    valkey.close();
+    await strange.stop();
+  });
+
   test("that is not asked any more leaves nobody waiting", async () => {
     const valkey = await connect(urlFor(`:${password}`));
     server.freeze();
@@ -76,6 +105,64 @@ describe.skipIf(!hasValkey)("a server", () => {
   });
 });
 
+/** Answers each piece that arrives by the next of the texts, and then by the last one. `PORT` in them is its own. */
+function answering(...texts: [string, ...string[]]): { port: number; stop: () => void } {
+  const rest = [...texts];
+  const next = () => (rest.length > 1 ? rest.shift() : rest[0]) ?? "";
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket) => void socket.write(next().replace("PORT", String(server.port))) },
+  });
+  return { port: server.port, stop: () => server.stop(true) };
+}
+
+describe("a server that is none", () => {
+  const PONG = "+PONG\r\n";
+  const soon = (port: number, query = "") =>
+    connectValkey(parseValkeyUrl(`redis://127.0.0.1:${port}${query}`) as ValkeyAddress, 500);
+
+  test.each([
+    ["speaks another protocol", "HTTP/1.1 400 Bad Request\r\n\r\n", "not of its protocol"],
+    ["tells a length that is no number", "$abc\r\n", "not of its protocol"],
+    ["never comes to an end", `$999999999\r\n${"x".repeat(2_000_000)}`, "not of its protocol"],
+    ["says more than it is asked", PONG + PONG, "what it was not asked"],
+  ])("and %s is not asked", async (_what, text, reason) => {
+    const { port, stop } = answering(text);
+    const valkey = await soon(port);
+    await eventually(
+      () => refusal(valkey.ping()),
+      (one) => one.includes(reason),
+    );
+    valkey.close();
+    stop();
+  });
+
+  test("and says what it was not asked later on gets nobody a wrong answer", async () => {
+    const { port, stop } = answering(PONG, ":1\r\n:2\r\n", PONG, ":3\r\n");
+    const valkey = await soon(port);
+    expect(await ask(valkey, "GET", "a")).toBe(1);
+    await eventually(
+      () => ask(valkey, "GET", "b").catch(() => undefined),
+      (answer) => answer === 3, // over a new connection
+    );
+    valkey.close();
+    stop();
+  });
+
+  test("and sends commands to where nobody can be is as good as away", async () => {
+    const { port, stop } = answering(
+      PONG,
+      "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$-1\r\n:PORT\r\n",
+      "-MOVED 1 nowhere:99999\r\n",
+    );
+    const valkey = await soon(port, "?cluster=true");
+    expect(await refusal(ask(valkey, "GET", "a"))).toContain("nowhere:99999");
+    valkey.close();
+    stop();
+  });
+});
+
 describe.skipIf(!hasValkey)("a cluster", () => {
   let cluster: ValkeyCluster;
   beforeAll(async () => {
@@ -84,7 +171,7 @@ describe.skipIf(!hasValkey)("a cluster", () => {
   afterAll(() => cluster.stop());
 
   test("has each key in the slot that it says itself", async () => {
-    for (const key of ["", "key", "petstore:{acc_1}:windows", "a{}b", "{größe}", "{a}{b}", "}{x}"]) {
+    for (const key of ["", "key", "petstore:{acc_1}:windows", "a{}b", "a{}b{c}", "{größe}", "{a}{b}", "}{x}"]) {
       expect([key, slotOf(key)]).toEqual([key, Number(await cluster.masters[0]?.command("CLUSTER", "KEYSLOT", key))]);
     }
   });
@@ -117,6 +204,11 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     // One of an account's two keys is there: asked again until all is moved (TRYAGAIN).
     const waiting = remaining(2);
     await source.command("MIGRATE", "127.0.0.1", target.port, `moving:{${account}}:windows`, 0, 1_000);
+    await eventually(
+      async () =>
+        Number(/errorstat_TRYAGAIN:count=([0-9]+)/.exec(String(await target.command("INFO", "errorstats")))?.[1]),
+      (count) => count > 20,
+    );
     for (const master of [target, source]) await master.command("CLUSTER", "SETSLOT", slot, "NODE", to);
     expect(await waiting).toEqual([997, 996]);
     expect(await remaining(2)).toEqual([995, 994]); // where it is now (MOVED), and then known
