@@ -117,11 +117,11 @@ function answering(...texts: [string, ...string[]]): { port: number; stop: () =>
   return { port: server.port, stop: () => server.stop(true) };
 }
 
-describe("a server that is none", () => {
-  const PONG = "+PONG\r\n";
-  const soon = (port: number, query = "") =>
-    connectValkey(parseValkeyUrl(`redis://127.0.0.1:${port}${query}`) as ValkeyAddress, 500);
+const PONG = "+PONG\r\n";
+const soon = (port: number, query = "") =>
+  connectValkey(parseValkeyUrl(`redis://127.0.0.1:${port}${query}`) as ValkeyAddress, 500);
 
+describe("a server that is none", () => {
   test.each([
     ["speaks another protocol", "HTTP/1.1 400 Bad Request\r\n\r\n", "not of its protocol"],
     ["tells a length that is no number", "$abc\r\n", "not of its protocol"],
@@ -215,6 +215,30 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     expect(await process.limiter.admitAddress("192.0.2.1")).toMatchObject({ verdict: "admitted", remaining: 58 });
     expect(process.changes).toEqual([]);
     await process.close();
+  });
+
+  test("asks a new server for its first slot, which nobody knows yet", async () => {
+    const joining = await ValkeyServer.start("--cluster-enabled", "yes");
+    const key = "{first}";
+    const [source, , from] = await move(slotOf(key));
+    await joining.command("CLUSTER", "MEET", "127.0.0.1", source.port);
+    const to = String(await joining.command("CLUSTER", "MYID"));
+    await eventually(
+      async () => [await source.command("CLUSTER", "NODES"), await joining.command("CLUSTER", "INFO")].map(String),
+      ([nodes = "", info = ""]) => nodes.includes(to) && info.includes("cluster_state:ok"),
+    );
+    await joining.command("CLUSTER", "SETSLOT", slotOf(key), "IMPORTING", from);
+    await source.command("CLUSTER", "SETSLOT", slotOf(key), "MIGRATING", to);
+    const valkey = await connect(source.url.concat("?cluster=true"));
+    const refreshes = async () =>
+      Number(/cmdstat_cluster\|slots:calls=([0-9]+)/.exec(String(await source.command("INFO", "commandstats")))?.[1]);
+    const before = await refreshes();
+    while ((await refreshes()) < before + 2) {
+      for (let count = 0; count < 20; count++) expect(await ask(valkey, "GET", key)).toBeNull();
+    }
+    valkey.close();
+    await source.command("CLUSTER", "SETSLOT", slotOf(key), "STABLE");
+    await joining.stop();
   });
 
   /** The master that has a slot and another one, with the names that they have in the cluster. */
