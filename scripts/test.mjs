@@ -141,6 +141,9 @@ try {
       "Tests of shared limits were skipped: they need Valkey or Redis (Debian: apt-get install redis-server).",
     );
   }
+  if (skipped > 0 && program("openssl").length === 0) {
+    console.log("Tests of Valkey over TLS were skipped: they need openssl (Debian: apt-get install openssl).");
+  }
   if (skipped > 0 && ![...program("nginx"), "/usr/sbin/nginx"].some((file) => existsSync(file))) {
     console.log("Tests behind the proxy were skipped: they need nginx (Debian: apt-get install nginx-light).");
   }

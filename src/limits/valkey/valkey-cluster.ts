@@ -42,6 +42,7 @@ export class ValkeyCluster {
     this.#refreshes = setInterval(() => void this.#refresh(), REFRESH);
   }
 
+  /** Sends a command to the master that holds the key, and to where that sends it on. Rejects as a link does. */
   async ask(key: string, command: string): Promise<Reply> {
     let link = this.#owners[slotOf(key)];
     if (!link) throw new Error("It is not known which server of the cluster holds the key.");
@@ -67,6 +68,7 @@ export class ValkeyCluster {
     }
   }
 
+  /** Resolves when every master has answered. */
   async ping(): Promise<void> {
     if (this.#masters.size === 0) throw new Error("No server of the cluster has told which masters there are.");
     await Promise.all([...this.#masters].map((link) => link.ping()));

@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { encodeCommand, type Reply, ReplyError, ReplyReader } from "./resp.ts";
+import { encodeCommand, type Reply, ReplyError, ReplyReader, type Word } from "./resp.ts";
 import type { ValkeyLogin, ValkeyNode } from "./valkey-url.ts";
 
 /** How often it is looked whether a server is silent, for each time that it may be. */
@@ -38,11 +38,12 @@ export class ValkeyConnection {
       await connection.#connect(node, login.isTls);
       await Promise.all(greeting(login).map((words) => connection.ask(encodeCommand(...words))));
       return connection;
-    } catch (error) {
+    } catch (thrown) {
       connection.close();
-      // A server without AUTH quotes what it was told with it.
-      const { message } = error as Error;
-      throw message.startsWith("ERR unknown command") ? new Error("ERR unknown command 'AUTH'") : error;
+      const error = thrown as Error;
+      // A server that does not know AUTH quotes the password: "unknown command 'AUTH', with args beginning with: …".
+      error.message = error.message.replace(/, with args .*/s, "");
+      throw error;
     }
   }
 
@@ -63,7 +64,10 @@ export class ValkeyConnection {
     return this.#end === undefined;
   }
 
-  /** Sends a command. Rejects with a `ReplyError` if the server refuses it, with another error if the connection is lost. */
+  /**
+   * Sends a command. Rejects with a `ReplyError` if the server refuses it, with another error if the connection
+   * is lost.
+   */
   ask(command: string): Promise<Reply> {
     if (this.#end) return Promise.reject(this.#end);
     this.#unsent += command;
@@ -157,7 +161,7 @@ export class ValkeyConnection {
 }
 
 /** What is said first. The last one is refused while a server still reads its data. */
-function greeting({ user, password, database }: ValkeyLogin): (readonly (string | number)[])[] {
+function greeting({ user, password, database }: ValkeyLogin): (readonly Word[])[] {
   return [
     ...(user === "" && password === "" ? [] : [user === "" ? ["AUTH", password] : ["AUTH", user, password]]),
     ...(database === 0 ? [] : [["SELECT", database]]),

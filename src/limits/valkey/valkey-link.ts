@@ -20,7 +20,7 @@ export class ValkeyLink {
   #isOpening = false;
   #isClosed = false;
 
-  /** `silence`: how long the server may be silent while it owes a reply, before it is connected to anew, in milliseconds. */
+  /** Connected to anew after `silence` milliseconds in which the server owes a reply and says nothing. */
   constructor(node: ValkeyNode, login: ValkeyLogin, silence: number) {
     this.node = node;
     this.#login = login;

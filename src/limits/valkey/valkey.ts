@@ -8,7 +8,10 @@ const SILENCE = 1_000;
 
 /** A Valkey or Redis server, or a cluster of them. What cannot be asked now is not asked later. */
 export interface Valkey {
-  /** Sends a command (see `encodeCommand`) to the server that holds a key. Rejects with a `ReplyError` if it is refused, with another error if the server cannot be reached. */
+  /**
+   * Sends a command (see `encodeCommand`) to the server that holds a key. Rejects with a `ReplyError` if it is
+   * refused, with another error if the server cannot be reached.
+   */
   ask(key: string, command: string): Promise<Reply>;
   /** Resolves when every server has answered. Rejects if one does not. */
   ping(): Promise<unknown>;
