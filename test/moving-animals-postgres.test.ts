@@ -57,10 +57,11 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     await input.flush();
     await untilLarge("staged_pets", 100_000);
     await server.stop("at once");
-    await (async () => {
-      void input.write(lines(20_000, 40_000));
+    const rest = async () => {
+      await input.write(lines(20_000, 40_000));
       await input.end();
-    })().catch(() => {}); // it may have ended before it has read all
+    };
+    rest().catch(() => {}); // it may have ended before it has read all
     const [status, said] = await endOf(child);
     await server.start();
     expect([status, said]).toEqual([1, expect.stringMatching(/^The store failed: [^.]+\. Nothing was added\.\n$/)]);
