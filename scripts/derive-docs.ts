@@ -4,11 +4,19 @@ import { settings } from "../src/config.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { domains } from "../src/domains.ts";
+import { tierTable } from "../test/runner/tiers.ts";
 
 const operations = domains.flatMap((domain) => domain.operations);
 
-for (const [file, parts] of Object.entries(derivedParts(operations, settings, transitions))) {
-  const path = join(import.meta.dir, "..", file);
+const root = join(import.meta.dir, "..");
+
+const documents = {
+  ...derivedParts(operations, settings, transitions),
+  "docs/tests.md": { tiers: tierTable(root) },
+};
+
+for (const [file, parts] of Object.entries(documents)) {
+  const path = join(root, file);
   let text = await Bun.file(path).text();
   for (const [name, content] of Object.entries(parts)) text = replacePart(text, name, content);
   await Bun.write(path, text);

@@ -1,17 +1,21 @@
 // Runs the tests of faults, of hostile requests and of random walks in their long form: npm run torture -- [--rounds N] [--seed N]
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { ensureBun } from "./ensure-bun.mjs";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" }, seed: { type: "string" } } });
 for (const [name, value] of Object.entries(values)) {
   if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
 }
-const tests = fileURLToPath(new URL("test.mjs", import.meta.url));
+ensureBun();
+const root = fileURLToPath(new URL("..", import.meta.url));
 const { status } = spawnSync(
-  process.execPath,
+  join(root, "node_modules/.bin/bun"),
   [
-    tests,
+    "test/runner/run.ts",
+    "embedded",
     "test/torture",
     "test/hostile",
     "test/attack",
@@ -20,6 +24,7 @@ const { status } = spawnSync(
     "src/domains/orders/shop-model.test.ts",
   ],
   {
+    cwd: root,
     stdio: "inherit",
     env: {
       ...process.env,

@@ -40,7 +40,6 @@ export class PostgresServer {
   readonly #folder: string;
   readonly #settings: readonly string[];
   #process: ChildProcess | undefined;
-  #databases = 0;
 
   /** Makes a cluster and starts it. `settings` are those of the server, as `name=value`. */
   static async start(settings: readonly string[] = []): Promise<PostgresServer> {
@@ -49,6 +48,11 @@ export class PostgresServer {
     const server = new PostgresServer(folder, await freePort(), settings);
     await server.start();
     return server;
+  }
+
+  /** A server that another process started, and ends. */
+  static running(port: number): PostgresServer {
+    return new PostgresServer("", port, []);
   }
 
   private constructor(folder: string, port: number, settings: readonly string[]) {
@@ -64,7 +68,7 @@ export class PostgresServer {
 
   /** Makes an empty database, or a copy of another one that nobody is connected to. Returns its name. */
   async newDatabase(template = "template1"): Promise<string> {
-    const name = `store_${++this.#databases}`;
+    const name = `store_${crypto.randomUUID().slice(0, 13).replace("-", "_")}`;
     await this.run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     return name;
   }

@@ -3,11 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
-import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { openStorage } from "../../src/store.ts";
-import { PostgresServer } from "./postgres-server.ts";
+import { SharedPostgres } from "./shared-postgres.ts";
 
 /** The store of a service under test. */
 export interface TestStore {
@@ -74,23 +72,12 @@ async function newFolder(): Promise<TestStore> {
   };
 }
 
-/** The server of this run, with a database that has the schema, of which all others are copies. */
-let shared: Promise<{ server: PostgresServer; template: string }> | undefined;
-
-async function startServer() {
-  const server = await PostgresServer.start(["max_connections=300"]);
-  const template = await server.newDatabase();
-  await (await openPostgres(parsePostgresAddress(server.url(template)) ?? never())).close();
-  return { server, template };
-}
-
-function never(): never {
-  throw new Error("The address of a test's server is not valid.");
-}
+let shared: Promise<SharedPostgres> | undefined;
 
 async function newDatabase(): Promise<TestStore> {
-  const { server, template } = await (shared ??= startServer());
-  const name = await server.newDatabase(template);
+  const postgres = await (shared ??= SharedPostgres.find());
+  const { server } = postgres;
+  const name = await postgres.newDatabase();
   const settings = { PETSTORE_DATABASE_URL: server.url(name) };
   const run = async (sql: string) => void (await server.run(sql, name));
   return {

@@ -1,12 +1,11 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** What one run of the tests made and saw, in files of a folder that is searched when the run has ended. */
+/** What one run of the tests made and saw. Test processes that run in parallel append to the same files of a folder, which is searched when the run has ended. */
 export class Evidence {
   readonly #folder: string;
   readonly #descriptors = new Map<string, number>();
   readonly #keys = new Set<string>();
-  #processes = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -31,7 +30,7 @@ export class Evidence {
 
   /** Takes what a process writes, as it comes. The first line of its file tells the command. */
   process(command: readonly string[]): (text: string) => void {
-    const file = join(this.#folder, `process-${++this.#processes}`);
+    const file = join(this.#folder, `process-${crypto.randomUUID()}`);
     let descriptor = openSync(file, "a");
     writeSync(descriptor, `${JSON.stringify(command)}\n`);
     closeSync(descriptor); // there are thousands of them in a long run

@@ -126,10 +126,13 @@ if (recorded) {
 }
 
 test("a run in which a service gives a key away fails, though its tests pass", () => {
-  const { stdout, exitCode } = Bun.spawnSync(["node", "scripts/test.mjs", "./test/leaks/controls/planted.ts"], {
-    cwd: root,
-  });
+  const { stdout, exitCode } = Bun.spawnSync(
+    [process.execPath, "test/runner/run.ts", "embedded", "test/leaks/controls/planted.ts"],
+    {
+      cwd: root,
+    },
+  );
   const lines = stdout.toString().trimEnd().split("\n");
   expect([exitCode, lines.at(-1)]).toEqual([1, "1 passed, 1 failed"]);
-  expect(lines.filter((line) => line.startsWith("LEAK in answers: "))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith("Leak: answers: "))).toHaveLength(1);
 });

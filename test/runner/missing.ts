@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { postgresMissing } from "../harness/postgres-server.ts";
+
+/** What this machine lacks, each as a sentence that says which tests were skipped and what to install. */
+export function whatIsMissing(): string[] {
+  const checks: readonly (readonly [isMissing: boolean, message: string])[] = [
+    [postgresMissing !== undefined, `Tests of PostgreSQL were skipped: ${postgresMissing}.`],
+    [
+      !runs(["strace", "-o", "/dev/null", "true"]),
+      "Tests of system calls were skipped: they need strace with permission to trace (Debian: apt-get install strace).",
+    ],
+    [
+      !runs(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]),
+      "The test of a full disk was skipped: it needs permission to mount a file system (unshare -rm).",
+    ],
+    [
+      !existsSync("/usr/bin/chromium"),
+      "Tests of pages were skipped: they need Chromium (Debian: apt-get install chromium).",
+    ],
+    [
+      !Bun.which("valkey-server") && !Bun.which("redis-server"),
+      "Tests of shared limits were skipped: they need Valkey or Redis (Debian: apt-get install redis-server).",
+    ],
+    [
+      !Bun.which("openssl"),
+      "Tests of Valkey over TLS were skipped: they need openssl (Debian: apt-get install openssl).",
+    ],
+    [
+      !Bun.which("nginx") && !existsSync("/usr/sbin/nginx"),
+      "Tests behind the proxy were skipped: they need nginx (Debian: apt-get install nginx-light).",
+    ],
+  ];
+  return checks.filter(([isMissing]) => isMissing).map(([, message]) => message);
+}
+
+function runs(command: string[]): boolean {
+  return Bun.which(command[0] ?? "") !== null && Bun.spawnSync(command).success;
+}

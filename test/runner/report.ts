@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from "node:fs";
+
+/** What a run of tests came to. */
+export interface Result {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Each failure: where it is, and the runner's message. */
+  readonly failures: readonly string[];
+}
+
+/** Reads the JUnit report of a run. A run that left none, or failed outside a test, counts as one failure. */
+export function readReport(file: string, status: number | null): Result {
+  const xml = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const [, attributes = ""] = /<testsuites ([^>]*)>/.exec(xml) ?? [];
+  const figure = (name: string) => Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(attributes)?.[1] ?? 0);
+  const [tests, skipped] = [figure("tests"), figure("skipped")];
+  const failed = figure("failures") || (status === 0 && tests > 0 ? 0 : 1);
+  return { passed: Math.max(0, tests - failed - skipped), failed, skipped, failures: failuresOf(xml) };
+}
+
+/** The sum of several results. */
+export function sum(results: readonly Result[]): Result {
+  const total = (name: "passed" | "failed" | "skipped") => results.reduce((all, one) => all + one[name], 0);
+  return {
+    passed: total("passed"),
+    failed: total("failed"),
+    skipped: total("skipped"),
+    failures: results.flatMap(({ failures }) => failures),
+  };
+}
+
+/** The closing line: `N passed, N failed`, and `, N skipped` if the machine lacks something. */
+export function closingLine({ passed, failed, skipped }: Result): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}
+
+function failuresOf(xml: string): string[] {
+  return [...xml.matchAll(/<testcase ([^>]*)>\s*<failure ([^>]*)>/g)].map(([, attributes = "", failure = ""]) => {
+    const [name, group, file] = ["name", "classname", "file"].map((key) => unescaped(attribute(attributes, key)));
+    const message = unescaped(attribute(failure, "message")).trim();
+    return `Failed: ${file}: ${group === "" ? "" : `${group} > `}${name}\n${message.replaceAll(/^/gm, "    ")}`;
+  });
+}
+
+function attribute(text: string, name: string): string {
+  return new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? "";
+}
+
+/** The text that an attribute stands for. */
+function unescaped(text: string): string {
+  const signs: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#10": "\n" };
+  return text.replaceAll(/&([a-z]+|#10);/g, (all, name: string) => signs[name] ?? all);
+}

@@ -1,0 +1,99 @@
+// Runs the tests of one tier, or the files that the arguments name, and ends with the line `N passed, N failed`
+// (`, N skipped` if the machine lacks something): bun test/runner/run.ts TIER [FILE…]
+// Files run in parallel, each on its own ports and in its own folders. After a run, everything that the
+// services under test have said is searched for keys.
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { longForm } from "../harness/form.ts";
+import { postgresMissing } from "../harness/postgres-server.ts";
+import { SharedPostgres } from "../harness/shared-postgres.ts";
+import { searchEvidence } from "../leaks/search.ts";
+import { whatIsMissing } from "./missing.ts";
+import { closingLine, type Result, readReport, sum } from "./report.ts";
+import { type Tier, testFiles, tiers, tiersOf } from "./tiers.ts";
+
+const root = join(import.meta.dir, "../..");
+/** The longest that a test may take, in milliseconds. It bounds a test that hangs. */
+const TEST_TIMEOUT = longForm ? 1_800_000 : 240_000;
+/** Most tests wait for a process or a disk, so more files run than there are cores. */
+const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism());
+
+const [tier = "embedded", ...words] = process.argv.slice(2) as [Tier?, ...string[]];
+if (!Object.hasOwn(tiers, tier))
+  throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}.`);
+
+/** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
+const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
+chmodSync(folder, 0o711); // PostgreSQL, which does not run as root, keeps its files in it too
+try {
+  const result = sum(await runTier());
+  if (result.skipped > 0) for (const line of whatIsMissing()) console.log(line);
+  for (const failure of result.failures) console.log(failure);
+  console.log(closingLine(result));
+  process.exitCode = result.failed > 0 ? 1 : 0;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Runs the files that the arguments name, whatever their tier, or else all files of the tier. */
+async function runTier(): Promise<Result[]> {
+  const named = words.flatMap((word) =>
+    existsSync(join(root, word)) && statSync(join(root, word)).isFile()
+      ? [word]
+      : testFiles(root).filter((file) => file.includes(word)),
+  );
+  const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter((file) => tiersOf(file).includes(tier));
+  if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
+  if (tier !== "engines") return [run("tests", files, {})];
+
+  const own = files.filter((file) => !tiersOf(file).includes("embedded"));
+  const shared = files.filter((file) => tiersOf(file).includes("embedded"));
+  if (postgresMissing !== undefined) return [run("tests", own, {}), { passed: 0, failed: 0, skipped: 1, failures: [] }];
+  const postgres = await SharedPostgres.start();
+  try {
+    const results = own.length > 0 ? [run("engines", own, {})] : [];
+    if (shared.length > 0) results.push(run("postgres", shared, { TEST_ENGINE: "postgres", ...postgres.environment }));
+    return results;
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** Runs files and searches what their services said. */
+function run(name: string, files: readonly string[], environment: Record<string, string>): Result {
+  const [report, evidence, temporary] = [join(folder, `${name}.xml`), join(folder, name), join(folder, `tmp-${name}`)];
+  mkdirSync(evidence);
+  mkdirSync(temporary);
+  chmodSync(temporary, 0o711);
+  const { exitCode } = Bun.spawnSync(
+    [
+      process.execPath,
+      "test",
+      `--parallel=${PARALLEL}`,
+      `--timeout=${TEST_TIMEOUT}`,
+      "--only-failures",
+      "--preload=./test/leaks/record.ts",
+      "--preload=./test/harness/property-seed.ts",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...files.map((file) => `./${file}`),
+    ],
+    {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ...environment, TEST_EVIDENCE: evidence, TMPDIR: temporary },
+    },
+  );
+  const { keys, bytes, leaks } = searchEvidence(evidence);
+  console.log(
+    `Searched ${(bytes / 1e6).toFixed(1)} MB of answers, logs and output for ${keys} keys: ${leaks.length} leaks.`,
+  );
+  const search: Result = {
+    passed: leaks.length === 0 ? 1 : 0,
+    failed: leaks.length === 0 ? 0 : 1,
+    skipped: 0,
+    failures: leaks.map((leak) => `Leak: ${leak}`),
+  };
+  return sum([readReport(report, exitCode), search]);
+}

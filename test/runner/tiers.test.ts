@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { replacePart } from "../../src/derive/docs.ts";
+import { type Tier, testFiles, tiers, tiersOf, tierTable } from "./tiers.ts";
+
+const root = join(import.meta.dir, "../..");
+const read = (file: string) => Bun.file(join(root, file)).text();
+
+test("each test file runs in at least one tier, and docs/tests.md lists it", async () => {
+  const files = testFiles(root);
+  expect(files.length).toBeGreaterThan(100);
+  expect(files.filter((file) => tiersOf(file).length === 0)).toEqual([]);
+  const text = await read("docs/tests.md");
+  expect(text).toBe(replacePart(text, "tiers", tierTable(root)));
+});
+
+test("each tier has its npm command, and CI runs it", async () => {
+  const { scripts } = JSON.parse(await read("package.json"));
+  const ci = await read(".ci/run");
+  for (const tier of Object.keys(tiers) as Tier[]) {
+    const name = tiers[tier].command.replace(/^npm (run )?/, "");
+    expect(scripts[name], tiers[tier].command).toEndWith(`test/runner/run.ts ${tier}`);
+    expect(/^for tier in (.*); do$/m.exec(ci)?.[1]?.split(" "), ".ci/run").toContain(name);
+  }
+});
