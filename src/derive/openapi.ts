@@ -6,6 +6,7 @@ import { errorTable } from "./error-table.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { operationObject } from "./openapi-operations.ts";
 import { Schemas } from "./openapi-schemas.ts";
+import { disableOptionalParameters } from "./test-requests.ts";
 
 type Json = Record<string, unknown>;
 
@@ -23,7 +24,7 @@ export function deriveOpenApi(operations: readonly Operation[], servers: readonl
     const item = (paths[operation.path] ??= {});
     item[operation.method.toLowerCase()] = operationObject(operation, operations, schemas);
   }
-  return {
+  const document = {
     openapi: "3.1.1",
     info: {
       title: "Petstore",
@@ -48,6 +49,8 @@ export function deriveOpenApi(operations: readonly Operation[], servers: readonl
       schemas: schemas.named,
     },
   };
+  disableOptionalParameters(document);
+  return document;
 }
 
 /** The document as JSON text, integers beyond 2^53 written exactly. */
