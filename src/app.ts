@@ -4,7 +4,7 @@ import { checkContract } from "./contract/check.ts";
 import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
 import type { BoundOperation, Operation, Write } from "./contract/operation.ts";
 import { isDoneWithin } from "./deadline.ts";
-import { operationAnchor } from "./derive/reference-page.ts";
+import { operationAnchor } from "./derive/operation-anchor.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";

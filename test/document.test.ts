@@ -106,7 +106,7 @@ describe("the document", () => {
         summary: "Test",
         description: "Test.",
         stability,
-        testPanel: stability === "stable",
+        testPanel: stability === "stable" || { disabled: `it is ${stability}` },
         scope: "read",
         answer: { status: 200, description: "Test.", schema: Type.String(), examples: { one: "x" } },
         errors: [],
@@ -119,6 +119,8 @@ describe("the document", () => {
       ["beta", true],
       ["experimental", true],
     ]);
+    const reasons = marked.map(({ path }) => /No test panel: .*/.exec(paths[path].get.description)?.[0]);
+    expect(reasons).toEqual([undefined, "No test panel: it is beta.", "No test panel: it is experimental."]);
   });
 });
 

@@ -30,7 +30,7 @@ const trials = [
     path: "/trial/experiment",
     summary: "Experimental trial",
     stability: "experimental",
-    testPanel: false,
+    testPanel: { disabled: "it is only tried in this test" },
   }),
 ] as const;
 const trialDomain: Domain = {
@@ -98,6 +98,11 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     const { page, operation, button } = await openAt("trial/tryExperiment");
     await operation.getByText("curl").first().waitFor(); // the example beside which the button would be
     expect(await button.isVisible()).toBe(false);
+    const reason = "No test panel: it is only tried in this test.";
+    await operation.getByText(reason, { exact: true }).waitFor(); // in the description
+    const place = '[id$="tag/trial/tryExperiment"] :has(> .show-api-client-button)'; // where the button would be
+    const shown = await page.evaluate(`getComputedStyle(document.querySelector('${place}'), "::before").content`);
+    expect(shown).toBe(`"${reason}"`);
     await page.close();
 
     const neighbour = await openAt("trial/tryBeta");

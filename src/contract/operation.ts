@@ -47,6 +47,11 @@ export interface Deprecation {
   readonly advice: string;
 }
 
+export interface DisabledTestPanel {
+  /** The reason: a clause without a full stop, which is shown after "No test panel:". */
+  readonly disabled: string;
+}
+
 /** One operation of the interface: a plain value, from which everything else is derived. */
 export interface Operation {
   /** Unique name, lowerCamelCase; the `operationId` of the OpenAPI document. */
@@ -59,8 +64,8 @@ export interface Operation {
   readonly description: string;
   readonly stability: "stable" | "beta" | "experimental";
   readonly deprecation?: Deprecation;
-  /** False switches off the interactive test panel of the reference page. */
-  readonly testPanel: boolean;
+  /** Whether the reference page has an interactive test panel for the operation; if not, why. */
+  readonly testPanel: true | DisabledTestPanel;
   /** The scope that a key needs; `any` for one that every valid key may use. */
   readonly scope: Scope | "any";
   /**

@@ -2,6 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { ErrorBody, type ErrorDefinition, idempotencyKeyInUse, invalidRequest } from "../contract/errors.ts";
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, IdempotencyKey } from "../contract/idempotency-key.ts";
 import {
+  type DisabledTestPanel,
   errorsOf,
   hasEntityTag,
   isCacheable,
@@ -25,11 +26,12 @@ export function operationObject(operation: Operation, operations: readonly Opera
       ...(deprecation ? [deprecationNotice(operation, operations)] : []),
       scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
       ...(operation.quota === "free" ? [freeNotice] : []),
+      ...(testPanel === true ? [] : [noTestPanel(testPanel)]),
     ].join("\n\n"),
     tags: [tag.name],
     ...(deprecation ? { deprecated: true, "x-deprecated-sunset": deprecation.removal } : {}),
     ...(stability === "stable" ? {} : { "x-stability": stability }),
-    ...(testPanel ? {} : { "x-hideTryItPanel": true }),
+    ...(testPanel === true ? {} : { "x-hideTryItPanel": true }),
     ...stabilityBadges(operation),
     security: [{ bearerAuth: [] }],
     parameters: parametersOf(operation, schemas),
@@ -48,6 +50,11 @@ export function operationObject(operation: Operation, operations: readonly Opera
       : {}),
     responses: responsesOf(operation, schemas),
   };
+}
+
+/** Why the reference page has no test panel for an operation. */
+export function noTestPanel({ disabled }: DisabledTestPanel): string {
+  return `No test panel: ${disabled}.`;
 }
 
 const freeNotice =

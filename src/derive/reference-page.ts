@@ -1,4 +1,5 @@
 import type { Operation } from "../contract/operation.ts";
+import { deriveReferenceStyles } from "./reference-styles.ts";
 
 /** Addresses of what the page loads, all of them on this service. */
 interface ReferenceFiles {
@@ -38,17 +39,6 @@ export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bun
 `;
 }
 
-/** The anchor of an operation on the page. */
-export function operationAnchor({ tag, name }: Operation): string {
-  return `tag/${tag.name}/${name}`;
-}
-
-/** Words in tables are not broken in the middle, as error codes are to be read; a wide table scrolls by itself. The id outranks the styles of the reference. */
-const TABLES = `
-#reference .markdown table { display: block; overflow-x: auto; }
-#reference .markdown :is(th, td) { word-break: normal; overflow-wrap: normal; }
-#reference .markdown td code { white-space: nowrap; }`;
-
 /** The script that opens the page once the bundle behind it is there: the reference's settings, derived from the operations. */
 export function deriveReferenceStart(
   operations: readonly Operation[],
@@ -68,7 +58,7 @@ export function deriveReferenceStart(
     persistAuth: false, // a key is not left behind in a shared browser
     authentication: { preferredSecurityScheme: "bearerAuth" },
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-    customCss: `${TABLES}\n${hiddenPanels(operations)}`,
+    customCss: deriveReferenceStyles(operations),
   };
   // Zod, a part of the bundle, otherwise tries whether the page's policy allows it to make functions of
   // texts. It does not, and each try would be reported as a violation.
@@ -82,15 +72,4 @@ addEventListener("DOMContentLoaded", () =>
   }),
 );
 `;
-}
-
-/**
- * Hides the buttons that open the test panel of an operation whose contract switches it off (the
- * reference has a switch for all operations only), and the panel's own way from one operation to another.
- */
-function hiddenPanels(operations: readonly Operation[]): string {
-  const hidden = operations
-    .filter(({ testPanel }) => !testPanel)
-    .map((operation) => `[id$="${operationAnchor(operation)}"] .show-api-client-button`);
-  return hidden.length > 0 ? `${[...hidden, ".scalar-sidebar-toggle"].join(", ")} { display: none; }` : "";
 }

@@ -186,7 +186,7 @@ const rotateKey = defineOperation({
     "Makes a new key with the name, the scopes and the planned end of an old one and shows it, once. The old one " +
     "stays valid for `overlap` seconds, so that its users can change over. It may be the calling key.",
   stability: "experimental",
-  testPanel: false,
+  testPanel: { disabled: "one click would replace a key that programs may use" },
   scope: "admin",
   params,
   query: Type.Object({
@@ -232,7 +232,7 @@ const revokeKey = defineOperation({
     "Ends a key of one's own account for good, at once. The key is still listed, so again is no error. It may be the calling key, unless no other " +
     "key with the scope `admin` is valid as long.",
   stability: "experimental",
-  testPanel: false,
+  testPanel: { disabled: "one click would end a key for good, perhaps the one that was entered here" },
   scope: "admin",
   params,
   answer: { status: 204, description: "The key is revoked.", schema: Type.Null(), examples: { Nothing: null } },
