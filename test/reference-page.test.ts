@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { bind, defineOperation } from "../src/contract/operation.ts";
+import { operationAnchor } from "../src/derive/operation-anchor.ts";
+import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { type Domain, domains } from "../src/domains.ts";
+import { accessibilityViolations } from "./harness/accessibility.ts";
 import { hasBrowser, TestBrowser } from "./harness/browser.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
@@ -120,6 +123,8 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     ] as const) {
       const { page, operation } = await openAt(anchor);
       await operation.getByText(new RegExp(`^${badge}$`, "i")).waitFor();
+      const entry = page.locator(`[data-sidebar-id$="tag/${anchor}"]`);
+      await entry.getByRole("link", { name: new RegExp(`trial *${badge}`, "i") }).waitFor();
       await page.close();
     }
   });
@@ -140,6 +145,28 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
       `Math.abs(document.querySelector('[id$="tag/animals/getPet"]').getBoundingClientRect().top) < innerHeight / 2`,
     );
     await page.close();
+  });
+
+  test.each([
+    ["in light colors", "light", { width: 1280, height: 900 }],
+    ["in dark colors", "dark", { width: 1280, height: 900 }],
+    ["on a telephone", "light", { width: 390, height: 844 }],
+  ] as const)("%s, has nothing that axe-core reports", async (_where, colors, viewport) => {
+    const other = await TestBrowser.start(viewport);
+    const page = await other.open(`${service.app.docs}#tag/animals/listPets`, colors);
+    await page.locator('[id$="tag/animals/listPets"]').getByRole("heading").first().waitFor();
+    // They are of each method and each stability.
+    for (const operation of petOperations) {
+      const section = `[id$="${operationAnchor(operation)}"]`;
+      await page.evaluate(`document.querySelector('${section}').scrollIntoView()`); // the page draws it then
+      await page.locator(section).getByRole("heading").first().waitFor();
+    }
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.locator('[id$="tag/animals/listPets"] .show-api-client-button').click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send get request" }).first().waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    expect(other.errors).toEqual([]);
+    await other.stop();
   });
 
   test("can be read on a telephone", async () => {

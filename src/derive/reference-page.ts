@@ -63,6 +63,8 @@ export function deriveReferenceStart(
   // Zod, a part of the bundle, otherwise tries whether the page's policy allows it to make functions of
   // texts. It does not, and each try would be reported as a violation.
   // The anchors are the operations' names, which links in answers use too.
+  // Inputs of the test panel do not say that their list of suggestions is closed, and some of its buttons
+  // have no role: screen readers need both (WCAG 2.2, 4.1.2).
   return `globalThis.__zod_globalConfig = { jitless: true };
 addEventListener("DOMContentLoaded", () =>
   Scalar.createApiReference("#reference", {
@@ -71,5 +73,9 @@ addEventListener("DOMContentLoaded", () =>
     generateOperationSlug: ({ operationId }) => operationId,
   }),
 );
+new MutationObserver(() => {
+  for (const input of document.querySelectorAll("[role=combobox]:not([aria-expanded])")) input.ariaExpanded = "false";
+  for (const button of document.querySelectorAll("button[role=none]")) button.removeAttribute("role");
+}).observe(document, { childList: true, subtree: true, attributeFilter: ["aria-expanded", "role"] });
 `;
 }

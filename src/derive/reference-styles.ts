@@ -4,14 +4,58 @@ import { operationAnchor } from "./operation-anchor.ts";
 
 /** The styles that the reference page adds to those of Scalar. The id `reference` outranks the latter. */
 export function deriveReferenceStyles(operations: readonly Operation[]): string {
-  return [TABLES, disabledPanels(operations)].join("\n");
+  return [COLORS, TABLES, CONTROLS, BADGES, ...operations.map(stabilityBadge), disabledPanels(operations)].join("\n");
 }
 
-/** Words in tables are not broken in the middle, as error codes are to be read; a wide table scrolls by itself. */
+/** Text has a contrast of at least 4.5:1 with every background that the page puts behind it (WCAG 2.2, 1.4.3). */
+const COLORS = `
+.light-mode {
+  --scalar-color-2: #5a5a5a; --scalar-color-3: #666666;
+  --scalar-color-green: #00663f; --scalar-color-red: #b3000f; --scalar-color-yellow: #735600;
+  --scalar-color-blue: #005a96; --scalar-color-orange: #993600;
+}
+.dark-mode { --scalar-color-3: #a0a0a0; --scalar-color-red: #ff7a75; }`;
+
+/**
+ * A row of a table is a paragraph: its last cell stands below the others. Error codes, which are not broken,
+ * leave too little room beside them, and a table that scrolls is out of a keyboard's reach.
+ */
 const TABLES = `
-#reference .markdown table { display: block; overflow-x: auto; }
-#reference .markdown :is(th, td) { word-break: normal; overflow-wrap: normal; }
-#reference .markdown td code { white-space: nowrap; }`;
+#reference .markdown thead { display: none; }
+#reference .markdown :is(table, tbody, tr, td:last-child) { display: block; width: auto; border: 0; }
+#reference .markdown td { border: 0; padding: 0 8px 0 0; word-break: normal; overflow-wrap: normal; }
+#reference .markdown td:not(:last-child) { display: inline; }
+#reference .markdown td code { white-space: nowrap; }
+#reference .markdown tr { padding-block: 8px; }`;
+
+/** Targets of a pointer are 24 pixels wide and high (WCAG 2.2, 2.5.8), and buttons have a name also while the pointer is elsewhere. */
+const CONTROLS = `
+:is([data-sidebar-id], [role="dialog"]) button { min-width: 24px; min-height: 24px; }
+.scalar-code-copy .sr-only > .hidden { display: inline; }
+#reference section[tabindex="-1"]:focus { outline: none; }`;
+
+/** Badges that the document adds look like Scalar's own. That of a removal date is red. */
+const BADGES = `
+#reference .badge-colored {
+  --tone: var(--scalar-color-red); color: var(--tone); background: color-mix(in srgb, var(--tone), transparent 90%);
+  border-color: transparent;
+}
+#reference .badge-colored::first-letter { text-transform: uppercase; }`;
+
+const tones = { beta: "var(--scalar-color-blue)", experimental: "var(--scalar-color-orange)" } as const;
+
+/** The badge of an operation that is not stable, also in the list of operations. */
+function stabilityBadge(operation: Operation): string {
+  const { stability } = operation;
+  if (stability === "stable") return "";
+  const tone = tones[stability];
+  const anchor = operationAnchor(operation);
+  return `#reference [id$="${anchor}"] .badge-colored { --tone: ${tone}; }
+[data-sidebar-id$="${anchor}"] [class~="group/button-label"]::after {
+  content: "${stability}"; color: ${tone}; background: color-mix(in srgb, ${tone}, transparent 90%);
+  display: inline-block; margin-left: 6px; padding: 1px 6px; border-radius: 16px; font-size: 11px; text-transform: capitalize;
+}`;
+}
 
 /**
  * Shows why an operation has no test panel where the button that opens it would be: the page has a switch

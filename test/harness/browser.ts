@@ -14,7 +14,7 @@ export class TestBrowser {
   readonly #profile: string;
   /** Addresses of all requests so far. */
   readonly requests: string[] = [];
-  /** Errors that pages reported so far. */
+  /** Errors and warnings that pages reported so far. */
   readonly errors: string[] = [];
 
   static async start(viewport = { width: 1280, height: 900 }): Promise<TestBrowser> {
@@ -46,10 +46,11 @@ export class TestBrowser {
   }
 
   /** Opens an address in a new page. */
-  async open(address: string): Promise<Page> {
+  async open(address: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
     const page = await this.#context.newPage();
+    await page.emulateMedia({ colorScheme });
     page.on("request", (request) => this.requests.push(request.url()));
-    page.on("console", (message) => message.type() === "error" && this.errors.push(message.text()));
+    page.on("console", (message) => /^(error|warning)$/.test(message.type()) && this.errors.push(message.text()));
     page.on("pageerror", (error) => this.errors.push(error.message));
     await page.goto(address);
     return page;
