@@ -92,7 +92,7 @@ const rules: readonly Rule[] = [
     may: /^(workers\/|http\/server\.ts$)/,
     because: "who watches over processes knows nothing of what they serve, but for the port",
   },
-  { of: /^telemetry\//, may: /^node:/, because: "log and metrics belong to no part" },
+  { of: /^telemetry\//, may: /^(node:|\.\.\/package\.json$)/, because: "log and metrics belong to no part" },
   { of: /^main\.ts$/, may: /^(cli\/|node:)/, because: "main is the door: argv, environment, signals" },
 ];
 

@@ -67,6 +67,19 @@ describe("the start", () => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
+  test("says its version, also when it listens and in its metrics", async () => {
+    const { version } = (await Bun.file(join(import.meta.dir, "../package.json")).json()) as { version: string };
+    const said = { status: 0, stdout: `petstore ${version}\n`, stderr: "" };
+    expect(await runCommand(newDataDir(), ["--version"])).toEqual(said);
+    const program = await Program.start(newDataDir());
+    const lines = program.output.split("\n").filter((line) => line.startsWith("{"));
+    const listening = lines.map((line) => JSON.parse(line)).find(({ event }) => event === "listening");
+    expect(listening).toMatchObject({ version, runtime: `bun ${Bun.version}`, store: "sqlite", limits: "memory" });
+    const metrics = await (await fetch(new URL("/metrics", program.base))).text();
+    expect(metrics).toContain(`\npetstore_build_info{version="${version}",runtime="bun ${Bun.version}",`);
+    await program.end();
+  });
+
   test("stops with one clear line where the port is in use", async () => {
     const program = await Program.start(newDataDir());
     const { port } = new URL(program.base);

@@ -6,6 +6,7 @@ import { FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
 import { nearest } from "../nearest.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
+import { version } from "../telemetry/version.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";
 import { createAccount, listAccounts, setPlan } from "./accounts.ts";
 import { backup } from "./backup.ts";
@@ -60,6 +61,10 @@ export type World = Omit<Terminal, "config">;
 export async function run(words: readonly string[], world: World): Promise<number> {
   const { environment, folder, invocation, print, printError } = world;
   try {
+    if (words[0] === "--version") {
+      print(`petstore ${version}`);
+      return 0;
+    }
     const command = findCommand(words);
     if (!command) {
       print(overview(invocation));
@@ -105,7 +110,8 @@ function findCommand(words: readonly string[]): Command | undefined {
 function overview(invocation: string): string {
   return [
     "Petstore: an HTTP/JSON service for the animals of a pet store.\n",
-    `Usage: ${invocation} COMMAND [OPTIONS]\n`,
+    `Usage: ${invocation} COMMAND [OPTIONS]`,
+    `       ${invocation} --version\n`,
     "Commands, each with --help and --json:\n",
     columns(shown.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
     "\nSettings, in the environment:\n",

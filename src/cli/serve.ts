@@ -1,5 +1,6 @@
 import { requireSharedStore } from "../store.ts";
 import { Log } from "../telemetry/log.ts";
+import { runtime, version } from "../telemetry/version.ts";
 import { LineOutput } from "../workers/line-output.ts";
 import { reservePort } from "../workers/shared-port.ts";
 import { Supervisor } from "../workers/supervisor.ts";
@@ -61,6 +62,18 @@ async function supervise(workers: number, { json }: Given, terminal: Terminal): 
   }
 }
 
-function listeningFields({ config: { environment, host } }: Terminal, address: string, docs: string, port: number) {
-  return { address, docs, environment, host, port, pid: process.pid }; // the address may be a proxy's
+function listeningFields({ config }: Terminal, address: string, docs: string, port: number) {
+  const { environment, host, database, valkey } = config;
+  return {
+    address, // it may be a proxy's
+    docs,
+    environment,
+    host,
+    port,
+    pid: process.pid,
+    version,
+    runtime,
+    store: database ? "postgresql" : "sqlite",
+    limits: valkey ? "valkey" : "memory",
+  };
 }

@@ -1,3 +1,5 @@
+import { runtime, version } from "./version.ts";
+
 /** Upper bounds of the histogram buckets, in seconds. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -100,6 +102,8 @@ export class Metrics {
     }
     const cpu = process.cpuUsage();
     return [
+      head("petstore_build_info", "gauge", "1, with the version of the program and what runs it."),
+      `petstore_build_info{version="${version}",runtime="${runtime}",platform="${process.platform}-${process.arch}"} 1\n`,
       head("petstore_requests_total", "counter", "Requests served, by operation and status."),
       ...requests,
       head("petstore_request_duration_seconds", "histogram", "Time from a request to its answer."),

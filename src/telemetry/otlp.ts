@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { version } from "./version.ts";
 
 /** Where traces go, and as whose. */
 export interface TraceSettings {
@@ -41,7 +42,11 @@ export class OtlpExporter {
   constructor(settings: TraceSettings) {
     this.#settings = settings;
     this.#resource = {
-      attributes: encodeAttributes({ "service.name": settings.service, "service.instance.id": randomUUID() }),
+      attributes: encodeAttributes({
+        "service.name": settings.service,
+        "service.version": version,
+        "service.instance.id": randomUUID(),
+      }),
     };
   }
 

@@ -81,6 +81,13 @@ describe("in an empty folder", () => {
     expect(stdout).not.toContain("npm");
   });
 
+  test("it knows its version", async () => {
+    const { version } = (await Bun.file(join(import.meta.dir, "../../package.json")).json()) as { version: string };
+    expect((await command(folder, "--version")).stdout).toBe(`petstore ${version}\n`);
+    const metrics = await (await fetch(new URL("/metrics", service.base))).text();
+    expect(metrics).toContain(`petstore_build_info{version="${version}",`);
+  });
+
   test("commands work beside the service", async () => {
     const { stdout } = await command(folder, "accounts", "create", "--name", "Till", "--plan", "pro", "--json");
     const { id } = JSON.parse(stdout) as { id: string };
