@@ -4,6 +4,7 @@ import { settings } from "../src/config.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { domains } from "../src/domains.ts";
+import { events } from "../src/telemetry/events.ts";
 import { tierTable } from "../test/runner/tiers.ts";
 
 const operations = domains.flatMap((domain) => domain.operations);
@@ -11,7 +12,7 @@ const operations = domains.flatMap((domain) => domain.operations);
 const root = join(import.meta.dir, "..");
 
 const documents = {
-  ...derivedParts(operations, settings, transitions),
+  ...derivedParts(operations, settings, transitions, events),
   "docs/tests.md": { tiers: tierTable(root) },
 };
 

@@ -8,6 +8,7 @@ import { operationAnchor } from "./derive/operation-anchor.ts";
 import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
+import { mayHoldKey } from "./domains/accounts/api-key.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
 import { UsageStore } from "./domains/accounts/usage.store.ts";
 import { UsageCounter } from "./domains/accounts/usage-counter.ts";
@@ -90,9 +91,9 @@ export class App {
     const observer: StorageObserver = {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       failed: (cause) => metrics.storeFailed(cause),
-      postponed: (work, error) => log.failing(`failed to ${work}`, error),
+      postponed: (work, error) => log.failing("task_failed", error, { task: work }),
       fatal: (error) => {
-        log.error("the store cannot be used any more", error);
+        log.error("store_unusable", error);
         onFatal(failedStore(config, error));
       },
     };
@@ -101,8 +102,8 @@ export class App {
       await settleWorld(storage, config);
       const limits = await openLimiter(config, { storage, clock, log, metrics });
       const load = new Load(clock, options.loadLimits, (isTooMuch) => {
-        if (isTooMuch) log.warn("overloaded: requests are refused");
-        else log.info("no longer overloaded");
+        if (isTooMuch) log.warn("overload_started");
+        else log.info("overload_ended");
       });
       return new App(config, served, { storage, limits, load, clock, log, metrics, shared: options.shared });
     } catch (error) {
@@ -156,11 +157,11 @@ export class App {
     metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => retries.running);
 
     const tasks: PeriodicTask[] = [
-      { name: "save the limits", by: "each", run: () => limits.save() },
-      { name: "note the last use of keys", by: "each", run: () => authenticator.noteUses() },
-      { name: "save the usage", by: "each", run: () => usage.save() },
-      { name: "forget old usage", by: "leader", run: () => usageStore.sweep(clock.now()) },
-      { name: "forget answers kept for retries", by: "leader", run: () => answers.forgetExpired(clock.now()) },
+      { name: "save_limits", by: "each", run: () => limits.save() },
+      { name: "note_key_uses", by: "each", run: () => authenticator.noteUses() },
+      { name: "save_usage", by: "each", run: () => usage.save() },
+      { name: "forget_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) },
+      { name: "forget_kept_answers", by: "leader", run: () => answers.forgetExpired(clock.now()) },
     ];
     const domainParts: DomainParts = {
       clock,
@@ -195,6 +196,8 @@ export class App {
           tracer,
           load,
           deadlines,
+          logsAddresses: config.logAddresses,
+          mayHoldKey,
           explain: explainError,
         };
         return {
@@ -233,12 +236,10 @@ export class App {
     const saved = this.#periodic
       .stop()
       .then(() => this.#usage.saveAll())
-      .catch((error: unknown) => this.log.error("failed to save the usage", error))
+      .catch((error: unknown) => this.log.error("task_failed", error, { task: "save_usage" }))
       .then(() => this.#limits.close())
       .then(() => this.#storage.close());
-    if (!(await isDoneWithin(saved, rest()))) {
-      this.log.warn("the store was not free in time", { lost: "what was counted since it was free" });
-    }
+    if (!(await isDoneWithin(saved, rest()))) this.log.warn("stopped_without_saving");
     await this.#tracer?.close();
     await this.log.close();
   }

@@ -3,7 +3,7 @@ import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
 import { nearest } from "./nearest.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
-import { type LogLevel, logLevels } from "./telemetry/log.ts";
+import { type LogLevel, logLevels } from "./telemetry/events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telemetry/otlp.ts";
 
 const environments = ["development", "staging", "production"] as const;
@@ -128,6 +128,13 @@ export const settings = {
     fallback: "info",
     ...oneOf(logLevels),
   }),
+  PETSTORE_LOG_ADDRESSES: setting<boolean>({
+    meaning:
+      "Whether log lines have the addresses of clients: an IPv4 address, or the first 64 bits of an IPv6 address.",
+    fallback: "true",
+    expects: "true or false",
+    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+  }),
   // Those of OpenTelemetry have the names of its specification, which operators set for all their services.
   OTEL_EXPORTER_OTLP_ENDPOINT: setting<string>({
     meaning:
@@ -189,6 +196,8 @@ export interface Config {
   /** How long an order reserves its animal, in minutes. */
   readonly reservationMinutes: number;
   readonly logLevel: LogLevel;
+  /** True if the log may hold addresses of clients. */
+  readonly logAddresses: boolean;
   /** Where traces are sent; undefined for nowhere. The headers may hold a secret. */
   readonly traces: TraceSettings | undefined;
 }
@@ -243,6 +252,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     strictCategories: read("PETSTORE_STRICT_CATEGORIES", settings.PETSTORE_STRICT_CATEGORIES) ?? false,
     reservationMinutes: read("PETSTORE_RESERVATION_MINUTES", settings.PETSTORE_RESERVATION_MINUTES) as number,
     logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
+    logAddresses: read("PETSTORE_LOG_ADDRESSES", settings.PETSTORE_LOG_ADDRESSES) as boolean,
     traces: tracesUrl === undefined ? undefined : { url: tracesUrl, ...traces },
   };
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));

@@ -68,7 +68,7 @@ function openShop(storage: Storage, config: Config, { clock, repeat }: DomainPar
   });
   const categories = new CategoryStore(storage, pets);
   const orders = new OrderStore(storage, pets, clock, reservationMinutes * MINUTE);
-  repeat({ name: "let go the animals of expired orders", by: "leader", run: () => orders.expireDue() });
+  repeat({ name: "expire_orders", by: "leader", run: () => orders.expireDue() });
   return [
     ...bind(petOperations, petHandlers(pets)),
     ...bind(categoryOperations, categoryHandlers(categories)),

@@ -12,9 +12,6 @@ import { isForManyProcesses } from "./store.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
-/** Said where other processes on the same store may admit as much again. */
-const alone = "limits are counted by this process alone";
-
 /** The limiter of a running service, and what it has to have done. */
 export interface LimiterEngine {
   readonly limiter: Limiter;
@@ -48,7 +45,7 @@ export async function openLimiter(
   }
   const save = () => memory.save();
   if (valkey === undefined) {
-    if (isForManyProcesses(config)) log.warn(alone, { reason: "PETSTORE_VALKEY_URL is not set" });
+    if (isForManyProcesses(config)) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
     return { limiter: memory, save, close: () => {} };
   }
 
@@ -58,8 +55,8 @@ export async function openLimiter(
     share,
     addressQuota,
     changed: (isAlone, reason) => {
-      if (isAlone) log.warn(alone, { reason: reason?.message ?? "" });
-      else log.info("limits are counted together again");
+      if (isAlone) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
+      else log.info("limits_shared_again");
     },
   });
   metrics.gauge("petstore_limiter_alone", "1 while this process counts limits alone, because the server is away.", () =>

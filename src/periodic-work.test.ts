@@ -64,7 +64,7 @@ test("logs what fails, goes on with the next task, and tries again", async () =>
   expect(done).toEqual(["task", "task"]);
   jest.useRealTimers();
   await log.close();
-  expect(lines.match(/"event":"failed to save",("times":1,)?"error":"away"/g)).toHaveLength(2);
+  expect(lines.match(/"event":"task_failed","task":"save",[^\n]*"error":"away"/g)).toHaveLength(2);
 });
 
 test("does what one process does for all only while it leads, and asks in each round", async () => {
@@ -83,5 +83,5 @@ test("does what one process does for all only while it leads, and asks in each r
   expect(done).toEqual(["for all", "for itself", "for itself", "for itself", "for all", "for itself"]);
   jest.useRealTimers();
   await log.close();
-  expect(lines).toContain('"event":"failed to find out which process leads","error":"away"');
+  expect(lines).toContain('"event":"task_failed","task":"find_leader"');
 });

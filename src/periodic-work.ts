@@ -50,7 +50,7 @@ export class PeriodicWork {
       try {
         await run();
       } catch (error) {
-        this.#log.failing(`failed to ${name}`, error);
+        this.#log.failing("task_failed", error, { task: name });
       }
     }
   }
@@ -59,7 +59,7 @@ export class PeriodicWork {
     try {
       return await this.#lead();
     } catch (error) {
-      this.#log.failing("failed to find out which process leads", error);
+      this.#log.failing("task_failed", error, { task: "find_leader" });
       return false;
     }
   }

@@ -10,6 +10,7 @@ import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { deriveOpenApi } from "../src/derive/openapi.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { domains } from "../src/domains.ts";
+import { events } from "../src/telemetry/events.ts";
 import { TestService } from "./harness/service.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
@@ -157,8 +158,11 @@ describe("errors", () => {
 });
 
 describe("derived documentation", () => {
-  test.each(Object.entries(derivedParts(operations, settings, transitions)))("%s is up to date", (file, parts) => {
-    const text = readFileSync(join(root, file), "utf8");
-    for (const [name, content] of Object.entries(parts)) expect(replacePart(text, name, content)).toBe(text);
-  });
+  test.each(Object.entries(derivedParts(operations, settings, transitions, events)))(
+    "%s is up to date",
+    (file, parts) => {
+      const text = readFileSync(join(root, file), "utf8");
+      for (const [name, content] of Object.entries(parts)) expect(replacePart(text, name, content)).toBe(text);
+    },
+  );
 });

@@ -20,7 +20,7 @@ async function lockedStore() {
 }
 /** How long a start waits for it at the most, in milliseconds. */
 const WAITS_FOR = 10_000;
-const isWaiting = ({ output }: Program) => output.includes("failed to open the store");
+const isWaiting = ({ output }: Program) => output.includes('"task":"open_store"');
 
 describe("stopping", () => {
   test("a second signal ends the service at once", async () => {
@@ -51,7 +51,7 @@ describe("stopping", () => {
     const elapsed = stopwatch(program.child.pid);
     expect(await program.end()).toBe(0);
     expect(elapsed()).toBeLessThan(15_000); // the promise of the design, not a speed
-    await program.until(() => program.output.includes('"level":"warn","event":"the store was not free in time"'));
+    await program.until(() => program.output.includes('"level":"warn","event":"stopped_without_saving"'));
     database.run("ROLLBACK");
     database.close();
     unfinished.end();

@@ -1,55 +1,145 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
+import { join } from "node:path";
+import { events } from "../src/telemetry/events.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 
+const MOST_ID = "9223372036854775807";
+
+/** The log's lines of requests. */
+function requestLines({ logLines }: TestService) {
+  return logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === "request");
+}
+
 describe("the log", () => {
   test("has one line for each request, with what it was and never a key", async () => {
     const service = await TestService.start();
-    const { key, account } = await service.newAccountWithKey("free");
+    const { key, account, record } = await service.newAccountWithKey("free");
     const answers = [
       await service.call("GET", "/pets", { key }),
       await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } }),
+      await service.call("PATCH", "/pets/1", { key, body: { name: "Max" } }),
+      await service.call("GET", "/pets/9223372036854775807", { key }),
+      await service.call("GET", `/pets/${key}`, { key }),
       await service.call("GET", `/pets?key=${key}`, { key }),
+      await service.call("DELETE", `/keys/${record.id}`, { key }),
       await service.call("GET", "/pets", { key: `${key}x` }),
       await service.call("DELETE", `/${key}`, { key }),
     ];
     await service.stop();
-    const lines = service.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === "request");
-    expect(lines).toEqual(
-      [
-        ["listPets", "GET", 200, account.id],
-        ["createPet", "POST", 201, account.id],
-        ["listPets", "GET", 400, account.id],
-        ["listPets", "GET", 401, null],
-        [null, "DELETE", 404, account.id],
-      ].map(([operation, method, status, owner], index) => ({
-        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-        level: "info",
-        event: "request",
-        requestId: answers[index]?.headers.get("x-request-id"),
-        operation,
-        method,
-        status,
-        durationMs: expect.any(Number),
-        account: owner,
-      })),
-    );
+    const known = { accountId: account.id, keyId: record.id };
+    const refused = { method: "DELETE", status: 403, code: "insufficient_scope" };
+    const expected = [
+      { operation: "listPets", method: "GET", status: 200, ...known },
+      { operation: "createPet", method: "POST", status: 201, ...known, created: "1" },
+      { operation: "updatePet", method: "PATCH", status: 200, ...known, resource: { petId: "1" } },
+      {
+        operation: "getPet",
+        method: "GET",
+        status: 404,
+        code: "pet_not_found",
+        ...known,
+        resource: { petId: MOST_ID },
+      },
+      { operation: "getPet", method: "GET", status: 404, code: "pet_not_found", ...known },
+      { operation: "listPets", method: "GET", status: 400, code: "invalid_request", ...known },
+      { operation: "revokeKey", ...refused, ...known, resource: { keyId: record.id } },
+      { operation: "listPets", method: "GET", status: 401, code: "invalid_api_key" },
+      { method: "DELETE", status: 404, code: "path_not_found", ...known },
+    ];
+    const lines = requestLines(service);
+    expect(lines.map(({ requestId }) => requestId)).toEqual(answers.map(({ headers }) => headers.get("x-request-id")));
+    const ofAll = {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      level: "info",
+      event: "request",
+      requestId: expect.any(String),
+      durationMs: expect.any(Number),
+      address: "127.0.0.1",
+    };
+    for (const [index, fields] of expected.entries()) expect(lines[index]).toEqual({ ...ofAll, ...fields });
     expect(service.logLines.join("\n")).not.toContain(key.slice(12));
+  });
+
+  test("tells which key was created, rotated or revoked, and by which", async () => {
+    const service = await TestService.start();
+    const { key, record } = await service.newAccountWithKey("pro", undefined, ["read", "write", "admin"]);
+    const made = await service.call("POST", "/keys", { key, body: { name: "till", scopes: ["read"] } });
+    const rotated = await service.call("POST", `/keys/${made.json.id}/rotate`, { key });
+    await service.call("DELETE", `/keys/${rotated.json.id}`, { key });
+    await service.stop();
+    expect(requestLines(service)).toMatchObject([
+      { operation: "createKey", status: 201, keyId: record.id, created: made.json.id },
+      { operation: "rotateKey", keyId: record.id, resource: { keyId: made.json.id }, created: rotated.json.id },
+      { operation: "revokeKey", status: 204, keyId: record.id, resource: { keyId: rotated.json.id } },
+    ]);
+  });
+
+  test("has the id that a client gives its request, if it has the right form and holds no key", async () => {
+    const service = await TestService.start();
+    const key = await service.newKey();
+    const given = [
+      "7f3c",
+      `"\\~!`,
+      "x".repeat(128),
+      "x".repeat(129),
+      "two words",
+      "tab\there",
+      "é",
+      "",
+      key,
+      `retry-${key.toUpperCase()}`,
+    ];
+    for (const id of given) await service.call("GET", "/pets", { key, headers: { "X-Request-Id": id } });
+    await service.stop();
+    const ids = requestLines(service).map(({ clientRequestId }) => clientRequestId);
+    expect(ids).toEqual(given.map((id, index) => (index < 3 ? id : undefined)));
+  });
+
+  test("has no address of a client where it is not to", async () => {
+    const service = await TestService.start({ settings: { PETSTORE_LOG_ADDRESSES: "false" } });
+    for (let count = 0; count < 12; count++) await service.call("GET", "/pets", { key: "wrong" });
+    await service.stop();
+    expect(service.logLines.filter((line) => line.includes('"event":"request"'))).toHaveLength(12);
+    expect(service.logLines.join("\n")).not.toContain("127.0.0.1");
+  });
+
+  test("knows each event by a name for alerts, a sentence for people, and from where it comes", async () => {
+    const root = join(import.meta.dir, "../src");
+    const files = [...new Bun.Glob("**/*.ts").scanSync(root)].filter((file) => !/events\.ts$|\.test\.ts$/.test(file));
+    const source = (await Promise.all(files.map((file) => Bun.file(join(root, file)).text()))).join("\n");
+    for (const [name, { message }] of Object.entries(events)) {
+      expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(message).toMatch(/^[A-Z].*\.$/);
+      expect(source).toContain(`"${name}"`);
+    }
+  });
+
+  test("has the sentence of an event as its message", async () => {
+    const lines: string[] = [];
+    const log = new Log("debug", async (text) => void lines.push(...text.trimEnd().split("\n")), { worker: 3 });
+    log.warn("worker_ended", { worker: 2, pid: 7, how: "by SIGKILL" });
+    log.error("task_failed", new Error("full"), { task: "save_limits" });
+    await log.close();
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: "warn", event: "worker_ended", pid: 7, message: events.worker_ended.message },
+      { level: "error", task: "save_limits", message: events.task_failed.message, error: "full", worker: 3 },
+    ]);
   });
 
   test("drops lines, and says how many, where nobody reads them", async () => {
     const written: string[] = [];
     const log = new Log("info", async (text) => void written.push(text));
     const long = "x".repeat(1024 * 1024);
-    for (let count = 0; count < 10; count++) log.info("line", { long });
+    for (let count = 0; count < 10; count++) log.info("listening", { address: long });
     await log.close();
     const lines = written
       .join("")
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines.at(-1)).toMatchObject({ level: "warn", event: "log lines dropped", lines: 10 - (lines.length - 1) });
+    expect(lines.at(-1)).toMatchObject({ level: "warn", event: "log_lines_dropped", lines: 10 - (lines.length - 1) });
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
   });
 
@@ -58,7 +148,8 @@ describe("the log", () => {
     const lines: string[] = [];
     const log = new Log("warn", async (text) => void lines.push(...text.trimEnd().split("\n")));
     const fail = (times: number) => {
-      for (let left = times; left > 0; left--) log.failing("no store", new Error("disk is full"), { left });
+      for (let left = times; left > 0; left--)
+        log.failing("storage_unavailable", new Error("disk is full"), { requestId: left });
     };
     fail(10_000);
     jest.advanceTimersByTime(10_000);
@@ -67,13 +158,13 @@ describe("the log", () => {
     fail(3);
     jest.useRealTimers();
     await log.close();
-    const found = lines.map((line) => JSON.parse(line)).map(({ event, left, times }) => [event, left, times]);
+    const found = lines.map((line) => JSON.parse(line)).map(({ event, requestId, times }) => [event, requestId, times]);
     expect(found).toEqual([
-      ["no store", 10_000, undefined],
-      ["no store", 1, 9_999],
-      ["no store", 1, 5],
-      ["no store", 3, undefined],
-      ["no store", 1, 2],
+      ["storage_unavailable", 10_000, undefined],
+      ["storage_unavailable", 1, 9_999],
+      ["storage_unavailable", 1, 5],
+      ["storage_unavailable", 3, undefined],
+      ["storage_unavailable", 1, 2],
     ]);
   });
 
@@ -100,7 +191,20 @@ describe("the log", () => {
   ] as const)("at level %s has %d lines of a request", async (level, count) => {
     const lines: string[] = [];
     const log = new Log(level, async (text) => void lines.push(text));
-    log.request({ id: "1", operation: "listPets", method: "GET", status: 200, duration: 1, account: undefined });
+    log.request({
+      id: "1",
+      clientRequestId: undefined,
+      operation: "listPets",
+      method: "GET",
+      status: 200,
+      code: undefined,
+      duration: 1,
+      account: undefined,
+      key: undefined,
+      resource: undefined,
+      created: undefined,
+      address: undefined,
+    });
     await log.close();
     expect(lines).toHaveLength(count);
   });

@@ -6,6 +6,7 @@ import { Log } from "../src/telemetry/log.ts";
 import { Metrics } from "../src/telemetry/metrics.ts";
 import { parseTraceparent } from "../src/telemetry/trace-context.ts";
 import { Tracer } from "../src/telemetry/tracer.ts";
+import { version } from "../src/telemetry/version.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { TraceReceiver } from "./harness/trace-receiver.ts";
@@ -25,9 +26,9 @@ describe("a request", () => {
       OTEL_SERVICE_NAME: "shop",
     };
     const service = await TestService.start({ settings });
-    const { key, account } = await service.newAccountWithKey("pro");
+    const { key, account, record } = await service.newAccountWithKey("pro");
     const made = await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
-    const headers = { traceparent: sampled };
+    const headers = { traceparent: sampled, "X-Request-Id": "till-7:42" };
     const read = await service.call("GET", `/pets/${made.json.id}?secret=${key}`, { key, headers });
     await service.call("DELETE", `/${key}`, { key });
     await service.stop();
@@ -43,6 +44,7 @@ describe("a request", () => {
         "http.response.status_code": 201,
         "petstore.request.id": made.headers.get("x-request-id"),
         "petstore.account.id": account.id,
+        "petstore.key.id": record.id,
       },
     });
     expect(create?.parentSpanId).toBeUndefined();
@@ -51,7 +53,12 @@ describe("a request", () => {
         name: "getPet",
         traceId,
         parentSpanId: spanId,
-        attributes: { "http.route": "/v1/pets/{petId}", "http.response.status_code": read.status },
+        attributes: {
+          "http.route": "/v1/pets/{petId}",
+          "http.response.status_code": read.status,
+          "petstore.request.client_id": "till-7:42",
+          "petstore.error.code": "invalid_request",
+        },
       },
       { name: "DELETE", attributes: { "http.request.method": "DELETE", "http.response.status_code": 404 } },
     ]);
@@ -64,6 +71,7 @@ describe("a request", () => {
     expect(nano(create?.endTimeUnixNano)).toBe(BigInt(service.clock.now()) * 1_000_000n);
 
     expect(receiver.resource["service.name"]).toBe("shop");
+    expect(receiver.resource["service.version"]).toBe(version);
     expect(receiver.batches).toHaveLength(1);
     const [batch] = receiver.batches;
     expect(batch?.path).toBe("/v1/traces");
@@ -109,14 +117,14 @@ describe("a receiver that is away", () => {
     await eventually(drops, (dropped) => dropped === 1);
     expect((await get()).status).toBe(200);
     await eventually(drops, (dropped) => dropped === 2);
-    expect(lines()).toMatchObject([{ level: "warn", event: "traces are not taken" }]);
+    expect(lines()).toMatchObject([{ level: "warn", event: "traces_not_delivered" }]);
     using receiver = new TraceReceiver(port);
     expect((await get()).status).toBe(200);
     await eventually(
       async () => lines(),
       (all) => all.length === 2,
     );
-    expect(lines()[1]).toMatchObject({ level: "info", event: "traces are taken again" });
+    expect(lines()[1]).toMatchObject({ level: "info", event: "traces_delivered_again" });
     expect(receiver.spans).toHaveLength(1);
     await service.stop();
   });
@@ -142,12 +150,15 @@ describe("a receiver that is away", () => {
 
 const served = {
   id: "1",
+  clientRequestId: undefined,
   traceparent: null,
   operation: "listPets",
   route: "/v1/pets",
   method: "GET",
   status: 200,
+  code: undefined,
   account: undefined,
+  key: undefined,
   startedAt: 0,
 };
 

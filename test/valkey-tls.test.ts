@@ -44,7 +44,7 @@ describe.skipIf(!hasValkey || openssl === null)("a server over TLS", () => {
     expect(await program.end()).toBe(0);
     return {
       isAlone: /^petstore_limiter_alone ([01])$/m.exec(metrics)?.[1] === "1",
-      reason: /limits are counted by this process alone.*?"reason":"([^"]*)"/.exec(program.output)?.[1],
+      reason: /limits_not_shared.*?"reason":"([^"]*)"/.exec(program.output)?.[1],
     };
   }
 

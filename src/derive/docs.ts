@@ -9,6 +9,13 @@ interface DocumentedSetting {
   readonly expects: string;
 }
 
+/** A kind of log line. */
+interface DocumentedEvent {
+  readonly level: string;
+  readonly message: string;
+  readonly fields?: readonly string[];
+}
+
 /** A change of state that is allowed; `from` is undefined where there is no state yet. */
 interface DocumentedTransition {
   readonly from: string | undefined;
@@ -21,10 +28,11 @@ export function derivedParts(
   operations: readonly Operation[],
   settings: Readonly<Record<string, DocumentedSetting>>,
   transitions: readonly DocumentedTransition[],
+  events: Readonly<Record<string, DocumentedEvent>>,
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     "docs/errors.md": { errors: errorTable(errorCatalogue(operations)) },
-    "docs/operating.md": { settings: settingsTable(settings) },
+    "docs/operating.md": { settings: settingsTable(settings), events: eventTable(events) },
     "docs/status.md": { transitions: transitionTable(transitions) },
   };
 }
@@ -43,6 +51,14 @@ function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): s
       `| \`${name}\` | ${fallback ? `\`${fallback}\`` : "unset"} | ${meaning} Has to be ${expects}. |`,
   );
   return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+function eventTable(events: Readonly<Record<string, DocumentedEvent>>): string {
+  const rows = Object.entries(events).map(([name, { level, message, fields }]) => {
+    const shown = fields ? fields.map((field) => `\`${field}\``).join(", ") : "one for each setting";
+    return `| \`${name}\` | ${level} | ${message} | ${shown || "–"} |`;
+  });
+  return ["| event | level | message | its own fields |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }
 
 /** A row for each state that is left, a column for each that is entered. */

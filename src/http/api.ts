@@ -8,13 +8,14 @@ import {
   requestTimeout,
   storageUnavailable,
 } from "../contract/errors.ts";
-import type { Write } from "../contract/operation.ts";
+import type { Success, Write } from "../contract/operation.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
 import type { ClientAddresses } from "./client-address.ts";
+import { readClientRequestId } from "./client-request-id.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { Load } from "./load.ts";
@@ -42,6 +43,10 @@ export interface ApiServices {
   readonly tracer: Tracer | undefined;
   readonly load: Load;
   readonly deadlines: Deadlines<Response>;
+  /** Whether log lines of requests have the client's address. */
+  readonly logsAddresses: boolean;
+  /** True for a text that may hold an API key, which must not get into the log. */
+  readonly mayHoldKey: (text: string) => boolean;
   /** The failure to answer with for an error that a store threw; undefined for one that is unknown. */
   readonly explain: (error: unknown) => Failure | undefined;
 }
@@ -157,6 +162,7 @@ export class Api {
 
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
     const { admission } = exchange;
+    exchange.failed = failed;
     if (admission) {
       this.#countDenial(exchange, admission, failed);
       return this.#record(exchange, answerFailure(exchange, admission, failed));
@@ -172,8 +178,8 @@ export class Api {
   #failureOf(exchange: Exchange, error: unknown): Failure {
     const { explain, log } = this.#services;
     const explained = explain(error);
-    if (explained) log.failing(explained.error.code, error, { requestId: exchange.id });
-    else log.error("request failed", error, { requestId: exchange.id });
+    if (explained) log.failing("storage_unavailable", error, { requestId: exchange.id });
+    else log.error("request_failed", error, { requestId: exchange.id });
     return explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`);
   }
 
@@ -191,38 +197,52 @@ export class Api {
   #record(exchange: Exchange, response: Response): Response {
     const duration = performance.now() - exchange.startedAt;
     const { caller } = exchange;
+    const { usage, metrics, log, tracer } = this.#services;
     const operation = exchange.operation?.operation;
-    if (caller) this.#services.usage.count(caller, operation, response.status);
-    this.#services.metrics.request(operation?.name, response.status, duration / 1000);
-    this.#services.log.request({
-      id: exchange.id,
-      operation: operation?.name,
-      method: exchange.request.method,
-      status: response.status,
-      duration,
-      account: caller?.accountId,
-    });
-    if (this.#services.tracer) this.#trace(this.#services.tracer, exchange, response.status);
+    if (caller) usage.count(caller, operation, response.status);
+    metrics.request(operation?.name, response.status, duration / 1000);
+    if (log.takesRequests || tracer) this.#tell(exchange, response.status, duration);
     return response;
   }
 
-  #trace(tracer: Tracer, exchange: Exchange, status: number): void {
-    const { id, request, startedAt, caller } = exchange;
+  /** Tells log and traces of a request. Its path and its query are told nobody: clients put keys there by mistake. */
+  #tell(exchange: Exchange, status: number, duration: number): void {
+    const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
+    const { id, request, caller, startedAt } = exchange;
     const operation = exchange.operation?.operation;
-    tracer.record(exchange, {
+    const served = {
       id,
-      traceparent: request.headers.get("traceparent"),
+      clientRequestId: readClientRequestId(request.headers.get("x-request-id"), mayHoldKey),
       operation: operation?.name,
-      route: operation && this.#basePath + operation.path,
       method: request.method,
       status,
+      code: exchange.failed?.error.code,
       account: caller?.accountId,
+      key: caller?.keyId,
+      created: operation?.answer.status === 201 ? idOf(exchange.success) : undefined,
+      resource: operation?.params && request.params,
+      address: logsAddresses ? this.#addressOf(exchange) : undefined,
+      duration,
+    };
+    log.request(served);
+    tracer?.record(exchange, {
+      ...served,
+      traceparent: request.headers.get("traceparent"),
+      route: operation && this.#basePath + operation.path,
       startedAt,
     });
   }
 
   #addressOf(exchange: Exchange): string {
-    const peer = exchange.peers.requestIP(exchange.request)?.address ?? "";
-    return this.#services.addresses.of(peer, exchange.request.headers.get("x-forwarded-for"));
+    const { addresses } = this.#services;
+    return (exchange.address ??= addresses.of(
+      exchange.peers.requestIP(exchange.request)?.address ?? "",
+      addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
+    ));
   }
+}
+
+/** The id of the resource in an answer, if it has one. */
+function idOf(success: Success | undefined): string | number | bigint | undefined {
+  return (success?.body as { readonly id?: string | number | bigint } | undefined)?.id;
 }

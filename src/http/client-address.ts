@@ -21,6 +21,11 @@ export class ClientAddresses {
     }
   }
 
+  /** False where `X-Forwarded-For` makes no difference, because no proxy is trusted. */
+  get readsForwardedFor(): boolean {
+    return this.#trusted !== undefined;
+  }
+
   of(peer: string, forwardedFor: string | null): string {
     const nearest = unmapped(peer);
     const client = this.#trusted && forwardedFor !== null ? this.#behind(nearest, forwardedFor) : nearest;

@@ -44,6 +44,10 @@ export class Exchange {
   input: Input | undefined;
   /** Set by `handle`. */
   success: Success | undefined;
+  /** Why it failed; undefined for a success. */
+  failed: Failure | undefined;
+  /** The client's address, once it was asked for. */
+  address: string | undefined;
   /** True if the outcome is one that was given before. */
   isReplay = false;
 

@@ -1,8 +1,5 @@
 import { write } from "node:fs";
-
-export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
-type Field = string | number | boolean | null | undefined;
+import { type EventAt, type EventName, eventOf, type Field, type Given, type LogLevel, logLevels } from "./events.ts";
 
 /** Lines wait so long for others, in milliseconds: one system call then writes them together. */
 const FLUSH_AFTER = 20;
@@ -16,10 +13,13 @@ const REMINDER = 10_000;
 
 /** A failure that goes on: how often it has happened since its last line, and when it was last. */
 interface Ongoing {
+  readonly event: EventName;
   times: number;
   cause: unknown;
-  fields: Record<string, Field>;
+  fields: Fields;
 }
+
+type Fields = Readonly<Record<string, Field>>;
 
 /** Where log lines go: resolves when the text is taken, however long its reader lets it wait. */
 export type LogSink = (text: string) => Promise<void>;
@@ -34,22 +34,33 @@ const standardOutput: LogSink = async (text) => {
   }
 };
 
-/** One line of a request. */
+/** A request that was answered, for its line. What is undefined is left out. */
 export interface RequestLine {
   readonly id: string;
+  /** The id that its client gave it. */
+  readonly clientRequestId: string | undefined;
   readonly operation: string | undefined;
   readonly method: string;
   readonly status: number;
+  /** The code of its error. */
+  readonly code: string | undefined;
   /** Milliseconds. */
   readonly duration: number;
   readonly account: string | undefined;
+  readonly key: string | undefined;
+  /** The parameters of its path, as the client sent them. */
+  readonly resource: Readonly<Record<string, string>> | undefined;
+  /** The id of the resource that it created. */
+  readonly created: string | number | bigint | undefined;
+  /** The client's address. */
+  readonly address: string | undefined;
 }
 
 /** A log of JSON lines. It never waits for its reader, and never holds a key. */
 export class Log {
   readonly #sink: LogSink;
   readonly #threshold: number;
-  readonly #fields: Record<string, Field>;
+  readonly #fields: Fields;
   /** What ends the line of a request. */
   readonly #requestEnd: string;
   #waiting = "";
@@ -62,56 +73,70 @@ export class Log {
   #timeText = "";
 
   /** `fields` stand in every line. */
-  constructor(level: LogLevel, sink: LogSink = standardOutput, fields: Record<string, Field> = {}) {
+  constructor(level: LogLevel, sink: LogSink = standardOutput, fields: Fields = {}) {
     this.#sink = sink;
     this.#fields = fields;
     this.#requestEnd = `${JSON.stringify(fields).replace("{", ",").replace(/^,}$/, "}")}\n`;
     this.#threshold = logLevels.indexOf(level);
   }
 
-  debug(event: string, fields: Record<string, Field> = {}): void {
-    this.#event("debug", event, fields);
+  debug<E extends EventAt<"debug">>(event: E, ...[fields]: Given<E>): void {
+    this.#event(event, fields);
   }
 
-  info(event: string, fields: Record<string, Field> = {}): void {
-    this.#event("info", event, fields);
+  info<E extends EventAt<"info">>(event: E, ...[fields]: Given<E>): void {
+    this.#event(event, fields);
   }
 
-  warn(event: string, fields: Record<string, Field> = {}): void {
-    this.#event("warn", event, fields);
+  warn<E extends EventAt<"warn">>(event: E, ...[fields]: Given<E>): void {
+    this.#event(event, fields);
   }
 
   /** `cause` is logged with its stack: the log is for operators, nothing of it goes to clients. */
-  error(event: string, cause: unknown, fields: Record<string, Field> = {}): void {
-    const error = cause instanceof Error ? cause : new Error(String(cause));
-    this.#event("error", event, { ...fields, error: error.message, stack: error.stack });
+  error<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: Given<E>): void {
+    this.#failure(event, cause, fields);
   }
 
   /**
    * Logs a failure that may happen to thousands of requests in a second, as when a disk is full: the
    * first at once, then the last of every ten seconds with the number of `times` since the line before.
    */
-  failing(event: string, cause: unknown, fields: Record<string, Field> = {}): void {
-    const ongoing = this.#ongoing.get(event);
+  failing<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: Given<E>): void {
+    const { per } = eventOf(event);
+    const series = per === undefined ? event : `${event} ${fields?.[per]}`;
+    const ongoing = this.#ongoing.get(series);
     if (ongoing) {
       ongoing.times++;
       ongoing.cause = cause;
-      ongoing.fields = fields;
+      ongoing.fields = fields ?? {};
       return;
     }
-    this.error(event, cause, fields);
-    this.#ongoing.set(event, { times: 0, cause, fields });
+    this.#failure(event, cause, fields);
+    this.#ongoing.set(series, { event, times: 0, cause, fields: fields ?? {} });
     this.#reminder ??= setInterval(() => this.#remind(), REMINDER).unref();
   }
 
+  /** True where lines of requests are written. */
+  get takesRequests(): boolean {
+    return this.#threshold <= 1;
+  }
+
   /** Logs a served request, at level `info`. Written by hand because it is on every request's way. */
-  request({ id, operation, method, status, duration, account }: RequestLine): void {
-    if (this.#threshold > 1) return;
-    this.#append(
-      `{"time":"${this.#time()}","level":"info","event":"request","requestId":"${id}",` +
-        `"operation":${operation ? `"${operation}"` : "null"},"method":${operation ? `"${method}"` : JSON.stringify(method)},` +
-        `"status":${status},"durationMs":${Math.round(duration * 1000) / 1000},"account":${account ? `"${account}"` : "null"}${this.#requestEnd}`,
-    );
+  request(line: RequestLine): void {
+    if (!this.takesRequests) return;
+    const { id, clientRequestId, operation, method, status, code, duration, account, key } = line;
+    const { resource, created, address } = line;
+    let text = `{"time":"${this.#time()}","level":"info","event":"request","requestId":"${id}",`;
+    if (clientRequestId !== undefined) text += `"clientRequestId":${JSON.stringify(clientRequestId)},`;
+    if (operation === undefined) text += `"method":${JSON.stringify(method)},`;
+    else text += `"operation":"${operation}","method":"${method}",`;
+    text += `"status":${status},"durationMs":${Math.round(duration * 1000) / 1000}`;
+    if (code !== undefined) text += `,"code":"${code}"`;
+    if (account !== undefined) text += `,"accountId":"${account}","keyId":"${key}"`;
+    if (resource) text += resourceField(resource);
+    if (created !== undefined) text += `,"created":"${created}"`;
+    if (address) text += `,"address":"${address}"`;
+    this.#append(text + this.#requestEnd);
   }
 
   /** Writes what waits, but waits for its reader no longer than `deadline` milliseconds. */
@@ -134,9 +159,9 @@ export class Log {
   }
 
   #remind(): void {
-    for (const [event, ongoing] of this.#ongoing) {
-      if (ongoing.times === 0) this.#ongoing.delete(event);
-      else this.error(event, ongoing.cause, { ...ongoing.fields, times: ongoing.times });
+    for (const [series, ongoing] of this.#ongoing) {
+      if (ongoing.times === 0) this.#ongoing.delete(series);
+      else this.#failure(ongoing.event, ongoing.cause, ongoing.fields, ongoing.times);
       ongoing.times = 0;
     }
   }
@@ -151,9 +176,18 @@ export class Log {
     return this.#timeText;
   }
 
-  #event(level: LogLevel, event: string, fields: Record<string, Field>): void {
-    if (logLevels.indexOf(level) < this.#threshold) return;
-    this.#append(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields, ...this.#fields })}\n`);
+  #failure(event: EventName, cause: unknown, fields: Fields = {}, times?: number): void {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    this.#event(event, fields, { times, error: error.message, stack: error.stack });
+  }
+
+  #event(event: EventName, fields: Fields = {}, more: Fields = {}): void {
+    if (logLevels.indexOf(eventOf(event).level) >= this.#threshold) this.#append(this.#line(event, fields, more));
+  }
+
+  #line(event: EventName, fields: Fields, more: Fields = {}): string {
+    const { level, message } = eventOf(event);
+    return `${JSON.stringify({ time: this.#time(), level, event, ...fields, message, ...more, ...this.#fields })}\n`;
   }
 
   #append(line: string): void {
@@ -181,10 +215,23 @@ export class Log {
   #take(): string {
     let text = this.#waiting;
     if (this.#dropped > 0) {
-      text += `${JSON.stringify({ time: new Date().toISOString(), level: "warn", event: "log lines dropped", lines: this.#dropped, ...this.#fields })}\n`;
+      text += this.#line("log_lines_dropped", { lines: this.#dropped });
       this.#dropped = 0;
     }
     this.#waiting = "";
     return text;
   }
+}
+
+/** What the ids in a path look like. Anything else in a path may be a part of a key, sent there by mistake. */
+const plainId = /^(\d{1,19}|[a-z]+_[0-9A-Za-z]{1,16})$/;
+
+/** The field with the ids of a request's path; empty where there are none. As texts, because they can have 64 bits. */
+function resourceField(params: Readonly<Record<string, string>>): string {
+  let text = "";
+  for (const name in params) {
+    const id = params[name] as string;
+    if (plainId.test(id)) text += `${text === "" ? "" : ","}"${name}":"${id}"`;
+  }
+  return text === "" ? "" : `,"resource":{${text}}`;
 }

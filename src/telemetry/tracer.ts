@@ -21,6 +21,8 @@ const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPT
 /** A request that was answered. */
 export interface ServedRequest {
   readonly id: string;
+  /** The id that its client gave it. */
+  readonly clientRequestId: string | undefined;
   /** Its header of that name. */
   readonly traceparent: string | null;
   /** Undefined where path and method name none. */
@@ -29,7 +31,10 @@ export interface ServedRequest {
   readonly route: string | undefined;
   readonly method: string;
   readonly status: number;
+  /** The code of its error. */
+  readonly code: string | undefined;
   readonly account: string | undefined;
+  readonly key: string | undefined;
   /** Milliseconds of `performance.now`. */
   readonly startedAt: number;
 }
@@ -125,11 +130,11 @@ export class Tracer {
   async #sendBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#exporter.send(batch.flatMap(spansOf));
-      if (this.#isAway) this.#log.info("traces are taken again");
+      if (this.#isAway) this.#log.info("traces_delivered_again");
       this.#isAway = false;
     } catch (error) {
       this.#dropped += batch.length;
-      if (!this.#isAway) this.#log.warn("traces are not taken", { reason: (error as Error).message });
+      if (!this.#isAway) this.#log.warn("traces_not_delivered", { reason: (error as Error).message });
       this.#isAway = true;
     }
   }
@@ -158,7 +163,10 @@ function spansOf({ parent, waits, endedAt, ended, startedAt, ...served }: Waitin
         "http.response.status_code": served.status,
         "error.type": isError ? String(served.status) : undefined,
         "petstore.request.id": served.id,
+        "petstore.request.client_id": served.clientRequestId,
+        "petstore.error.code": served.code,
         "petstore.account.id": served.account,
+        "petstore.key.id": served.key,
       },
       isError,
     },

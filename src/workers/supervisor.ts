@@ -119,12 +119,11 @@ export class Supervisor {
       metricsOfAll: () => this.metrics(),
       silence: {
         ...longestSilence,
-        tell: (looks) =>
-          log.warn("worker hangs, and is killed", { worker: number, pid: worker.pid, seconds: (looks * BEAT) / 1_000 }),
+        tell: (looks) => log.warn("worker_hung", { worker: number, pid: worker.pid, seconds: (looks * BEAT) / 1_000 }),
       },
     });
     this.#running.add(worker);
-    void worker.ready.then((at) => at && log.info("worker ready", { worker: number, pid: worker.pid }));
+    void worker.ready.then((at) => at && log.info("worker_ready", { worker: number, pid: worker.pid }));
     void worker.ended.then(() => this.#running.delete(worker));
     return worker;
   }
@@ -140,7 +139,7 @@ export class Supervisor {
       if (successor === current) {
         ends = performance.now() - current.startedAt < STEADY ? ends + 1 : 1;
         this.#replaced++;
-        this.#options.log.warn("worker ended", { worker: number, pid: current.pid, how });
+        this.#options.log.warn("worker_ended", { worker: number, pid: current.pid, how });
         if (ends === MOST_ENDS) return this.#giveUp(number, how);
         if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
         if (this.#isEnding) return;
@@ -170,21 +169,21 @@ export class Supervisor {
 
   async #replaceEach(): Promise<void> {
     const { log, workers } = this.#options;
-    log.info("restarting the workers");
+    log.info("restart_started");
     for (let number = 1; number <= workers; number++) {
       const next = this.#spawn(number);
       const at = await next.ready;
       if (this.#isEnding) return;
       if (!at) {
         const error = new WorkersFailed(`The new worker ${number} ended ${await next.ended} before it could serve.`);
-        return log.error("restart of the workers given up", error);
+        return log.error("restart_failed", error);
       }
       const old = this.#places[number] as WorkerProcess;
       this.#places[number] = next;
       await old.stop();
       if (this.#isEnding) return;
     }
-    log.info("workers restarted");
+    log.info("restart_finished");
   }
 
   #giveUp(number: number, how: string): void {
@@ -192,7 +191,7 @@ export class Supervisor {
       `Worker ${number} ended ${MOST_ENDS} times in a row, each time within ${STEADY / 1000} s of its start, the last ` +
         `time ${how}. The service ends. What the worker wrote before says why.`,
     );
-    this.#options.log.error("worker given up", this.#failure, { worker: number });
+    this.#options.log.error("worker_given_up", this.#failure, { worker: number });
     this.#endAll();
   }
 

@@ -141,7 +141,7 @@ test.skipIf(postgresMissing !== undefined)("it starts its own workers, which sha
   process.kill(first.get(2) as number, "SIGKILL");
   await service.until(() => workerPids(service).get(2) !== first.get(2));
   service.child.kill("SIGHUP");
-  await service.until(() => service.output.includes('"event":"workers restarted"'));
+  await service.until(() => service.output.includes('"event":"restart_finished"'));
   for (const { status } of await askEach(service.base, key, 2)) expect(status).toBe(200);
   expect(await service.end()).toBe(0);
   expect(service.errors).toBe("");

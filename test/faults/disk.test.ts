@@ -73,7 +73,7 @@ describe.skipIf(!canInject)("while its disk fails, the service", () => {
     await using _ = await Injection.begin(store.pid, "pwrite64", "ENOSPC");
     expect(await store.add("too much")).toBe(unavailable);
     expect(await store.program.end()).toBe(0);
-    expect(store.logged().map(({ event }) => event)).toContain("failed to save the limits");
+    expect(store.logged()).toContainEqual(expect.objectContaining({ event: "task_failed", task: "save_limits" }));
     await store.serve();
     expect(await store.add("after the fault")).toBe(201);
     expect(store.names()).toEqual(["before the fault", "after the fault"]);

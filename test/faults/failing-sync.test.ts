@@ -37,7 +37,7 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
     expect(["closed", 503]).toContain(status);
     expect(await program.child.exited).toBe(1);
     expect(program.output).not.toContain('"event":"stopping"');
-    await program.until(() => program.output.includes('"event":"the store cannot be used any more"'));
+    await program.until(() => program.output.includes('"event":"store_unusable"'));
     await program.until(() => program.errors.includes("\n"));
     expect(program.errors).toBe(
       `The store at ${join(dataDir, "petstore.db")} failed: disk I/O error. The service ended at once, because it is ` +

@@ -14,7 +14,7 @@ export function startWorkers(count: number, settings: Record<string, string>): P
 
 /** The process of each worker, by its number. */
 export function workerPids({ output }: Pick<Program, "output">): Map<number, number> {
-  const ready = output.matchAll(/"event":"worker ready","worker":(\d+),"pid":(\d+)/g);
+  const ready = output.matchAll(/"event":"worker_ready","worker":(\d+),"pid":(\d+)/g);
   return new Map([...ready].map(([, number, pid]) => [Number(number), Number(pid)]));
 }
 

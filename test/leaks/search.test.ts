@@ -57,12 +57,12 @@ describe("found is", () => {
 
   test("a key in a log, also beside an error", () => {
     evidence.log(`{"level":"info","event":"request","path":"/v1/pets?key=${key}"}`);
-    evidence.log(`{"level":"error","event":"request failed","stack":"Error: ${key}"}`);
+    evidence.log(`{"level":"error","event":"request_failed","stack":"Error: ${key}"}`);
     expect(leaks()).toHaveLength(2);
   });
 
   test("a path in a log, but for the stack of an error", () => {
-    evidence.log(`{"level":"error","event":"request failed","stack":"at ${root}/src/app.ts:1:1"}`);
+    evidence.log(`{"level":"error","event":"request_failed","stack":"at ${root}/src/app.ts:1:1"}`);
     expect(leaks()).toEqual([]);
     evidence.log(`{"level":"info","event":"request","at":"${root}/src/app.ts:1:1"}`);
     expect(leaks()).toHaveLength(1);

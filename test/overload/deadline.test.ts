@@ -94,7 +94,7 @@ describe("a store that does not answer in time", () => {
 
   test.each([
     ["succeeds", (resolve: (value: typeof late) => void) => resolve(late), []],
-    ["fails", (_resolve: unknown, reject: (error: Error) => void) => reject(new Error("late")), ["request failed"]],
+    ["fails", (_resolve: unknown, reject: (error: Error) => void) => reject(new Error("late")), ["request_failed"]],
   ] as const)("is a 503, whatever comes later: if it %s", async (_what, settle, errors) => {
     const { promise, resolve, reject } = Promise.withResolvers<typeof late>();
     service = await serviceWith(promise);

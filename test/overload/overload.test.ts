@@ -56,7 +56,7 @@ describe("too many requests", () => {
     );
     const calls = Number(normal.headers.get("x-ratelimit-remaining"));
     expect(calls).toBe(PLENTY - added - 1);
-    expect(service.program.output).toContain("overloaded: requests are refused");
+    expect(service.program.output).toContain('"event":"overload_started"');
     await eventually(
       () => service.metric("petstore_overloaded"),
       (overloaded) => overloaded === 0,

@@ -61,15 +61,15 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     for (const pid of before.values()) process.kill(pid, "SIGCONT");
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
     expect(pids()).toEqual(before);
-    expect(program.output).not.toContain("worker hangs");
+    expect(program.output).not.toContain("worker_hung");
   });
 
   test("kills and replaces a worker that is stopped, and says why", async () => {
     const [one, two] = [pids().get(1), pids().get(2) as number];
     process.kill(two, "SIGSTOP");
     await until(() => pids().get(2) !== two);
-    expect(program.output).toContain(`"event":"worker hangs, and is killed","worker":2,"pid":${two},"seconds":5}`);
-    expect(program.output).toContain(`"event":"worker ended","worker":2,"pid":${two},"how":"by SIGKILL"`);
+    expect(program.output).toContain(`"event":"worker_hung","worker":2,"pid":${two},"seconds":5,`);
+    expect(program.output).toContain(`"event":"worker_ended","worker":2,"pid":${two},"how":"by SIGKILL"`);
     expect(pids().get(1)).toBe(one);
     const metrics = await supervisor.metrics();
     expect(metrics).toContain("petstore_workers_answering 2\n");
@@ -80,12 +80,12 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const before = pids();
     loads = false;
     supervisor.restart();
-    await until(() => program.output.includes("restart of the workers given up"));
-    expect(program.output).toMatch(/"event":"worker hangs, and is killed","worker":1,"pid":[0-9]+,"seconds":25}/);
+    await until(() => program.output.includes("restart_failed"));
+    expect(program.output).toMatch(/"event":"worker_hung","worker":1,"pid":[0-9]+,"seconds":25,/);
     expect(pids()).toEqual(before);
     loads = true;
     supervisor.restart();
-    await until(() => program.output.includes("workers restarted"));
+    await until(() => program.output.includes("restart_finished"));
     for (const [worker, pid] of before) expect(pids().get(worker)).not.toBe(pid);
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
   });

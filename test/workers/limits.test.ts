@@ -130,7 +130,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
       await sent;
       expect(wrong).toEqual([]);
       for (let number = 1; number <= WORKERS; number++) {
-        for (const event of ["limits are counted by this process alone", "limits are counted together again"]) {
+        for (const event of ["limits_not_shared", "limits_shared_again"]) {
           await program.until(() =>
             program.output.split("\n").some((line) => line.includes(event) && line.includes(`"worker":${number}`)),
           );

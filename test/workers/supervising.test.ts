@@ -75,7 +75,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const served = lines.filter(({ event }) => event === "request").map(({ worker }) => worker);
     expect(new Set(served)).toEqual(new Set([1, 2, 3]));
-    const alone = lines.filter(({ event }) => event === "limits are counted by this process alone");
+    const alone = lines.filter(({ event }) => event === "limits_not_shared");
     expect(new Set(alone.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3]));
   });
 
@@ -109,7 +109,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
       expect(program.child.exitCode !== null).toBe(kills === 5);
     }
     expect(program.child.exitCode).toBe(1);
-    expect(program.output.match(/"event":"worker ended","worker":2,"pid":\d+,"how":"by SIGKILL"/g)).toHaveLength(5);
+    expect(program.output.match(/"event":"worker_ended","worker":2,"pid":\d+,"how":"by SIGKILL"/g)).toHaveLength(5);
     expect(program.errors).toContain("Worker 2 ended 5 times in a row");
     await portIsFree(program);
   });
@@ -153,7 +153,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     const sent = Promise.all(Array.from({ length: 16 }, (_, number) => send(number)));
     for (let round = 1; round <= 2; round++) {
       program.child.kill("SIGHUP");
-      await program.until(() => program.output.split('"event":"workers restarted"').length > round);
+      await program.until(() => program.output.split('"event":"restart_finished"').length > round);
     }
     load.isOver = true;
     await sent;
@@ -176,7 +176,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     const before = workerPids(program);
     await server.run("UPDATE petstore_schema SET version = version + 1", database); // of a newer release
     program.child.kill("SIGHUP");
-    await program.until(() => program.output.includes('"event":"restart of the workers given up"'));
+    await program.until(() => program.output.includes('"event":"restart_failed"'));
     expect(workerPids(program)).toEqual(before);
     const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
     expect(metrics).toContain("petstore_workers_answering 2\n");

@@ -23,6 +23,11 @@ export function isWellFormedKey(key: string, world: KeyWorld): boolean {
   return checksum(key.slice(0, end)) === key.slice(end);
 }
 
+/** True for a text in which a key may be, whole or in part. */
+export function mayHoldKey(text: string): boolean {
+  return /psk_/i.test(text);
+}
+
 /**
  * What is stored of a key: its SHA-256 in base64. A slow hash would add nothing, because a key is
  * 190 random bits and cannot be guessed from its digest.

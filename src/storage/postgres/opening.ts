@@ -40,7 +40,7 @@ export async function openPostgres(address: PostgresAddress, options: OpeningOpt
       if (!isAway || stop?.aborted || performance.now() > deadline) {
         throw new StorageUnusable(`The store in ${shown} cannot be opened: ${message}.`, { cause: error });
       }
-      if (!isWaiting) observer.postponed("open the store", error as Error);
+      if (!isWaiting) observer.postponed("open_store", error as Error);
     } finally {
       connection?.close();
       stop?.removeEventListener("abort", end);

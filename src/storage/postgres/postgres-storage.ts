@@ -71,7 +71,7 @@ export class PostgresStorage implements Storage {
     this.#keyChanges = keyChanges;
     this.#observer = observer;
     const newLink = (deadline: number, isReader = false) =>
-      new Link({ address, deadline, isReader }, { lost: (error) => observer.postponed("reach the database", error) });
+      new Link({ address, deadline, isReader }, { lost: (error) => observer.postponed("reach_database", error) });
     const group = newLink(SHORT);
     const writers = Array.from({ length: WRITERS }, () => newLink(LONG));
     this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, true));

@@ -21,7 +21,7 @@ export async function openWhenFree(
       return new SqliteStorage(file, observer);
     } catch (error) {
       if (!isLocked(error) || stop?.aborted || performance.now() > deadline) throw error;
-      if (!isWaiting) observer.postponed("open the store", error as Error);
+      if (!isWaiting) observer.postponed("open_store", error as Error);
     }
     await Bun.sleep(RETRY);
   }

@@ -160,7 +160,7 @@ describe("opening a store that another process has locked", () => {
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
     other.close();
     await (await opening).close();
-    expect(postponed).toEqual(["open the store"]);
+    expect(postponed).toEqual(["open_store"]);
   });
 
   test("ends the wait when it is told to stop", async () => {

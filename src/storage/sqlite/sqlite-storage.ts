@@ -242,8 +242,7 @@ export class SqliteStorage implements Storage {
 
   #postpone(error: unknown): void {
     const reported = this.#report(error);
-    if (!this.#ended && !this.#failure)
-      this.#observer.postponed("move the store's log into its file", reported as Error);
+    if (!this.#ended && !this.#failure) this.#observer.postponed("checkpoint", reported as Error);
   }
 
   /** Ends all work: after a failed sync nobody knows what is on disk, and no later sync tells. */
