@@ -24,10 +24,12 @@ import { Load, type LoadLimits } from "./http/load.ts";
 import { SafeRetries } from "./http/safe-retries.ts";
 import { Server } from "./http/server.ts";
 import { type LimiterEngine, openLimiter } from "./limiter.ts";
+import { strikesUntilBan } from "./limits/conduct.ts";
 import { type PeriodicTask, PeriodicWork } from "./periodic-work.ts";
 import { RetryStore } from "./retries/retries.store.ts";
 import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
 import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
+import { AbuseLog } from "./telemetry/abuse-log.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { Tracer } from "./telemetry/tracer.ts";
@@ -72,6 +74,7 @@ export class App {
   readonly #limits: LimiterEngine;
   readonly #periodic: PeriodicWork;
   readonly #usage: UsageCounter;
+  readonly #abuse: AbuseLog;
   readonly #server: Server;
   readonly #tracer: Tracer | undefined;
   readonly #looks: Timer;
@@ -156,7 +159,17 @@ export class App {
     const retries = new SafeRetries(answers, write, clock);
     metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => retries.running);
 
+    const abuse = new AbuseLog({
+      clock,
+      log,
+      metrics,
+      showsAddresses: config.logAddresses,
+      strikesForBan: strikesUntilBan,
+    });
+    this.#abuse = abuse;
+
     const tasks: PeriodicTask[] = [
+      { name: "tell_abuse", by: "each", run: async () => abuse.tell() },
       { name: "save_limits", by: "each", run: () => limits.save() },
       { name: "note_key_uses", by: "each", run: () => authenticator.noteUses() },
       { name: "save_usage", by: "each", run: () => usage.save() },
@@ -196,6 +209,7 @@ export class App {
           tracer,
           load,
           deadlines,
+          abuse,
           logsAddresses: config.logAddresses,
           mayHoldKey,
           explain: explainError,
@@ -240,6 +254,7 @@ export class App {
       .then(() => this.#limits.close())
       .then(() => this.#storage.close());
     if (!(await isDoneWithin(saved, rest()))) this.log.warn("stopped_without_saving");
+    this.#abuse.tellGuesses();
     await this.#tracer?.close();
     await this.log.close();
   }

@@ -103,6 +103,8 @@ describe("the log", () => {
     await service.stop();
     expect(service.logLines.filter((line) => line.includes('"event":"request"'))).toHaveLength(12);
     expect(service.logLines.join("\n")).not.toContain("127.0.0.1");
+    const guesses = service.logLines.map((line) => JSON.parse(line)).filter(({ event }) => /invalid_keys/.test(event));
+    expect(guesses).toMatchObject([{ count: 12, addresses: 1 }]);
   });
 
   test("knows each event by a name for alerts, a sentence for people, and from where it comes", async () => {

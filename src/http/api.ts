@@ -3,6 +3,7 @@ import {
   type Failure,
   failure,
   internalError,
+  invalidApiKey,
   keyBanned,
   overloaded,
   requestTimeout,
@@ -19,7 +20,7 @@ import { readClientRequestId } from "./client-request-id.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { Load } from "./load.ts";
-import type { Admission, Authenticator, Limiter, Usage } from "./ports.ts";
+import type { Abuse, Admission, Authenticator, Limiter, Usage } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import type { SafeRetries } from "./safe-retries.ts";
 import { readInput, type StageServices, stageNames, stages } from "./stages.ts";
@@ -43,6 +44,7 @@ export interface ApiServices {
   readonly tracer: Tracer | undefined;
   readonly load: Load;
   readonly deadlines: Deadlines<Response>;
+  readonly abuse: Abuse;
   /** Whether log lines of requests have the client's address. */
   readonly logsAddresses: boolean;
   /** True for a text that may hold an API key, which must not get into the log. */
@@ -134,14 +136,19 @@ export class Api {
 
   /** Goes on when stage number `index` no longer has to wait. */
   #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
-    const { load, tracer } = this.#services;
+    const { load, metrics, tracer } = this.#services;
     const awaitsBody = stages[index] === readInput;
-    const from = tracer ? performance.now() : 0;
+    const stage = stageNames[index] ?? "";
+    const from = performance.now();
     exchange.awaitsBody = awaitsBody;
     if (!awaitsBody) load.wait();
     const goOn = (failed: Failure | undefined) => {
-      if (!awaitsBody) load.endWait();
-      if (tracer) tracer.waited(exchange, stageNames[index] ?? "", from, performance.now());
+      const to = performance.now();
+      if (!awaitsBody) {
+        load.endWait();
+        metrics.waited(stage, (to - from) / 1000);
+      }
+      tracer?.waited(exchange, stage, from, to);
       this.#resume(exchange, index + 1, failed);
     };
     void outcome.then(goOn, (error) => goOn(this.#failureOf(exchange, error)));
@@ -163,6 +170,7 @@ export class Api {
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
     const { admission } = exchange;
     exchange.failed = failed;
+    if (exchange.stranger?.error === invalidApiKey) this.#services.abuse.invalidKey(this.#addressOf(exchange));
     if (admission) {
       this.#countDenial(exchange, admission, failed);
       return this.#record(exchange, answerFailure(exchange, admission, failed));
@@ -188,19 +196,22 @@ export class Api {
     return this.#record(exchange, answerOptions(exchange, admission));
   }
 
-  #countDenial(exchange: Exchange, { verdict }: Admission, failed: Failure): void {
-    if (verdict === "admitted") return;
-    if (failed.error === keyBanned) this.#services.metrics.limited("ban");
-    else this.#services.metrics.limited(exchange.caller ? "account" : "address");
+  #countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
+    if (admission.verdict === "admitted") return;
+    if (failed.error === keyBanned) {
+      this.#services.metrics.limited("ban");
+      if (exchange.caller) this.#services.abuse.banned(exchange.caller, admission);
+    } else this.#services.metrics.limited(exchange.caller ? "account" : "address");
   }
 
   #record(exchange: Exchange, response: Response): Response {
     const duration = performance.now() - exchange.startedAt;
-    const { caller } = exchange;
+    const { caller, failed } = exchange;
     const { usage, metrics, log, tracer } = this.#services;
     const operation = exchange.operation?.operation;
     if (caller) usage.count(caller, operation, response.status);
     metrics.request(operation?.name, response.status, duration / 1000);
+    if (failed) metrics.failed(operation?.name, failed.error.code);
     if (log.takesRequests || tracer) this.#tell(exchange, response.status, duration);
     return response;
   }

@@ -70,6 +70,14 @@ export interface Usage {
   count(caller: Caller, operation: Operation | undefined, status: number): void;
 }
 
+/** Is told of requests that were refused because of their key, for those who watch the service. */
+export interface Abuse {
+  /** The key is banned. */
+  banned(caller: Caller, admission: Admission): void;
+  /** The key is not valid. */
+  invalidKey(address: string): void;
+}
+
 /** What is kept of a request that was answered. */
 export interface AnswerRecord {
   /** Tells it from another request of the same name. */

@@ -84,6 +84,17 @@ export const events = {
     fields: ["reason"],
   },
   limits_shared_again: { level: "info", message: "This process counts limits together with others again.", fields: [] },
+  ban_started: {
+    level: "warn",
+    message: "The key goes on after a 429 and is banned.",
+    fields: ["keyId", "accountId", "until", "seconds", "strikes"],
+  },
+  ban_ended: { level: "info", message: "The ban of the key is over.", fields: ["keyId", "accountId"] },
+  invalid_keys_rejected: {
+    level: "warn",
+    message: "Within a minute, many requests came with keys that are not valid.",
+    fields: ["count", "address", "addresses"],
+  },
   traces_not_delivered: {
     level: "warn",
     message: "The receiver does not take the traces. They are dropped.",

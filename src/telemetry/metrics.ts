@@ -30,6 +30,8 @@ class Histogram {
 /** Requests of one operation: how many by status, and how long they took. */
 class OperationMetrics {
   readonly statuses = new Map<number, number>();
+  /** How many failed, by the code of their error. */
+  readonly codes = new Map<string, number>();
   readonly durations = new Histogram();
 }
 
@@ -45,18 +47,30 @@ export class Metrics {
   readonly #commits = new Histogram();
   #transactions = 0;
   readonly #storeFailures = new Map<string, number>();
-  readonly #gauges: { name: string; help: string; read: () => number }[] = [];
+  readonly #waits = new Map<string, Histogram>();
+  readonly #figures: { name: string; type: "gauge" | "counter"; help: string; read: () => number }[] = [];
 
   /** Counts a served request. `operation` is a name of the contract, or undefined for none. */
   request(operation: string | undefined, status: number, seconds: number): void {
-    const name = operation ?? "none";
-    let metrics = this.#operations.get(name);
-    if (!metrics) {
-      metrics = new OperationMetrics();
-      this.#operations.set(name, metrics);
-    }
+    const metrics = this.#of(operation);
     metrics.statuses.set(status, (metrics.statuses.get(status) ?? 0) + 1);
     metrics.durations.observe(seconds);
+  }
+
+  /** Counts a failed request by the code of its error. `operation` as above. */
+  failed(operation: string | undefined, code: string): void {
+    const { codes } = this.#of(operation);
+    codes.set(code, (codes.get(code) ?? 0) + 1);
+  }
+
+  /** Notes how long a stage of a request has waited for something other than its client. */
+  waited(stage: string, seconds: number): void {
+    let waits = this.#waits.get(stage);
+    if (!waits) {
+      waits = new Histogram();
+      this.#waits.set(stage, waits);
+    }
+    waits.observe(seconds);
   }
 
   /** Counts a request that got 429: by its account's windows, its address's, or a ban. */
@@ -87,16 +101,34 @@ export class Metrics {
 
   /** Adds a figure that is read when the metrics are. */
   gauge(name: string, help: string, read: () => number): void {
-    this.#gauges.push({ name, help, read });
+    this.#figures.push({ name, type: "gauge", help, read });
+  }
+
+  /** Adds a count, which only grows, that is read when the metrics are. */
+  counter(name: string, help: string, read: () => number): void {
+    this.#figures.push({ name, type: "counter", help, read });
+  }
+
+  #of(operation = "none"): OperationMetrics {
+    let metrics = this.#operations.get(operation);
+    if (!metrics) {
+      metrics = new OperationMetrics();
+      this.#operations.set(operation, metrics);
+    }
+    return metrics;
   }
 
   /** The metrics as text for `GET /metrics`. */
   expose(): string {
     const requests: string[] = [];
+    const failures: string[] = [];
     const durations: string[] = [];
-    for (const [operation, { statuses, durations: histogram }] of this.#operations) {
+    for (const [operation, { statuses, codes, durations: histogram }] of this.#operations) {
       for (const [status, count] of statuses) {
         requests.push(`petstore_requests_total{operation="${operation}",status="${status}"} ${count}\n`);
+      }
+      for (const [code, count] of codes) {
+        failures.push(`petstore_requests_failed_total{operation="${operation}",code="${code}"} ${count}\n`);
       }
       durations.push(histogram.expose("petstore_request_duration_seconds", `operation="${operation}"`));
     }
@@ -106,8 +138,12 @@ export class Metrics {
       `petstore_build_info{version="${version}",runtime="${runtime}",platform="${process.platform}-${process.arch}"} 1\n`,
       head("petstore_requests_total", "counter", "Requests served, by operation and status."),
       ...requests,
+      head("petstore_requests_failed_total", "counter", "Requests that failed, by operation and code of the error."),
+      ...failures,
       head("petstore_request_duration_seconds", "histogram", "Time from a request to its answer."),
       ...durations,
+      head("petstore_request_wait_seconds", "histogram", "Time that stages of requests waited for store or limits."),
+      ...[...this.#waits].map(([stage, waits]) => waits.expose("petstore_request_wait_seconds", `stage="${stage}"`)),
       head("petstore_requests_limited_total", "counter", "Requests over a rate limit, by whose windows."),
       `petstore_requests_limited_total{by="account"} ${this.#limited.account}\n`,
       `petstore_requests_limited_total{by="address"} ${this.#limited.address}\n`,
@@ -128,7 +164,7 @@ export class Metrics {
         "Work of the store that failed, by the engine's name of the cause.",
       ),
       ...[...this.#storeFailures].map(([cause, count]) => `petstore_store_failures_total{cause="${cause}"} ${count}\n`),
-      ...this.#gauges.map(({ name, help, read }) => `${head(name, "gauge", help)}${name} ${read()}\n`),
+      ...this.#figures.map(({ name, type, help, read }) => `${head(name, type, help)}${name} ${read()}\n`),
       head("process_resident_memory_bytes", "gauge", "Memory of the process."),
       `process_resident_memory_bytes ${process.memoryUsage.rss()}\n`,
       head("process_cpu_seconds_total", "counter", "Processor time of the process, user and system."),

@@ -63,7 +63,8 @@ describe("after all that", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as { event: string; level: string; pid?: number; status?: number });
     expect(lines.filter(({ event }) => event === "listening").map(({ pid }) => pid)).toEqual([child.pid]);
-    expect(lines.filter(({ level, status = 200 }) => level !== "info" || status >= 500)).toEqual([]);
+    const others = lines.filter(({ event }) => event !== "invalid_keys_rejected"); // which many of these requests are
+    expect(others.filter(({ level, status = 200 }) => level !== "info" || status >= 500)).toEqual([]);
     expect(target.program.errors).toBe("");
   });
 });

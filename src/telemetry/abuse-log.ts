@@ -1,0 +1,125 @@
+import type { Clock } from "../clock.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+const MINUTE = 60_000;
+/** Requests with invalid keys in a minute, of one address or of all others together, that are worth a line. */
+const BURST = 10;
+/** Addresses that get a line of their own in a minute: those that sent most. */
+const MOST_LINES = 20;
+/** Addresses that are told apart within a minute, about 0.1 KB each. */
+const MOST_ADDRESSES = 10_000;
+/** Bans that are remembered until they end, about 0.2 KB each. */
+const MOST_BANS = 10_000;
+
+/** Whose key was refused. */
+interface KeyHolder {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly perMinute: number;
+}
+
+/** A refusal because of a ban: whole seconds until it ends, and its end in unix seconds. */
+interface BanRefusal {
+  readonly retryAfter: number;
+  readonly reset: number;
+}
+
+interface KnownBan extends Pick<KeyHolder, "keyId" | "accountId"> {
+  /** Milliseconds of the monotonic clock. */
+  readonly endsAt: number;
+}
+
+interface AbuseLogOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Whether lines name the addresses of clients. */
+  readonly showsAddresses: boolean;
+  /** How many strikes ban a key whose account has this minute limit. */
+  readonly strikesForBan: (perMinute: number) => number;
+}
+
+/**
+ * Turns refusals into events for operators: a ban into its start and its end, invalid keys into at most one line per
+ * address and minute. It is told only of requests that were refused, so that others pay nothing for it. Its memory and
+ * the number of its lines are bounded, however many addresses attack.
+ *
+ * A process tells of a ban when it first refuses the key: of many processes, each does.
+ */
+export class AbuseLog {
+  readonly #options: AbuseLogOptions;
+  readonly #bans = new Map<string, KnownBan>();
+  #guesses = new Map<string, number>();
+  #guessesOfAll = 0;
+  #minuteEnds: number | undefined;
+
+  readonly #counted = { bans: 0, invalidKeys: 0 };
+
+  constructor(options: AbuseLogOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    metrics.counter(
+      "petstore_bans_total",
+      "Bans of keys that this process has begun to enforce.",
+      () => this.#counted.bans,
+    );
+    metrics.counter(
+      "petstore_invalid_keys_total",
+      "Requests with a key that is not valid, those over the limit of their address included.",
+      () => this.#counted.invalidKeys,
+    );
+  }
+
+  /** Notes that a request was refused because its key is banned. */
+  banned({ keyId, accountId, perMinute }: KeyHolder, { retryAfter, reset }: BanRefusal): void {
+    const { clock, log, strikesForBan } = this.#options;
+    const now = clock.monotonic();
+    const known = this.#bans.get(keyId);
+    if (known && now < known.endsAt) return;
+    if (known) this.#end(known);
+    else if (this.#bans.size >= MOST_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
+    this.#bans.set(keyId, { keyId, accountId, endsAt: now + retryAfter * 1000 });
+    this.#counted.bans++;
+    const until = new Date(reset * 1000).toISOString();
+    log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
+  }
+
+  /** Notes that a request came with a key that is not valid. */
+  invalidKey(address: string): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.tellGuesses();
+    this.#minuteEnds ??= now + MINUTE;
+    this.#counted.invalidKeys++;
+    this.#guessesOfAll++;
+    const count = this.#guesses.get(address);
+    if (count !== undefined) this.#guesses.set(address, count + 1);
+    else if (this.#guesses.size < MOST_ADDRESSES) this.#guesses.set(address, 1);
+  }
+
+  /** Logs what is over: bans, and the minute that began with an invalid key. To be called twice a second. */
+  tell(): void {
+    const now = this.#options.clock.monotonic();
+    for (const ban of this.#bans.values()) if (now >= ban.endsAt) this.#end(ban);
+    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.tellGuesses();
+  }
+
+  /** Logs the invalid keys of a minute, also of one that is not over: for a service that stops. */
+  tellGuesses(): void {
+    const { log, showsAddresses } = this.#options;
+    const guesses = [...this.#guesses];
+    const bursts = showsAddresses ? guesses.filter(([, count]) => count >= BURST) : [];
+    const told = bursts.toSorted(([, one], [, other]) => other - one).slice(0, MOST_LINES);
+    for (const [address, count] of told) log.warn("invalid_keys_rejected", { count, address });
+    const rest = told.reduce((left, [, count]) => left - count, this.#guessesOfAll);
+    if (rest >= BURST) log.warn("invalid_keys_rejected", { count: rest, addresses: guesses.length - told.length });
+    this.#guesses = new Map();
+    this.#guessesOfAll = 0;
+    this.#minuteEnds = undefined;
+  }
+
+  #end({ keyId, accountId }: KnownBan): void {
+    this.#bans.delete(keyId);
+    this.#options.log.info("ban_ended", { keyId, accountId });
+  }
+}

@@ -1,0 +1,142 @@
+// What operators are told of keys that are banned and of keys that are guessed.
+import { afterEach, describe, expect, test } from "bun:test";
+import { AbuseLog } from "../src/telemetry/abuse-log.ts";
+import { Log } from "../src/telemetry/log.ts";
+import { Metrics } from "../src/telemetry/metrics.ts";
+import { ManualClock } from "./harness/manual-clock.ts";
+import { eventually } from "./harness/program.ts";
+import { TestService } from "./harness/service.ts";
+import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+
+let service: TestService;
+afterEach(() => service?.stop());
+
+/** Lines of the events, as far as they are written. */
+const linesOf = ({ logLines }: TestService, ...names: string[]) =>
+  logLines.map((line) => JSON.parse(line)).filter(({ event }) => names.includes(event));
+
+/** Waits until so many lines of the events are written. */
+const awaitLines = (count: number, ...names: string[]) =>
+  eventually(
+    async () => linesOf(service, ...names),
+    (lines) => lines.length >= count,
+  );
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(new URL("/metrics", service.app.base))).text();
+  return Number(text.match(new RegExp(`^${name.replaceAll(/[{}]/g, "\\$&")} (.*)$`, "m"))?.[1] ?? Number.NaN);
+}
+
+/** Sends requests until the key is banned, and two more. */
+async function bring(key: string, perMinute: number): Promise<void> {
+  for (let count = 0; count < perMinute + 1; count++) await service.call("GET", "/pets", { key });
+  service.clock.advance(1_000);
+  for (let count = 0; count < 20 + 2; count++) await service.call("GET", "/pets", { key });
+}
+
+describe("a ban", () => {
+  test("is one event when it starts and one when it ends, and counted", async () => {
+    service = await TestService.start();
+    const { key, account, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    expect(await metric("petstore_bans_total")).toBe(0);
+    await bring(key, 2);
+    const told = { keyId: record.id, accountId: account.id };
+    const [started] = await awaitLines(1, "ban_started");
+    expect(started).toMatchObject({ level: "warn", ...told, seconds: 60, strikes: 20, message: expect.any(String) });
+    expect(new Date(started.until).getTime()).toBe(Math.ceil((service.clock.now() + 60_000) / 1000) * 1000);
+    expect(await metric("petstore_bans_total")).toBe(1);
+    service.clock.advance(60_000);
+    const [ended] = await awaitLines(1, "ban_ended");
+    expect(ended).toMatchObject({ level: "info", ...told });
+    expect(await metric("petstore_bans_total")).toBe(1);
+
+    await bring(key, 2);
+    const lines = await awaitLines(3, "ban_started", "ban_ended");
+    expect(lines.map(({ event, seconds }) => [event, seconds])).toEqual([
+      ["ban_started", 60],
+      ["ban_ended", undefined],
+      ["ban_started", 120],
+    ]);
+    expect(service.logLines.join("\n")).not.toContain(key.slice(12));
+  });
+
+  test("that outlives the process is told of again when a key is refused", async () => {
+    service = await TestService.start();
+    const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    await bring(key, 2);
+    const [before] = await awaitLines(1, "ban_started");
+    service = await service.restart();
+    await service.call("GET", "/pets", { key });
+    const [after] = await awaitLines(1, "ban_started");
+    expect(after).toMatchObject({ keyId: record.id, until: before.until });
+  });
+
+  test.skipIf(!hasValkey)("is told of where many processes count together", async () => {
+    const valkey = await ValkeyServer.start();
+    service = await TestService.start({ settings: { PETSTORE_VALKEY_URL: valkey.url } });
+    const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    const statuses = new Set<string>();
+    while (!statuses.has("key_banned")) statuses.add((await service.call("GET", "/pets", { key })).json.code);
+    const [started] = await awaitLines(1, "ban_started");
+    expect(started).toMatchObject({ keyId: record.id, seconds: 60, strikes: 20 });
+    expect(await metric("petstore_bans_total")).toBe(1);
+    await valkey.stop();
+  });
+});
+
+describe("invalid keys", () => {
+  test("are one line for their address and minute, those over its limit included", async () => {
+    service = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" } });
+    const guess = (address: string) =>
+      service.call("GET", "/pets", { key: "wrong", headers: { "X-Forwarded-For": address } });
+    for (let count = 0; count < 65; count++) await guess("192.0.2.1");
+    for (let count = 0; count < 10; count++) await guess("2001:db8::1");
+    for (let count = 0; count < 9; count++) await guess("192.0.2.3");
+    for (let count = 0; count < 3; count++) await guess("192.0.2.4");
+    await service.call("GET", "/pets", { headers: { "X-Forwarded-For": "192.0.2.5" } }); // without a key
+    expect(await metric("petstore_invalid_keys_total")).toBe(87);
+    expect(await metric('petstore_requests_failed_total{operation="listPets",code="invalid_api_key"}')).toBe(82);
+    expect(await metric('petstore_requests_failed_total{operation="listPets",code="missing_api_key"}')).toBe(1);
+    expect(linesOf(service, "invalid_keys_rejected")).toEqual([]);
+    service.clock.advance(60_000);
+    const lines = await awaitLines(3, "invalid_keys_rejected");
+    expect(lines.map(({ level, count, address, addresses }) => [level, count, address, addresses])).toEqual([
+      ["warn", 65, "192.0.2.1", undefined],
+      ["warn", 10, "2001:db8:0:0::/64", undefined],
+      ["warn", 12, undefined, 2],
+    ]);
+    for (let count = 0; count < 9; count++) await guess("192.0.2.3");
+    service.clock.advance(60_000);
+    await guess("192.0.2.3");
+    await service.app.stop(); // nine are no burst, and no more are to come
+    expect(linesOf(service, "invalid_keys_rejected")).toHaveLength(3);
+  });
+
+  test("from any number of addresses take bounded memory, and few lines a minute", async () => {
+    const clock = new ManualClock();
+    const lines: string[] = [];
+    const log = new Log("info", async (text) => void lines.push(...text.trimEnd().split("\n")));
+    const metrics = new Metrics();
+    const abuse = new AbuseLog({ clock, log, metrics, showsAddresses: true, strikesForBan: () => 20 });
+    const attack = () => {
+      for (let address = 0; address < 50_000; address++) {
+        for (let count = 0; count < 12; count++) abuse.invalidKey(`192.0.2.${address}`);
+      }
+    };
+    attack();
+    Bun.gc(true);
+    const before = process.memoryUsage().heapUsed;
+    for (let minute = 0; minute < 5; minute++) {
+      clock.advance(60_000);
+      abuse.tell();
+      attack();
+    }
+    Bun.gc(true);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * 1024 * 1024);
+    await log.close();
+    const told = lines.map((line) => JSON.parse(line));
+    expect(told).toHaveLength(5 * 21);
+    expect(told.reduce((sum, { count }) => sum + count, 0)).toBe(5 * 50_000 * 12);
+    expect(metrics.expose()).toContain(`\npetstore_invalid_keys_total ${6 * 50_000 * 12}\n`);
+  });
+});
