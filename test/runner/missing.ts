@@ -29,6 +29,7 @@ export function whatIsMissing(): string[] {
       !Bun.which("nginx") && !existsSync("/usr/sbin/nginx"),
       "Tests behind the proxy were skipped: they need nginx (Debian: apt-get install nginx-light).",
     ],
+    [!Bun.which("promtool"), "Tests of alerts were skipped: they need promtool (Debian: apt-get install prometheus)."],
   ];
   return checks.filter(([isMissing]) => isMissing).map(([, message]) => message);
 }

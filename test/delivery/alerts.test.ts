@@ -1,0 +1,264 @@
+// Every alert fires when its series move as they do in trouble, and they do move when the trouble comes.
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { TestService } from "../harness/service.ts";
+import { read, root } from "./files.ts";
+
+const promtool = Bun.which("promtool");
+
+interface Rule {
+  readonly alert: string;
+  readonly annotations: { readonly description?: string };
+}
+
+const { groups } = parse(read("deploy/prometheus-alerts.yaml")) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+
+/** One value for each minute from 0 on, as `promtool` reads them, and what is on the operator's screen then. */
+interface Case {
+  readonly series: Readonly<Record<string, string>>;
+  /** The minute before which the alert does not fire, and at which it does. */
+  readonly quiet: number;
+  readonly fires: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly summary: string;
+}
+
+const at = { job: "petstore", instance: "a:8080" };
+
+/** The name with the labels of a scrape, and others. */
+const of = (name: string, labels: Record<string, string> = {}) =>
+  `${name}{${Object.entries({ ...at, ...labels }).map(([label, value]) => `${label}="${value}"`)}}`;
+
+/** A histogram that grows each minute by ten that took up to `slow` seconds, behind ten minutes of fast ones. */
+const histogram = (name: string, slow: string, labels: Record<string, string> = {}) => ({
+  [of(`${name}_bucket`, { ...labels, le: "0.001" })]: "0+10x10 100x30",
+  [of(`${name}_bucket`, { ...labels, le: slow })]: "0+10x40",
+  [of(`${name}_bucket`, { ...labels, le: "+Inf" })]: "0+10x40",
+});
+
+const cases: Readonly<Record<string, Case>> = {
+  PetstoreDown: {
+    series: { [of("up")]: "1x5 0x10" },
+    quiet: 6,
+    fires: 8,
+    labels: { ...at, severity: "critical" },
+    summary: "a:8080 does not answer.",
+  },
+  PetstoreRestarts: {
+    series: { [of("process_start_time_seconds")]: "1x5 2 3 4 4x10" },
+    quiet: 7,
+    fires: 9,
+    labels: { ...at, severity: "warning" },
+    summary: "a:8080 has started 3 times in 15 minutes.",
+  },
+  PetstoreServerErrors: {
+    series: {
+      [of("petstore_requests_total", { operation: "listPets", status: "200" })]: "0+90x40",
+      [of("petstore_requests_total", { operation: "listPets", status: "500" })]: "0x10 0+10x30",
+    },
+    quiet: 10,
+    fires: 25,
+    labels: { job: "petstore", severity: "critical" },
+    summary: "10% of all requests fail.",
+  },
+  PetstoreStoreFails: {
+    series: { [of("petstore_store_failures_total", { cause: "SQLITE_FULL" })]: "0x10 0+1x30" },
+    quiet: 10,
+    fires: 15,
+    labels: { instance: "a:8080", cause: "SQLITE_FULL", severity: "critical" },
+    summary: "The store of a:8080 fails: SQLITE_FULL.",
+  },
+  PetstoreSlowAnswers: {
+    series: histogram("petstore_request_duration_seconds", "0.5", { operation: "listPets" }),
+    quiet: 10,
+    fires: 30,
+    labels: { operation: "listPets", severity: "warning" },
+    summary: "One in a hundred answers of listPets takes more than 495ms.",
+  },
+  PetstoreSlowCommits: {
+    series: histogram("petstore_commit_duration_seconds", "0.25"),
+    quiet: 10,
+    fires: 30,
+    labels: { instance: "a:8080", severity: "warning" },
+    summary: "One in a hundred commits of a:8080 takes more than 247.5ms.",
+  },
+  PetstoreSlowStore: {
+    series: histogram("petstore_request_wait_seconds", "0.5", { stage: "handle" }),
+    quiet: 10,
+    fires: 30,
+    labels: { instance: "a:8080", severity: "warning" },
+    summary: "One in twenty requests of a:8080 that need the store wait for it more than 475.1ms.",
+  },
+  PetstoreKeysBanned: {
+    series: { [of("petstore_bans_total")]: "0x10 3x30" },
+    quiet: 10,
+    fires: 12,
+    labels: { job: "petstore", severity: "info" },
+    summary: "3 keys were banned within 15 minutes, because they went on after a 429.",
+  },
+  PetstoreInvalidKeys: {
+    series: { [of("petstore_invalid_keys_total")]: "0x10 0+120x30" },
+    quiet: 10,
+    fires: 20,
+    labels: { job: "petstore", severity: "warning" },
+    summary: "2.0 requests a second come with keys that are not valid.",
+  },
+  PetstoreOverloaded: {
+    series: { [of("petstore_overloaded")]: "0x10 1x30" },
+    quiet: 10,
+    fires: 14,
+    labels: { ...at, severity: "critical" },
+    summary: "a:8080 refuses a part of its requests: there is more to do than it can.",
+  },
+  PetstoreRequestsTimeOut: {
+    series: { [of("petstore_requests_timed_out_total", { awaiting: "store" })]: "0x10 0+1x30" },
+    quiet: 10,
+    fires: 20,
+    labels: { instance: "a:8080", severity: "warning" },
+    summary: "Requests of a:8080 wait for the store for 10 s and more.",
+  },
+  PetstoreLimitsNotShared: {
+    series: { [of("petstore_limiter_alone")]: "0x10 1x30" },
+    quiet: 10,
+    fires: 14,
+    labels: { ...at, severity: "warning" },
+    summary: "a:8080 counts limits alone: Valkey is away or slow.",
+  },
+  PetstoreUsageNotCounted: {
+    series: { [of("petstore_usage_uncounted")]: "0x30 15x30" },
+    quiet: 30,
+    fires: 45,
+    labels: { ...at, severity: "warning" },
+    summary:
+      "15 requests are missing in the usage, because too many counts waited for the store, or may be, because the " +
+      "answer to their commit was lost.",
+  },
+  PetstoreTracesDropped: {
+    series: { [of("petstore_traces_dropped")]: "0x30 0+5x40" },
+    quiet: 40,
+    fires: 60,
+    labels: { ...at, severity: "info" },
+    summary: "Nobody takes the traces of a:8080. The service is not touched by it.",
+  },
+};
+
+test("every alert has a case here", () => {
+  expect(Object.keys(cases).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+});
+
+/** Runs `promtool`. Gives what it said of a failure; an empty text for none. */
+function run(...words: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([promtool as string, ...words]);
+  return exitCode === 0 ? "" : `${stdout}${stderr}`;
+}
+
+describe.skipIf(promtool === null)("promtool", () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-alerts-"));
+  const file = join(root, "deploy/prometheus-alerts.yaml");
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("takes the rules", () => {
+    expect(run("check", "rules", file)).toBe("");
+  });
+
+  test.each(rules.map(({ alert, annotations }) => [alert, annotations] as const))(
+    "sees %s fire, and not before",
+    (alertname, { description }) => {
+      const { series, quiet, fires, labels, summary } = cases[alertname] as Case;
+      const fired = { exp_labels: labels, exp_annotations: { summary, ...(description && { description }) } };
+      const tests = [
+        {
+          interval: "1m",
+          input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
+          alert_rule_test: [
+            { eval_time: `${quiet}m`, alertname, exp_alerts: [] },
+            { eval_time: `${fires}m`, alertname, exp_alerts: [fired] },
+          ],
+        },
+      ];
+      const place = join(folder, `${alertname}.yaml`);
+      writeFileSync(place, JSON.stringify({ rule_files: [file], evaluation_interval: "1m", tests }));
+      expect(run("test", "rules", place)).toBe("");
+    },
+  );
+});
+
+/** A series as Prometheus has it: its name is one of its labels. Those of a scrape are left out. */
+function labelsOf(series: string): Record<string, string> {
+  const [, name = "", inside = ""] = /^(\w+)(?:\{(.*)\})?/.exec(series) ?? [];
+  const pairs = [...inside.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = "", value = ""]) => [label, value] as const);
+  return {
+    __name__: name,
+    ...Object.fromEntries(pairs.filter(([label]) => label !== "job" && label !== "instance")),
+  };
+}
+
+describe("in a running service", () => {
+  let service: TestService;
+  afterEach(() => service.stop());
+
+  /** The value of the series of an alert's case, less the labels of a scrape; 0 for one that is not there yet. */
+  async function valueOf(alert: string, labels: Record<string, string> = {}): Promise<number> {
+    const text = await (await fetch(new URL("/metrics", service.app.base))).text();
+    const [first = ""] = Object.keys(cases[alert]?.series ?? {}).toReversed();
+    const { __name__: name, ...own } = labelsOf(first);
+    const wanted = { ...own, ...labels };
+    return text
+      .split("\n")
+      .map((line) => [labelsOf(line), Number(line.split(" ").at(-1))] as const)
+      .filter(([found]) => found["__name__"] === name)
+      .filter(([found]) => Object.keys(found).length === Object.keys(wanted).length + 1)
+      .filter(([found]) => Object.entries(wanted).every(([label, value]) => found[label] === value))
+      .reduce((sum, [, value]) => sum + value, 0);
+  }
+
+  test("a ban and invalid keys are counted where their alerts look", async () => {
+    service = await TestService.start();
+    const key = await service.newKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    for (let count = 0; count < 3; count++) await service.call("GET", "/pets", { key });
+    service.clock.advance(1_000);
+    for (let count = 0; count < 19; count++) await service.call("GET", "/pets", { key });
+    expect(await valueOf("PetstoreKeysBanned")).toBe(0);
+    for (let count = 0; count < 3; count++) await service.call("GET", "/pets", { key });
+    expect(await valueOf("PetstoreKeysBanned")).toBe(1);
+    expect(await valueOf("PetstoreInvalidKeys")).toBe(0);
+    await service.call("GET", "/pets", { key: `${key}x` });
+    expect(await valueOf("PetstoreInvalidKeys")).toBe(1);
+  });
+
+  test("a store that is locked is a slow one, then one that fails", async () => {
+    service = await TestService.start();
+    const key = await service.newKey();
+    const create = () => service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
+    expect((await create()).status).toBe(201);
+    const fast = await valueOf("PetstoreSlowStore", { le: "0.5" });
+    expect([await valueOf("PetstoreSlowStore", { le: "+Inf" }), fast]).toEqual([1, 1]);
+    const unlock = await service.store.lock();
+    expect((await create()).status).toBe(503);
+    await unlock();
+    expect(await valueOf("PetstoreSlowStore", { le: "0.5" })).toBe(1);
+    expect(await valueOf("PetstoreSlowStore", { le: "+Inf" })).toBe(2);
+    expect(await valueOf("PetstoreStoreFails", { cause: "SQLITE_BUSY" })).toBe(1);
+    expect(await valueOf("PetstoreServerErrors", { operation: "createPet", status: "503" })).toBe(1);
+    expect(await valueOf("PetstoreSlowCommits", { le: "+Inf" })).toBeGreaterThan(0);
+    expect(await valueOf("PetstoreSlowAnswers", { operation: "createPet", le: "+Inf" })).toBe(2);
+  });
+
+  test("every series of an alert that is there from the start has the labels that the case here says", async () => {
+    service = await TestService.start();
+    const text = await (await fetch(new URL("/metrics", service.app.base))).text();
+    for (const { series } of Object.values(cases)) {
+      for (const one of Object.keys(series)) {
+        const { __name__: name, ...labels } = labelsOf(one);
+        const found = text.split("\n").filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+        for (const line of found) {
+          expect(Object.keys(labelsOf(line)).toSorted()).toEqual(["__name__", ...Object.keys(labels)].toSorted());
+        }
+      }
+    }
+  });
+});
