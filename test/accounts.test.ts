@@ -69,6 +69,22 @@ describe("accounts and keys", () => {
     ]);
   });
 
+  test("a key that ends makes none that outlives it; the command line may", async () => {
+    const { key, accountId } = await newKey("--scopes", "admin,read");
+    const create = async (by: string, body: object) => {
+      const headers = { Authorization: `Bearer ${by}`, "Content-Type": "application/json" };
+      const answer = await fetch(`${program.base}/keys`, { method: "POST", headers, body: JSON.stringify(body) });
+      return (await answer.json()) as { id: string; key: string; code?: string; expiresAt?: string };
+    };
+    const endless = await create(key, { name: "endless", scopes: ["admin"] });
+    expect([typeof endless.key, endless.expiresAt]).toEqual(["string", undefined]);
+    const hourly = await create(key, { name: "for an hour", scopes: ["admin"], expiresIn: 3_600 });
+    expect((await create(hourly.key, { name: "endless", scopes: ["admin"] })).code).toBe("lifetime_exceeds_key");
+    const made = await runJson(dataDir, ["keys", "create", "--account", accountId], settings);
+    const rotated = await runJson(dataDir, ["keys", "rotate", hourly.id], settings);
+    expect([made.expiresAt, rotated.expiresAt]).toEqual([null, hourly.expiresAt]);
+  });
+
   test("the list shows when a key was used last, and never the key", async () => {
     const { key, id, accountId } = await newKey("--name", "watched");
     const find = async () =>

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { failure, invalidRequest } from "../../contract/errors.ts";
 import { scopes as allScopes, type Caller, type Handlers } from "../../contract/operation.ts";
+import { timestampOf } from "../../contract/schemas.ts";
 import { whenReady } from "../../maybe-promise.ts";
 import type { AccountStore } from "./accounts.store.ts";
 import { type ApiKey, isValid } from "./accounts.ts";
@@ -8,7 +9,9 @@ import {
   keyEnded,
   keyNotFound,
   type keyOperations,
+  LEAST_LIFETIME,
   lastAdminKey,
+  lifetimeExceedsKey,
   MOST_KEYS,
   scopeNotHeld,
   tooManyKeys,
@@ -31,6 +34,11 @@ export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock)
     return key?.accountId === caller.accountId ? key : undefined;
   }
 
+  /** Part of a transaction: when the calling key ends, in unix milliseconds; null for a key without an end. */
+  function* endOf(caller: Caller) {
+    return (yield* accounts.find(caller.keyId))?.expiresAt ?? null;
+  }
+
   return {
     listKeys: ({ caller, query: { limit }, after }) =>
       whenReady(accounts.page(caller.accountId, after, limit), ({ body, next }) => ({
@@ -43,8 +51,10 @@ export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock)
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       const now = clock.now();
-      if ((yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
+      const end = yield* endOf(caller);
+      if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
+      if ((yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
       const { key, record } = yield* accounts.issue(caller.accountId, { name, scopes, plannedEnd }, now);
       return { body: { key, ...shownKey(record) } };
     },
@@ -56,6 +66,8 @@ export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock)
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is not valid any more. Create another one.`);
       const missing = missingScopes(old.scopes, caller);
       if (missing.length > 0) return notHeld(missing);
+      const end = yield* endOf(caller);
+      if (endsAfter(old.plannedEnd, end)) return outlives(end);
       if (keyId === caller.keyId && overlap < LEAST_OVERLAP) return tooLittleOverlap;
       // With an overlap there is one more.
       if (overlap > 0 && (yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
@@ -68,7 +80,7 @@ export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock)
       if (!key) return notFound;
       const now = clock.now();
       const valid = yield* accounts.valid(caller.accountId, now);
-      if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && outlives(other, key))) {
+      if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && lastsAsLong(other, key))) {
         return failure(lastAdminKey, "No other key with the scope admin is valid as long. Create one first.");
       }
       yield* accounts.end(keyId, now);
@@ -86,10 +98,13 @@ function isAdmin({ scopes }: ApiKey): boolean {
 }
 
 /** True if another key stays valid at least as long. */
-function outlives(other: ApiKey, key: ApiKey): boolean {
-  return (
-    other.id !== key.id && (other.expiresAt ?? Number.POSITIVE_INFINITY) >= (key.expiresAt ?? Number.POSITIVE_INFINITY)
-  );
+function lastsAsLong(other: ApiKey, key: ApiKey): boolean {
+  return other.id !== key.id && !endsAfter(key.expiresAt, other.expiresAt);
+}
+
+/** True if what ends at one time outlives what ends at another; null is no end. Both in unix milliseconds. */
+function endsAfter(one: number | null, other: number | null): other is number {
+  return other !== null && (one === null || one > other);
 }
 
 /** Without the identifier: by mistake, it may be a key. */
@@ -97,6 +112,15 @@ const notFound = failure(keyNotFound, "No key of the account has this id.");
 
 function notHeld(missing: ApiKey["scopes"]) {
   return failure(scopeNotHeld, `The calling key lacks ${missing.join(" and ")}, which the new key would have.`);
+}
+
+/** `longest` is the longest life that the request could have asked for, in seconds. */
+function outlives(end: number, longest = 0) {
+  const advice = longest < LEAST_LIFETIME ? "a key that ends later" : `an expiresIn of at most ${longest}`;
+  return failure(
+    lifetimeExceedsKey,
+    `The new key would outlive the calling key, which ends at ${timestampOf(end)}. Use ${advice}.`,
+  );
 }
 
 const keysUsedUp = failure(tooManyKeys, `The account has ${MOST_KEYS} valid keys. Revoke one that is not needed.`);

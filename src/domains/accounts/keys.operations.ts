@@ -10,6 +10,9 @@ export const account: Tag = {
     "One's own account: what the key may do, how its limits stand, its other keys, and what they were used for.",
 };
 
+/** The shortest life that a new key can be given, in seconds. */
+export const LEAST_LIFETIME = 60;
+
 /** Keys of an account that can be valid at once. */
 export const MOST_KEYS = 100;
 
@@ -32,6 +35,11 @@ export const scopeNotHeld = defineError({
   code: "scope_not_held",
   status: 403,
   meaning: "The calling key lacks a scope that the new key would have: a key gives no more than it has.",
+});
+export const lifetimeExceedsKey = defineError({
+  code: "lifetime_exceeds_key",
+  status: 403,
+  meaning: "The new key would outlive the calling key. Give it an end that is not later, or use a key that ends later.",
 });
 export const lastAdminKey = defineError({
   code: "last_admin_key",
@@ -142,6 +150,7 @@ const createKey = defineOperation({
   summary: "Create a key",
   description:
     `Makes a key for one's own account and shows it, once. It may have the scopes of the calling key, also \`admin\`. ` +
+    "It may not outlive the calling key: if that key ends, give an `expiresIn` that ends no later. " +
     `An account has up to ${MOST_KEYS} valid keys, which share its limits.`,
   stability: "experimental",
   testPanel: true,
@@ -154,7 +163,7 @@ const createKey = defineOperation({
         expiresIn: Type.Optional(
           Type.Integer({
             description: "In how many seconds the key ends, up to ten years. Without it, it has no end.",
-            minimum: 60,
+            minimum: LEAST_LIFETIME,
             maximum: 315_360_000,
           }),
         ),
@@ -173,7 +182,7 @@ const createKey = defineOperation({
     examples: { "A key for a till": issued },
     secret: true,
   },
-  errors: [tooManyKeys, scopeNotHeld],
+  errors: [tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
 });
 
 const rotateKey = defineOperation({
@@ -184,7 +193,9 @@ const rotateKey = defineOperation({
   summary: "Replace a key",
   description:
     "Makes a new key with the name, the scopes and the planned end of an old one and shows it, once. The old one " +
-    "stays valid for `overlap` seconds, so that its users can change over. It may be the calling key.",
+    "stays valid for `overlap` seconds, so that its users can change over. The new key may not outlive the calling " +
+    "key. A key may replace itself, once: from then on it ends with its overlap. Send an `Idempotency-Key`, so that " +
+    "it can ask again for a lost answer.",
   stability: "experimental",
   testPanel: { disabled: "one click would replace a key that programs may use" },
   scope: "admin",
@@ -219,7 +230,8 @@ const rotateKey = defineOperation({
     },
     secret: true,
   },
-  errors: [invalidRequest, keyNotFound, keyEnded, tooManyKeys, scopeNotHeld], // too little overlap for the calling key
+  // An invalid request: too little overlap for the calling key.
+  errors: [invalidRequest, keyNotFound, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
 });
 
 const revokeKey = defineOperation({
