@@ -7,6 +7,7 @@ import { currentKeyOperations } from "./domains/accounts/current-key.operations.
 import { CurrentKey } from "./domains/accounts/current-key.ts";
 import { type KeyUses, keyHandlers } from "./domains/accounts/keys.handlers.ts";
 import { keyOperations } from "./domains/accounts/keys.operations.ts";
+import { limiterBans } from "./domains/accounts/limiter-bans.ts";
 import { usageHandlers } from "./domains/accounts/usage.handlers.ts";
 import { usageOperations } from "./domains/accounts/usage.operations.ts";
 import type { UsageStore } from "./domains/accounts/usage.store.ts";
@@ -49,7 +50,7 @@ export const domains: readonly Domain[] = [
     operations: [...currentKeyOperations, ...keyOperations, ...usageOperations],
     open: (_storage, _config, { clock, accounts, keyUses, limiter, usage, usageStore }) => [
       ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(accounts, limiter))),
-      ...bind(keyOperations, keyHandlers(accounts, keyUses, clock)),
+      ...bind(keyOperations, keyHandlers(accounts, keyUses, limiterBans(limiter), clock)),
       ...bind(usageOperations, usageHandlers(usage, usageStore, clock)),
     ],
   },

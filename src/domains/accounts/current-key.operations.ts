@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
-import { Timestamp } from "../../contract/schemas.ts";
-import { account, keyFields, till } from "./keys.operations.ts";
+import { account, banField, exampleBan, keyFields, till } from "./keys.operations.ts";
 
 function seconds(description: string) {
   return Type.Integer({ description: `${description}, in seconds.`, minimum: 0 });
@@ -44,15 +43,7 @@ const CurrentKey = Type.Object(
       },
       { description: "What the key did after its last 429. Waiting as told sets it to 0." },
     ),
-    ban: Type.Optional(
-      Type.Object(
-        {
-          reason: Type.String({ description: "Why the key is banned." }),
-          endsAt: Timestamp({ description: "When the ban ends." }),
-        },
-        { description: "The ban of the key. Absent where there is none." },
-      ),
-    ),
+    ...banField,
     bans: Type.Object(
       {
         next: seconds("How long the next ban of the key would last"),
@@ -99,7 +90,7 @@ const getCurrentKey = defineOperation({
       "A banned key": {
         ...standing,
         strikes: { count: 0, untilBan: 30 },
-        ban: { reason: "It went on sending requests after a 429.", endsAt: "2026-11-21T12:01:17.000Z" },
+        ban: exampleBan,
         bans: { ...standing.bans, next: 120 },
       },
     },

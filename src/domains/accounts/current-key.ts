@@ -1,10 +1,9 @@
 import type { Caller } from "../../contract/operation.ts";
-import { timestampOf } from "../../contract/schemas.ts";
 import type { Limiter } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import type { AccountStore } from "./accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";
-import { shownKey } from "./shown-key.ts";
+import { shownBan, shownKey } from "./shown-key.ts";
 
 /** What a key can know of itself: from the store who it is, from the limiter how it stands. */
 export class CurrentKey {
@@ -27,9 +26,7 @@ export class CurrentKey {
             account: { id: account.id, name: account.name, plan: account.plan },
             limits: { minute, day },
             strikes: { count: strikes, untilBan: strikesForBan - strikes },
-            ...(banEnds === undefined
-              ? {}
-              : { ban: { reason: "It went on sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } }),
+            ...shownBan(banEnds),
             bans: { next: nextBan, ...ladder },
           };
         }),

@@ -2,7 +2,6 @@ import type { Clock } from "../../clock.ts";
 import { failure, invalidRequest } from "../../contract/errors.ts";
 import { scopes as allScopes, type Caller, type Handlers } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { whenReady } from "../../maybe-promise.ts";
 import type { AccountStore } from "./accounts.store.ts";
 import { type ApiKey, isValid } from "./accounts.ts";
 import {
@@ -16,7 +15,8 @@ import {
   scopeNotHeld,
   tooManyKeys,
 } from "./keys.operations.ts";
-import { shownKey } from "./shown-key.ts";
+import type { KeyBans } from "./limiter-bans.ts";
+import { listedKey, shownKey } from "./shown-key.ts";
 
 /** Seconds for which a key that replaces itself stays valid at the least: time to ask again for a lost answer. */
 const LEAST_OVERLAP = 60;
@@ -27,7 +27,12 @@ export interface KeyUses {
   lastUse(keyId: string): number | undefined;
 }
 
-export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock): Handlers<typeof keyOperations> {
+export function keyHandlers(
+  accounts: AccountStore,
+  uses: KeyUses,
+  bans: KeyBans,
+  clock: Clock,
+): Handlers<typeof keyOperations> {
   /** Part of a transaction: a key of the caller's own account. */
   function* ownKey(keyId: string, caller: Caller) {
     const key = yield* accounts.find(keyId);
@@ -40,11 +45,16 @@ export function keyHandlers(accounts: AccountStore, uses: KeyUses, clock: Clock)
   }
 
   return {
-    listKeys: ({ caller, query: { limit }, after }) =>
-      whenReady(accounts.page(caller.accountId, after, limit), ({ body, next }) => ({
-        body: body.map((key) => shownKey(key, uses.lastUse(key.id))),
-        ...(next === undefined ? {} : { next }),
-      })),
+    listKeys: async ({ caller, query: { limit }, after }) => {
+      const { body: keys, next } = await accounts.page(caller.accountId, after, limit);
+      const valid = keys.filter((key) => isValid(key, clock.now()));
+      const banEnds = await bans.endsOf(
+        valid.map(({ id }) => id),
+        caller,
+      );
+      const body = keys.map((key) => listedKey(key, uses.lastUse(key.id), banEnds.get(key.id)));
+      return { body, ...(next === undefined ? {} : { next }) };
+    },
 
     *createKey({ caller, body: { name, scopes: wanted, expiresIn } }) {
       const scopes = allScopes.filter((scope) => wanted.includes(scope));

@@ -74,6 +74,19 @@ export const keyFields = {
   expiresAt: Type.Optional(Timestamp({ description: "When the key ends by itself. Absent for a key without an end." })),
 };
 
+/** Part of a view of a key that shows whether it is banned. */
+export const banField = {
+  ban: Type.Optional(
+    Type.Object(
+      {
+        reason: Type.String({ description: "Why the key is banned." }),
+        endsAt: Timestamp({ description: "When the ban ends." }),
+      },
+      { description: "The ban of the key. Absent where there is none." },
+    ),
+  ),
+};
+
 const ApiKey = Type.Object(
   {
     ...keyFields,
@@ -85,6 +98,12 @@ const ApiKey = Type.Object(
   { title: "ApiKey", description: "An API key, without its text." },
 );
 export type ApiKeyBody = Static<typeof ApiKey>;
+
+const ListedApiKey = Type.Object(
+  { ...ApiKey.properties, ...banField },
+  { title: "ListedApiKey", description: "An API key, without its text, and whether it is banned." },
+);
+export type ListedApiKeyBody = Static<typeof ListedApiKey>;
 
 const key = Type.String({ description: "The key itself. It is shown this once." });
 
@@ -112,6 +131,10 @@ export const till = {
   scopes: ["read", "write"],
   createdAt: "2026-11-21T12:00:00.000Z",
 };
+export const exampleBan = {
+  reason: "It went on sending requests after a 429.",
+  endsAt: "2026-11-21T17:41:17.000Z",
+};
 const issued = { key: "psk_test_Zk…9fQ2", ...till };
 
 const listKeys = defineOperation({
@@ -122,7 +145,7 @@ const listKeys = defineOperation({
   summary: "List the account's keys",
   description:
     "Returns the keys of one's own account in the order of their making, page by page, those that have ended too. " +
-    "Of very many that have ended, the oldest are forgotten.",
+    "Of very many that have ended, the oldest are forgotten. A key that is banned at the moment has a `ban`.",
   stability: "experimental",
   testPanel: true,
   scope: "admin",
@@ -136,8 +159,11 @@ const listKeys = defineOperation({
   answer: {
     status: 200,
     description: "A page of keys.",
-    schema: Type.Array(ApiKey, { title: "ApiKeys", description: "Keys, in the order of their making." }),
-    examples: { "A key that is in use": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z" }] },
+    schema: Type.Array(ListedApiKey, { title: "ApiKeys", description: "Keys, in the order of their making." }),
+    examples: {
+      "A key that is in use": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z" }],
+      "A banned key": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z", ban: exampleBan }],
+    },
   },
   errors: [],
 });
@@ -194,8 +220,8 @@ const rotateKey = defineOperation({
   description:
     "Makes a new key with the name, the scopes and the planned end of an old one and shows it, once. The old one " +
     "stays valid for `overlap` seconds, so that its users can change over. The new key may not outlive the calling " +
-    "key. A key may replace itself, once: from then on it ends with its overlap. Send an `Idempotency-Key`, so that " +
-    "it can ask again for a lost answer.",
+    "key. A key may replace itself; send an `Idempotency-Key` then, because from then on it ends with its overlap, " +
+    "and only that makes sure that a lost answer can be asked for again.",
   stability: "experimental",
   testPanel: { disabled: "one click would replace a key that programs may use" },
   scope: "admin",

@@ -1,6 +1,6 @@
 import { timestampOf } from "../../contract/schemas.ts";
 import type { ApiKey } from "./accounts.ts";
-import type { ApiKeyBody } from "./keys.operations.ts";
+import type { ApiKeyBody, ListedApiKeyBody } from "./keys.operations.ts";
 
 /** A key as it is shown. `lastUse` is a use that is not written down yet, in unix milliseconds. */
 export function shownKey(key: ApiKey, lastUse?: number): ApiKeyBody {
@@ -16,4 +16,15 @@ export function shownKey(key: ApiKey, lastUse?: number): ApiKeyBody {
     ...(revokedAt === null ? {} : { revokedAt: timestampOf(revokedAt) }),
     ...(lastUsedAt === null ? {} : { lastUsedAt: timestampOf(lastUsedAt) }),
   };
+}
+
+/** A key as it is listed. `lastUse` and `banEnds` are those of `shownKey` and `shownBan`. */
+export function listedKey(key: ApiKey, lastUse: number | undefined, banEnds: number | undefined): ListedApiKeyBody {
+  return { ...shownKey(key, lastUse), ...shownBan(banEnds) };
+}
+
+/** The part of a shown key that tells of its ban. `banEnds` is in unix seconds; undefined for a key that is not banned. */
+export function shownBan(banEnds: number | undefined): Pick<ListedApiKeyBody, "ban"> {
+  if (banEnds === undefined) return {};
+  return { ban: { reason: "It went on sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } };
 }

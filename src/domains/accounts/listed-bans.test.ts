@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { TestService } from "../../../test/harness/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+const quota = { perMinute: 10, perDay: 1_000 };
+
+/** An account with a key that lists the others, two tills and a key that is revoked; one till and that key are banned. */
+async function newShop() {
+  const { accounts } = service.app;
+  const { account, key: admin } = await service.newAccountWithKey("enterprise", quota, ["admin"]);
+  const issue = (name: string) => {
+    service.clock.advance(1_000); // keys are listed in the order of their making
+    return accounts.issueKey(account.id, name, ["read"], service.clock.now());
+  };
+  const [banned, other, ended] = [await issue("banned"), await issue("other"), await issue("ended")];
+  for (let request = 0; request < 11; request++) await get(banned.key, "/pets");
+  await get(ended.key, "/pets");
+  service.clock.advance(1_000);
+  for (const { key } of [banned, ended]) for (let strike = 0; strike < 20; strike++) await get(key, "/pets");
+  await accounts.revokeKey(ended.record.id, service.clock.now());
+  service.clock.advance(59_000); // the account's minute is over, the bans of a minute last one second more
+  return { admin, banned, other, ended };
+}
+
+const get = (key: string, path: string) => service.call("GET", path, { key });
+const bansOf = async (key: string, path = "/keys?limit=100") =>
+  Object.fromEntries((await get(key, path)).json.map(({ name, ban }: { name: string; ban?: object }) => [name, ban]));
+
+test("listKeys shows the ban of a key until it ends, as getCurrentKey does", async () => {
+  const { admin, banned } = await newShop();
+  const { ban } = (await get(banned.key, "/key")).json;
+  expect(ban).toEqual({
+    reason: "It went on sending requests after a 429.",
+    endsAt: new Date(service.clock.now() + 1_000).toISOString(),
+  });
+  expect(await bansOf(admin)).toEqual({ test: undefined, banned: ban, other: undefined, ended: undefined });
+  expect(await bansOf(admin, "/keys?limit=2")).toEqual({ test: undefined, banned: ban });
+  service.clock.advance(1_000);
+  expect((await bansOf(admin))["banned"]).toBeUndefined();
+});
+
+test("listKeys shows a ban that was given before a restart", async () => {
+  const { admin } = await newShop();
+  service = await service.restart();
+  expect((await bansOf(admin))["banned"]).toBeDefined();
+});
