@@ -1,5 +1,6 @@
 // Writes the parts of the documentation that are derived from the program. A test compares them.
 import { join } from "node:path";
+import { commands } from "../src/cli/run.ts";
 import { settings } from "../src/config.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
@@ -12,7 +13,7 @@ const operations = domains.flatMap((domain) => domain.operations);
 const root = join(import.meta.dir, "..");
 
 const documents = {
-  ...derivedParts(operations, settings, transitions, events),
+  ...derivedParts(operations, settings, transitions, events, commands),
   "docs/tests.md": { tiers: tierTable(root) },
 };
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
 import { type LogLevel, logLevels } from "./telemetry/events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telemetry/otlp.ts";
@@ -215,10 +215,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const known = Object.keys(settings);
   const faults = Object.keys(environment)
     .filter((name) => name.startsWith("PETSTORE_") && !known.includes(name))
-    .map((name) => {
-      const meant = nearest(name, known);
-      return `${name} is not a setting.${meant ? ` Did you mean ${meant}?` : ""}`;
-    });
+    .map((name) => `${name} is not a setting.${didYouMean(nearest(name, known))}`);
   const read = <T>(name: keyof typeof settings, { fallback, expects, parse, isSecret }: Setting<T>): T | undefined => {
     const text = environment[name] || fallback;
     if (text === "") return undefined;

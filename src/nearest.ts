@@ -1,10 +1,17 @@
 import { closest, distance } from "fastest-levenshtein";
 
-/** The known name that the given one was probably meant to be; undefined if none is close. */
+/** The known name that the given one was probably meant to be, in any case; undefined if none is close. */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   if (known.length === 0 || given.length > 64) return undefined;
   const lower = known.map((name) => name.toLowerCase());
   const candidate = closest(given.toLowerCase(), lower);
-  const isClose = distance(given.toLowerCase(), candidate) <= Math.max(2, candidate.length / 3);
+  const changes = distance(given.toLowerCase(), candidate);
+  // A short name all of whose letters would have to change has nothing to do with the given one.
+  const isClose = changes <= Math.max(2, candidate.length / 3) && changes < candidate.length;
   return isClose ? known[lower.indexOf(candidate)] : undefined;
+}
+
+/** A question for the person who wrote another name, to be put behind a sentence; empty if there is no name to ask for. */
+export function didYouMean(name: string | undefined): string {
+  return name === undefined ? "" : ` Did you mean ${name}?`;
 }

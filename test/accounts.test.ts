@@ -16,6 +16,11 @@ describe("accounts and keys", () => {
 
   const get = (key: string, path = "/pets") =>
     fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
+  const createKey = async (by: string, body: object) => {
+    const headers = { Authorization: `Bearer ${by}`, "Content-Type": "application/json" };
+    const answer = await fetch(`${program.base}/keys`, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await answer.json()) as { id: string; key: string; code?: string; expiresAt?: string };
+  };
   /** A key of an account of its own, so that no test uses up another's limit. */
   const newKey = async (...more: string[]) => {
     const figures = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
@@ -71,15 +76,10 @@ describe("accounts and keys", () => {
 
   test("a key that ends makes none that outlives it; the command line may", async () => {
     const { key, accountId } = await newKey("--scopes", "admin,read");
-    const create = async (by: string, body: object) => {
-      const headers = { Authorization: `Bearer ${by}`, "Content-Type": "application/json" };
-      const answer = await fetch(`${program.base}/keys`, { method: "POST", headers, body: JSON.stringify(body) });
-      return (await answer.json()) as { id: string; key: string; code?: string; expiresAt?: string };
-    };
-    const endless = await create(key, { name: "endless", scopes: ["admin"] });
+    const endless = await createKey(key, { name: "endless", scopes: ["admin"] });
     expect([typeof endless.key, endless.expiresAt]).toEqual(["string", undefined]);
-    const hourly = await create(key, { name: "for an hour", scopes: ["admin"], expiresIn: 3_600 });
-    expect((await create(hourly.key, { name: "endless", scopes: ["admin"] })).code).toBe("lifetime_exceeds_key");
+    const hourly = await createKey(key, { name: "for an hour", scopes: ["admin"], expiresIn: 3_600 });
+    expect((await createKey(hourly.key, { name: "endless", scopes: ["admin"] })).code).toBe("lifetime_exceeds_key");
     const made = await runJson(dataDir, ["keys", "create", "--account", accountId], settings);
     const rotated = await runJson(dataDir, ["keys", "rotate", hourly.id], settings);
     expect([made.expiresAt, rotated.expiresAt]).toEqual([null, hourly.expiresAt]);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { parse } from "yaml";
+import { commands } from "../src/cli/run.ts";
 import { settings } from "../src/config.ts";
 import { errorCatalogue } from "../src/contract/check.ts";
 import { defineOperation, errorsOf, type Operation } from "../src/contract/operation.ts";
@@ -158,7 +159,7 @@ describe("errors", () => {
 });
 
 describe("derived documentation", () => {
-  test.each(Object.entries(derivedParts(operations, settings, transitions, events)))(
+  test.each(Object.entries(derivedParts(operations, settings, transitions, events, commands)))(
     "%s is up to date",
     (file, parts) => {
       const text = readFileSync(join(root, file), "utf8");

@@ -5,7 +5,7 @@ import { type Plan, planNames } from "../domains/accounts/plans.ts";
 import type { Quota } from "../quota.ts";
 import type { Storage } from "../storage/storage.ts";
 import { newStorePlace, openExistingStorage, openStorage, worldOf } from "../store.ts";
-import { type Command, columns, type Given, UsageError } from "./command.ts";
+import { type Command, type Given, table, UsageError } from "./command.ts";
 
 const planOptions = {
   plan: { meaning: `The plan: ${planNames.join(", ")}.`, value: "PLAN", isRequired: true },
@@ -16,12 +16,12 @@ const planOptions = {
 /** Runs work on the accounts of the store that the settings choose. */
 export async function withAccounts<T>(
   config: Config,
-  work: (accounts: AccountStore) => T | Promise<T>,
+  work: (accounts: AccountStore, storage: Storage) => T | Promise<T>,
   open: (config: Config) => Promise<Storage> = openExistingStorage,
 ): Promise<T> {
   const storage = await open(config);
   try {
-    return await work(new AccountStore(storage, await worldOf(storage, config)));
+    return await work(new AccountStore(storage, await worldOf(storage, config)), storage);
   } finally {
     await storage.close();
   }
@@ -30,6 +30,7 @@ export async function withAccounts<T>(
 export const createAccount: Command = {
   name: "accounts create",
   summary: "Make an account.",
+  example: 'accounts create --name "Corner shop" --plan pro',
   options: { name: { meaning: "What the customer is called.", value: "NAME", isRequired: true }, ...planOptions },
   run: async (given, { config }) => {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
@@ -41,9 +42,12 @@ export const createAccount: Command = {
   },
 };
 
+const headings = ["ID", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED"];
+
 export const listAccounts: Command = {
   name: "accounts list",
   summary: "List the accounts.",
+  example: "accounts list",
   run: (_given, { config }) =>
     withAccounts(config, async (accounts) => {
       const list = await accounts.accounts();
@@ -51,17 +55,19 @@ export const listAccounts: Command = {
         id,
         name,
         plan,
-        `${perMinute}/min`,
-        `${perDay}/day`,
+        String(perMinute),
+        String(perDay),
         new Date(createdAt).toISOString(),
       ]);
-      return { json: list.map(shown), text: rows.length > 0 ? columns(rows) : "There are no accounts yet." };
+      const text = rows.length > 0 ? table(headings, rows) : "There are no accounts yet.";
+      return { json: list.map(shown), text };
     }),
 };
 
 export const setPlan: Command = {
   name: "accounts set-plan",
   summary: "Change the plan of an account.",
+  example: "accounts set-plan acc_8sK2mX0qVb4TzR1c --plan enterprise --per-minute 5000 --per-day 1000000",
   args: ["ACCOUNT"],
   options: planOptions,
   run: (given, { config }) =>

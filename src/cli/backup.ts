@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 export const backup: Command = {
   name: "backup",
   summary: "Write a copy of the store to a file, also while the service runs.",
+  example: "backup /backups/petstore-today.db",
   description:
     "The copy is one consistent moment of the store. To restore it, stop the service and put the file\n" +
     "in the data folder as petstore.db, with no petstore.db-wal beside it.",

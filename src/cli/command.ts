@@ -1,5 +1,6 @@
-import { parseArgs } from "node:util";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Config } from "../config.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 
 /** What a command may use of the world around it. */
 export interface Terminal {
@@ -48,6 +49,8 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
+  /** What is typed behind the program's name to run it once, with its own name: `keys list`. */
+  readonly example: string;
   /** True if only the program itself uses it: the overview does not show it. */
   readonly isInternal?: boolean;
   /** Names of the arguments, all of them required: `FILE`. */
@@ -64,6 +67,15 @@ export interface Report {
   readonly hasFailed?: boolean;
   /** True if standard output has something else already. */
   readonly isBesideOutput?: boolean;
+  /** What is missing in a report that is good otherwise. */
+  readonly warning?: Problem;
+}
+
+/** What went wrong, as `--json` shows it on standard error. */
+export interface Problem {
+  /** Machine-readable, snake_case. */
+  readonly code: string;
+  readonly message: string;
 }
 
 /** A command line that cannot be understood, in words for the person who wrote it. */
@@ -75,19 +87,21 @@ export class UsageError extends Error {
 export function readArguments(command: Command, words: readonly string[]): Given | "help" {
   const options = command.options ?? {};
   const names = command.args ?? [];
+  const known = {
+    ...Object.fromEntries(
+      Object.entries(options).map(([name, { value }]) => [name, { type: value ? "string" : "boolean" }] as const),
+    ),
+    json: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  } as const;
+  const unknown = unknownOption(words, known);
+  if (unknown) {
+    const meant = nearest(unknown.name, Object.keys(known));
+    throw new UsageError(`${command.name} has no option ${unknown.rawName}.${didYouMean(meant && `--${meant}`)}`);
+  }
   let parsed: ReturnType<typeof parseArgs>;
   try {
-    parsed = parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        ...Object.fromEntries(
-          Object.entries(options).map(([name, { value }]) => [name, { type: value ? "string" : "boolean" }] as const),
-        ),
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
+    parsed = parseArgs({ args: [...words], allowPositionals: true, options: known });
   } catch (error) {
     throw new UsageError(`${(error as Error).message.split(". ")[0]}.`);
   }
@@ -107,6 +121,14 @@ export function readArguments(command: Command, words: readonly string[]): Given
   return { options: Object.fromEntries(given), args: positionals, json: values["json"] === true };
 }
 
+/** The first option that is not among the known ones. */
+function unknownOption(words: readonly string[], known: NonNullable<ParseArgsConfig["options"]>) {
+  const config = { args: [...words], options: known, allowPositionals: true, strict: false, tokens: true } as const;
+  return parseArgs(config).tokens.find((token) => token.kind === "option" && !Object.hasOwn(known, token.name)) as
+    | { readonly name: string; readonly rawName: string }
+    | undefined;
+}
+
 /** The help of one command; `invocation` is what is typed before it. */
 export function commandHelp(command: Command, invocation: string): string {
   const options = Object.entries(command.options ?? {});
@@ -123,24 +145,35 @@ export function commandHelp(command: Command, invocation: string): string {
     value ? `--${name} ${value}` : `--${name}`,
     fallback ? `${meaning} Default: ${fallback}.` : meaning,
   ]);
-  rows.push(["--json", "Print the result as JSON."], ["--help", "Print this."]);
+  rows.push(["--json", "Print the result as JSON, and an error too."], ["--help", "Print this."]);
   return [
     `${command.summary}\n`,
     `Usage: ${invocation} ${usage}\n`,
     ...(command.description ? [`${command.description}\n`] : []),
     columns(rows),
+    `\nExample: ${invocation} ${command.example}`,
   ].join("\n");
 }
 
-/** Rows as columns of equal width, two spaces apart. */
+/** Rows below a row of headings, as columns. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  return columns([headings, ...rows]);
+}
+
+/** Rows as columns of equal width, two spaces apart; a wide character, such as an ideograph, takes two places. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? "")))) ?? [];
   return rows
     .map((row) =>
       row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .map((cell, column) => pad(cell, widths[column]))
         .join("  ")
         .trimEnd(),
     )
     .join("\n");
+}
+
+/** A text with spaces behind it, as wide as so many letters. */
+function pad(cell: string, width = 0): string {
+  return cell + " ".repeat(Math.max(0, width - Bun.stringWidth(cell)));
 }

@@ -3,13 +3,14 @@ import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type DeprecatedUse, UsageStore } from "../domains/accounts/usage.store.ts";
 import { domains } from "../domains.ts";
 import { openExistingStorage, worldOf } from "../store.ts";
-import { type Command, columns } from "./command.ts";
+import { type Command, table } from "./command.ts";
 
 const DAY = 86_400_000;
 
 export const deprecations: Command = {
   name: "deprecations",
   summary: "Tell which keys have called deprecated operations in the last 30 days.",
+  example: "deprecations",
   run: async (_given, { config }) => {
     const storage = await openExistingStorage(config);
     try {
@@ -63,6 +64,8 @@ function describe({ name, method, path, deprecation }: Operation, callers: reado
   return [{ operation: name, method, path, since, removal, daysLeft, replacement, callers: own }];
 }
 
+const headings = ["ACCOUNT", "ACCOUNT NAME", "KEY", "HINT", "KEY NAME", "CALLS", "LAST CALL"];
+
 function toText(one: ReturnType<typeof describe>[number]): string {
   const { operation, method, path, removal, daysLeft, replacement, callers } = one;
   const head = `${operation} (${method} ${path}) is removed on ${removal}, in ${daysLeft} days. Its replacement is ${replacement}.`;
@@ -73,8 +76,8 @@ function toText(one: ReturnType<typeof describe>[number]): string {
     keyId,
     hint ?? "",
     keyName ?? "",
-    calls === 1 ? "1 call" : `${calls} calls`,
-    `last ${lastCalledAt}`,
+    String(calls),
+    lastCalledAt,
   ]);
-  return `${head}\nCalled in the last 30 days by:\n\n${columns(rows)}`;
+  return `${head}\nCalled in the last 30 days by:\n\n${table(headings, rows)}`;
 }

@@ -10,6 +10,7 @@ import { Progress } from "./progress.ts";
 export const exportCommand: Command = {
   name: "export",
   summary: "Write all animals to a file, also while the service runs.",
+  example: "export animals.jsonl --force",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard output. It holds one moment of the\n" +
     "store, by ascending id, and appears only when it is whole and on disk.",

@@ -9,6 +9,7 @@ const DEADLINE = 3_000;
 export const health: Command = {
   name: "health",
   summary: "Ask the service on this machine whether it is ready: status 0 or 1.",
+  example: "health",
   description: "Asks /readyz at PETSTORE_HOST and PETSTORE_PORT, which have to be those of the service.",
   run: async (_given, { config }) => {
     const status = await readiness(config).catch(() => "no answer");

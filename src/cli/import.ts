@@ -16,6 +16,7 @@ const PIECE = 256 * 1024;
 export const importCommand: Command = {
   name: "import",
   summary: "Add the animals of a file, all or none, also while the service runs.",
+  example: "import animals.csv",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
     "createPet, by the same rules. All of it is checked first, and every bad line is named. Animals get new ids.\n" +

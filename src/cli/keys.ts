@@ -1,11 +1,12 @@
 import { scopes as allScopes, type Scope } from "../contract/operation.ts";
 import type { ApiKey, IssuedKey } from "../domains/accounts/accounts.ts";
 import { readName, withAccounts } from "./accounts.ts";
-import { type Command, columns, UsageError } from "./command.ts";
+import { type Command, table, UsageError } from "./command.ts";
 
 export const createKey: Command = {
   name: "keys create",
   summary: "Make an API key for an account and show it, once.",
+  example: "keys create --account acc_8sK2mX0qVb4TzR1c --name till --scopes read,write",
   options: {
     account: { meaning: "The account that the key belongs to.", value: "ACCOUNT", isRequired: true },
     name: { meaning: "What the key is called.", value: "NAME", fallback: "default" },
@@ -26,11 +27,11 @@ export const createKey: Command = {
 export const listKeys: Command = {
   name: "keys list",
   summary: "List API keys, without their text.",
+  example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options }, { config }) =>
     withAccounts(config, async (accounts) => {
-      const keys = await accounts.keys(options["account"]);
-      const now = Date.now();
+      const [keys, now] = [await accounts.keys(options["account"]), Date.now()];
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
@@ -38,15 +39,22 @@ export const listKeys: Command = {
         key.name,
         key.scopes.join(","),
         stateOf(key, now),
-        key.lastUsedAt === null ? "never used" : `last used ${iso(key.lastUsedAt)}`,
+        iso(key.expiresAt) ?? "never",
+        iso(key.lastUsedAt) ?? "never",
       ]);
-      return { json: keys.map(shown), text: rows.length > 0 ? columns(rows) : "There are no keys yet." };
+      return {
+        json: keys.map(shown),
+        text: rows.length > 0 ? table(headings, rows) : "There are no keys yet.",
+      };
     }),
 };
+
+const headings = ["ID", "ACCOUNT", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
 
 export const revokeKey: Command = {
   name: "keys revoke",
   summary: "End an API key for good. A running service refuses it within a second.",
+  example: "keys revoke key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
   run: ({ args }, { config }) =>
     withAccounts(config, async (accounts) => {
@@ -58,6 +66,7 @@ export const revokeKey: Command = {
 export const rotateKey: Command = {
   name: "keys rotate",
   summary: "Make a new key like an old one, which lives on for a while.",
+  example: "keys rotate key_5fQ0c2mN8xWbT1Lz --overlap 7d",
   args: ["KEY_ID"],
   options: {
     overlap: { meaning: "How long the old key lives on: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
@@ -95,8 +104,8 @@ function describeIssued({ key, record }: IssuedKey): string {
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): string {
   if (revokedAt !== null) return `revoked ${iso(revokedAt)}`;
-  if (expiresAt === null) return "valid";
-  return expiresAt <= now ? `expired ${iso(expiresAt)}` : `valid until ${iso(expiresAt)}`;
+  if (expiresAt !== null && expiresAt <= now) return "expired";
+  return "valid";
 }
 
 function iso(time: number | null): string | null {

@@ -8,6 +8,7 @@ import { Progress } from "./progress.ts";
 export const migrateStore: Command = {
   name: "migrate-store",
   summary: "Move the whole store from a data folder to PostgreSQL.",
+  example: "migrate-store --from ./data --to postgres://petstore@db.internal:5432/petstore",
   description:
     "Stop the service first. All is moved at once or nothing, read back and compared. The old store stays as it is;\n" +
     "set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings say from where and to where.",

@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 export const openapi: Command = {
   name: "openapi",
   summary: "Print the OpenAPI document: YAML, or JSON with --json.",
+  example: "openapi --json",
   run: async (_given, { config }) => {
     const operations = domains.flatMap((domain) => domain.operations);
     const document = openApiDocument(operations, config, baseAddress(config, config.host, config.port));

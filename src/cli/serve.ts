@@ -13,6 +13,7 @@ const MOST_WORKERS = 256;
 export const serve: Command = {
   name: "serve",
   summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
+  example: "serve --workers 4",
   description:
     "With --workers, so many processes share the port; SIGHUP replaces them one after the other, without a lost request.\n" +
     "They need a store that processes share: PETSTORE_DATABASE_URL.",

@@ -7,6 +7,7 @@ import { runService } from "./run-service.ts";
 export const worker: Command = {
   name: "worker",
   summary: "Run one of the processes of `serve --workers`, which starts it.",
+  example: "worker 1",
   isInternal: true,
   args: ["NUMBER"],
   run: async (given, terminal) => {

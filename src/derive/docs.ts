@@ -16,6 +16,14 @@ interface DocumentedEvent {
   readonly fields?: readonly string[];
 }
 
+/** A command of the command line, as far as its reference shows it. */
+interface DocumentedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly example: string;
+  readonly isInternal?: boolean;
+}
+
 /** A change of state that is allowed; `from` is undefined where there is no state yet. */
 interface DocumentedTransition {
   readonly from: string | undefined;
@@ -29,10 +37,15 @@ export function derivedParts(
   settings: Readonly<Record<string, DocumentedSetting>>,
   transitions: readonly DocumentedTransition[],
   events: Readonly<Record<string, DocumentedEvent>>,
+  commands: readonly DocumentedCommand[],
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     "docs/errors.md": { errors: errorTable(errorCatalogue(operations)) },
-    "docs/operating.md": { settings: settingsTable(settings), events: eventTable(events) },
+    "docs/operating.md": {
+      commands: commandTable(commands),
+      settings: settingsTable(settings),
+      events: eventTable(events),
+    },
     "docs/status.md": { transitions: transitionTable(transitions) },
   };
 }
@@ -43,6 +56,13 @@ export function replacePart(text: string, name: string, content: string): string
   const [from, to] = [text.indexOf(start), text.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`The text has no part named ${name}.`);
   return `${text.slice(0, from + start.length)}\n\n${content}\n\n${text.slice(to)}`;
+}
+
+function commandTable(commands: readonly DocumentedCommand[]): string {
+  const rows = commands
+    .filter(({ isInternal }) => !isInternal)
+    .map(({ name, summary, example }) => `| \`${name}\` | ${summary} | \`${example}\` |`);
+  return ["| command | what it does | example |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
 function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): string {
