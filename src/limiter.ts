@@ -1,9 +1,10 @@
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import type { Limiter } from "./http/ports.ts";
+import type { Caller, Limiter } from "./http/ports.ts";
 import { addressQuota } from "./limits/address-quota.ts";
 import { LimitStore } from "./limits/limits.store.ts";
 import { MemoryLimiter, nothingKept } from "./limits/memory-limiter.ts";
+import { Moments } from "./limits/moment.ts";
 import { connectValkey } from "./limits/valkey/valkey.ts";
 import { ValkeyCounts } from "./limits/valkey/valkey-counts.ts";
 import { Share, ValkeyLimiter } from "./limits/valkey/valkey-limiter.ts";
@@ -64,4 +65,36 @@ export async function openLimiter(
   );
   metrics.gauge("petstore_limiter_processes", "Processes that count limits together.", () => share.processes);
   return { limiter, save, close: () => limiter.close() };
+}
+
+/** Keys whose bans a server is asked for at once. */
+const KEYS_AT_ONCE = 100;
+
+/**
+ * When the bans end that hold now, in unix seconds, by key, for a process that serves nothing. They are in the store,
+ * where a service writes a ban before it answers with it, or on the server of PETSTORE_VALKEY_URL, which is asked for
+ * each of `keys`. Rejects if that server does not answer.
+ */
+export async function readBanEnds(
+  { valkey }: Config,
+  storage: Storage,
+  clock: Clock,
+  keys: readonly Pick<Caller, "keyId" | "accountId">[],
+): Promise<ReadonlyMap<string, number>> {
+  if (valkey === undefined) return new LimitStore(storage).banEnds(new Moments(clock).now());
+  const ends = new Map<string, number>();
+  const counts = new ValkeyCounts(await connectValkey(valkey));
+  try {
+    for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
+      const looks = keys.slice(start, start + KEYS_AT_ONCE).map(async ({ keyId, accountId }) => {
+        // The figures of the plan matter for the windows only, which nobody looks at here.
+        const { banEnds } = await counts.peek({ keyId, accountId, scopes: new Set(), perMinute: 1, perDay: 1 });
+        if (banEnds !== undefined) ends.set(keyId, banEnds);
+      });
+      await Promise.all(looks);
+    }
+  } finally {
+    counts.close();
+  }
+  return ends;
 }

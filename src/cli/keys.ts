@@ -1,7 +1,12 @@
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
 import { scopes as allScopes, type Scope } from "../contract/operation.ts";
-import type { ApiKey, IssuedKey } from "../domains/accounts/accounts.ts";
+import { type ApiKey, type IssuedKey, isValid } from "../domains/accounts/accounts.ts";
+import { shownBan } from "../domains/accounts/shown-key.ts";
+import { readBanEnds } from "../limiter.ts";
+import { type Storage, StorageUnavailable } from "../storage/storage.ts";
 import { readName, withAccounts } from "./accounts.ts";
-import { type Command, table, UsageError } from "./command.ts";
+import { type Command, type Problem, table, UsageError } from "./command.ts";
 
 export const createKey: Command = {
   name: "keys create",
@@ -26,30 +31,50 @@ export const createKey: Command = {
 
 export const listKeys: Command = {
   name: "keys list",
-  summary: "List API keys, without their text.",
+  summary: "List API keys, without their text, with their bans.",
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options }, { config }) =>
-    withAccounts(config, async (accounts) => {
+    withAccounts(config, async (accounts, storage) => {
       const [keys, now] = [await accounts.keys(options["account"]), Date.now()];
+      const valid = keys.filter((key) => isValid(key, now));
+      const bans = await findBans(config, storage, valid);
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
         key.hint,
         key.name,
         key.scopes.join(","),
-        stateOf(key, now),
+        stateOf(key, bans.ends?.get(key.id), now),
         iso(key.expiresAt) ?? "never",
         iso(key.lastUsedAt) ?? "never",
       ]);
       return {
-        json: keys.map(shown),
+        json: keys.map((key) => listed(key, bans)),
         text: rows.length > 0 ? table(headings, rows) : "There are no keys yet.",
+        ...(bans.problem && { warning: bans.problem }),
       };
     }),
 };
 
 const headings = ["ID", "ACCOUNT", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
+
+/** What is known of the bans of keys: when they end in unix seconds, by key, or why nothing is known. */
+interface FoundBans {
+  readonly ends?: ReadonlyMap<string, number>;
+  readonly problem?: Problem;
+}
+
+async function findBans(config: Config, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
+  const asked = keys.map(({ id, accountId }) => ({ keyId: id, accountId }));
+  try {
+    return { ends: await readBanEnds(config, storage, systemClock, asked) };
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
+    const message = `Which keys are banned is not known: ${(error as Error).message}`;
+    return { problem: { code: "bans_unknown", message } };
+  }
+}
 
 export const revokeKey: Command = {
   name: "keys revoke",
@@ -94,6 +119,11 @@ function shown(key: ApiKey) {
   };
 }
 
+/** Without `ban` where it is not known; null where there is none. */
+function listed(key: ApiKey, { ends }: FoundBans) {
+  return ends ? { ...shown(key), ban: shownBan(ends.get(key.id)).ban ?? null } : shown(key);
+}
+
 function shownIssued({ key, record }: IssuedKey) {
   return { key, ...shown(record) };
 }
@@ -102,10 +132,10 @@ function describeIssued({ key, record }: IssuedKey): string {
   return `${key}\n\nKey ${record.id} of account ${record.accountId}, scopes ${record.scopes.join(", ")}. It is not shown again.`;
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): string {
+function stateOf({ revokedAt, expiresAt }: ApiKey, banEnds: number | undefined, now: number): string {
   if (revokedAt !== null) return `revoked ${iso(revokedAt)}`;
   if (expiresAt !== null && expiresAt <= now) return "expired";
-  return "valid";
+  return banEnds === undefined ? "valid" : `banned until ${iso(banEnds * 1000)}`;
 }
 
 function iso(time: number | null): string | null {

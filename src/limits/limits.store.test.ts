@@ -6,6 +6,7 @@ import type { Storage } from "../storage/storage.ts";
 import { callerOf } from "./limiter-model.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
+import { Moments } from "./moment.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -151,6 +152,19 @@ describe("bans", () => {
     clock.advance(DAY + HOUR);
     await untilBanned(other);
     expect((await standing()).nextBan).toBe(2 * 60);
+  });
+
+  test("are read until they end, also on a machine that was started since", async () => {
+    const ends = async () => new LimitStore(storage).banEnds(new Moments(clock).now());
+    expect(await ends()).toEqual(new Map());
+    await untilBanned(await start());
+    const { banEnds } = await standing();
+    expect(await ends()).toEqual(new Map([[caller.keyId, banEnds as number]]));
+    clock.advance(MINUTE / 2);
+    clock.reboot();
+    expect(await ends()).toEqual(new Map([[caller.keyId, banEnds as number]]));
+    clock.advance(MINUTE / 2);
+    expect(await ends()).toEqual(new Map());
   });
 
   describe("that were given while the wall clock was ten years ahead", () => {

@@ -1,6 +1,6 @@
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import { each, type Row, type Storage, statement } from "../storage/storage.ts";
-import { type Ban, LONGEST_BAN } from "./conduct.ts";
+import { type Ban, Conduct, LONGEST_BAN } from "./conduct.ts";
 import type { Moment } from "./moment.ts";
 import { DAY, MINUTE, type WindowState } from "./windows.ts";
 
@@ -153,6 +153,14 @@ export class LimitStore {
         },
       ]),
     );
+  }
+
+  /** When the bans end that hold at the given moment, in unix seconds, by key. */
+  banEnds(moment: Moment): MaybePromise<Map<string, number>> {
+    return whenReady(this.bans(moment), (bans) => {
+      const ends = bans.map(([keyId, ban]) => [keyId, Conduct.restore(ban, moment).banned(1, moment)?.reset] as const);
+      return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
+    });
   }
 
   async saveBans(bans: readonly (readonly [string, Ban])[]): Promise<void> {
