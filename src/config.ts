@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, isSlipOf, nearest } from "./nearest.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
 import { type LogLevel, logLevels } from "./telemetry/events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telemetry/otlp.ts";
@@ -202,6 +202,14 @@ export interface Config {
   readonly traces: TraceSettings | undefined;
 }
 
+/**
+ * True for a name that does not start as a setting does, but was meant to: `PETSTOR_PORT`, `petstore_port`. It would
+ * be ignored, and the service would run on the default. Not for `RESTORE_PORT`, which another program may have.
+ */
+function isMisspelled(name: string, known: readonly string[]): boolean {
+  return /^pet/i.test(name) && isSlipOf(known, name);
+}
+
 /** Settings that cannot be used: a line for each. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
@@ -214,7 +222,7 @@ export class ConfigError extends Error {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>, folder = process.cwd()): Config {
   const known = Object.keys(settings);
   const faults = Object.keys(environment)
-    .filter((name) => name.startsWith("PETSTORE_") && !known.includes(name))
+    .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
     .map((name) => `${name} is not a setting.${didYouMean(nearest(name, known))}`);
   const read = <T>(name: keyof typeof settings, { fallback, expects, parse, isSecret }: Setting<T>): T | undefined => {
     const text = environment[name] || fallback;

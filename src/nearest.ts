@@ -11,6 +11,11 @@ export function nearest(given: string, known: readonly string[]): string | undef
   return isClose ? known[lower.indexOf(candidate)] : undefined;
 }
 
+/** True for a name that differs from a known one in at most two letters, in any case. */
+export function isSlipOf(known: readonly string[], given: string): boolean {
+  return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
+}
+
 /** A question for the person who wrote another name, to be put behind a sentence; empty if there is no name to ask for. */
 export function didYouMean(name: string | undefined): string {
   return name === undefined ? "" : ` Did you mean ${name}?`;

@@ -171,11 +171,21 @@ describe("a misspelled name is answered with the right one:", () => {
   });
 
   test.each(Object.keys(settings).filter((name) => name.startsWith("PETSTORE_")))("%s", async (name) => {
-    for (const word of misspellings(name, "PETSTORE_".length)) {
+    for (const word of [...misspellings(name, "PET".length), name.toLowerCase(), name.replace("T", "T_")]) {
       const { status, stdout, stderr } = await runHere(["accounts", "list"], { [word]: "1" });
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toBe(`${word} is not a setting. Did you mean ${name}?\n`);
     }
+  });
+
+  test("a variable of another program is none of ours", async () => {
+    const environment = {
+      RESTORE_PORT: "1",
+      PETS_PORT: "tcp://10.0.0.1:80",
+      PETSTOREX: "1",
+      OTEL_LOGS_EXPORTER: "none",
+    };
+    expect((await runHere(["openapi"], environment)).status).toBe(0);
   });
 
   test.each([
