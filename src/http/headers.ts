@@ -19,9 +19,19 @@ const exposed = [
 ].join(", ");
 
 /** Headers that a script on another site may send. */
-const accepted = ["Authorization", "Content-Type", IDEMPOTENCY_KEY, "If-Match", "If-None-Match", "traceparent"].join(
-  ", ",
-);
+const accepted = [
+  "Authorization",
+  "Content-Type",
+  IDEMPOTENCY_KEY,
+  "If-Match",
+  "If-None-Match",
+  "X-Request-Id",
+  // W3C Trace Context and Baggage, and what the browser library of Sentry sends
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "sentry-trace",
+].join(", ");
 /** How long a browser may keep the answer to a preflight, in seconds: a day. */
 const PREFLIGHT_AGE = "86400";
 
@@ -29,6 +39,7 @@ const PREFLIGHT_AGE = "86400";
 export const sharedHeaders: Readonly<Record<string, string>> = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": exposed,
+  "X-Content-Type-Options": "nosniff",
 };
 
 /** Sets the headers that every API response has with a value of its own. */

@@ -3,7 +3,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 type Json = Record<string, unknown>;
 
 /** Headers that any HTTP answer may have without the document saying so. */
-const undeclared = /^(date|content-length|content-type|connection|access-control-.*|vary|transfer-encoding)$/;
+const undeclared =
+  /^(date|content-length|content-type|x-content-type-options|connection|access-control-.*|vary|transfer-encoding)$/;
 const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"];
 
 export interface Answer {
@@ -42,6 +43,7 @@ export class DocumentCheck {
   #faults(answer: Answer): string[] {
     const faults = limitHeaders.filter((name) => !answer.headers.has(name)).map((name) => `header ${name} is missing`);
     if (answer.headers.get("access-control-allow-origin") !== "*") faults.push("CORS is not open");
+    if (answer.headers.get("x-content-type-options") !== "nosniff") faults.push("its type may be guessed");
     const exposed = answer.headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
     for (const name of answer.headers.keys()) {
       if (!undeclared.test(name) && !exposed.includes(name)) faults.push(`scripts of other sites cannot read ${name}`);
