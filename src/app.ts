@@ -15,6 +15,7 @@ import { UsageCounter } from "./domains/accounts/usage-counter.ts";
 import { type Domain, type DomainParts, domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { Api } from "./http/api.ts";
+import { BodyDrains } from "./http/body-drains.ts";
 import { ClientAddresses } from "./http/client-address.ts";
 import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
 import { Deadlines } from "./http/deadlines.ts";
@@ -150,6 +151,12 @@ export class App {
     const tracer = this.#tracer;
     const deadlines = new Deadlines<Response>(clock);
     metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
+    const drains = new BodyDrains(clock);
+    metrics.gauge(
+      "petstore_bodies_draining",
+      "Bodies of refused requests that are read and discarded.",
+      () => drains.size,
+    );
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
 
@@ -212,6 +219,7 @@ export class App {
           abuse,
           logsAddresses: config.logAddresses,
           mayHoldKey,
+          drains,
           explain: explainError,
         };
         return {
@@ -231,6 +239,7 @@ export class App {
     this.#looks = setInterval(() => {
       load.look();
       deadlines.look();
+      drains.look();
     }, LOOK);
     this.#periodic = new PeriodicWork(log, tasks, () => storage.lead());
   }

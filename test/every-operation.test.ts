@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Operation, scopes, takesIdempotencyKey } from "../src/contract/operation.ts";
 import { generateApiKey } from "../src/domains/accounts/api-key.ts";
 import { domains } from "../src/domains.ts";
+import { exchange, type RawAnswer } from "./harness/raw-http.ts";
 import { servedStatuses } from "./harness/served.ts";
 import { type Call, TestService } from "./harness/service.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
@@ -28,6 +29,32 @@ function validCall(operation: Operation): Call {
 function send(operation: Operation, call: Call = {}) {
   return service.call(operation.method, pathOf(operation), { ...validCall(operation), ...call });
 }
+
+/** Sends bytes as the body, which no client does for an operation that has none. */
+async function sendBytes(operation: Operation, body: string, more: readonly string[] = []) {
+  const { method } = operation;
+  const line = `${method} ${new URL(service.app.base).pathname}${pathOf(operation)} HTTP/1.1`;
+  const headers = ["Host: petstore", "Connection: close", `Authorization: Bearer ${key}`, ...more];
+  const length = `Content-Length: ${body.length}`;
+  const [answer] = await exchange(service.app.port, `${[line, ...headers, length].join("\r\n")}\r\n\r\n${body}`);
+  service.check({ method, path: pathOf(operation), ...(answer as RawAnswer) });
+  const { status, text } = answer as RawAnswer;
+  return { status, details: text === "" ? undefined : (JSON.parse(text) as { details?: unknown }).details };
+}
+
+/** Every header that a script on another site may need to send. */
+const sendable = [
+  "authorization",
+  "content-type",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "x-request-id",
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "sentry-trace",
+];
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
   test("answers a valid request as it declares", async () => {
@@ -210,7 +237,8 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       expect([status, text]).toEqual([204, ""]);
       expect(headers.get("allow")?.split(", ")).toContain(operation.method);
       expect(headers.get("access-control-allow-methods")).toBe(headers.get("allow"));
-      expect(headers.get("access-control-allow-headers")).toContain("Authorization");
+      const accepted = headers.get("access-control-allow-headers")?.toLowerCase().split(", ") ?? [];
+      expect(sendable.filter((name) => !accepted.includes(name))).toEqual([]);
     }
   });
 
@@ -283,6 +311,40 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     test("refuses a missing body", async () => {
       const { status, json } = await send(operation, { key, body: "" });
       expect([status, json.details]).toEqual([400, [{ path: "/body", message: "is missing" }]]);
+    });
+  }
+
+  if (!operation.body) {
+    test("takes an empty object for no body, as many clients send it", async () => {
+      for (const body of ["", "{}", "{ }", " \r\n\t{\r\n}\n"]) {
+        const { status } = await sendBytes(operation, body);
+        expect([body, [400, 408, 413, 415].includes(status)]).toEqual([body, false]);
+      }
+    });
+  }
+
+  // The runtime hands over no body of a GET: it is ignored.
+  if (!operation.body && operation.method !== "GET") {
+    test("refuses any other body", async () => {
+      const faults = [{ path: "/body", message: "is not taken by this operation" }];
+      for (const body of [
+        " ",
+        "[]",
+        "null",
+        "0",
+        "x",
+        '""',
+        '{"a":1}',
+        "{}{}",
+        "{},",
+        "\u00a0{}",
+        "{",
+        " ".repeat(65_536),
+      ]) {
+        const { status, details } = await sendBytes(operation, body, ["Content-Type: application/json"]);
+        expect([body, status, details]).toEqual([body, 400, faults]);
+      }
+      expect((await sendBytes(operation, " ".repeat(65_537))).status).toBe(413);
     });
   }
 

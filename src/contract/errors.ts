@@ -121,7 +121,7 @@ export const requestTimeout = defineError({
 export const payloadTooLarge = defineError({
   code: "payload_too_large",
   status: 413,
-  meaning: "The body is larger than 64 KiB. The connection is closed.",
+  meaning: "The body is larger than 64 KiB.",
 });
 export const unsupportedMediaType = defineError({
   code: "unsupported_media_type",

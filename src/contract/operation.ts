@@ -210,7 +210,8 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       invalidApiKey,
       ...(operation.scope === "any" ? [] : [insufficientScope]),
       ...(operation.deprecation ? [operationRemoved] : []),
-      ...(operation.body ? [requestTimeout, payloadTooLarge, unsupportedMediaType] : []),
+      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge]), // an empty object may be sent to all
+      ...(operation.body ? [unsupportedMediaType] : []),
       ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
       rateLimitExceeded,
       ...(operation.quota === "free" ? [] : [keyBanned]),

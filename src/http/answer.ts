@@ -1,11 +1,4 @@
-import {
-  type Failure,
-  insufficientScope,
-  invalidApiKey,
-  missingApiKey,
-  payloadTooLarge,
-  requestTimeout,
-} from "../contract/errors.ts";
+import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Input, Success } from "../contract/operation.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
@@ -13,7 +6,6 @@ import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
-import { hasUnreadBody } from "./read-body.ts";
 
 /** A success, ready to be sent: what is costly to make, and the same whenever the success is given again. */
 export interface ReadyBody {
@@ -55,8 +47,8 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
   return unchanged;
 }
 
-/** The answer to a request that failed, in the Error shape. */
-export function answerFailure(exchange: Exchange, admission: Admission, failed: Failure): Response {
+/** The answer to a request that failed, in the Error shape. `closes` says that its connection ends with it. */
+export function answerFailure(exchange: Exchange, admission: Admission, failed: Failure, closes: boolean): Response {
   const { error, message, details, retryAfter } = failed;
   const { operation: compiled } = exchange;
   const headers = new Headers(compiled ? compiled.failureHeaders : unknownHeaders);
@@ -69,9 +61,7 @@ export function answerFailure(exchange: Exchange, admission: Admission, failed: 
     const scope = error === insufficientScope ? compiled?.operation.scope : undefined;
     headers.set("WWW-Authenticate", challenge("insufficient_scope", scope));
   }
-  // What still comes of the body would be read only to be thrown away (RFC 9112, section 9.6).
-  const endsBody = error === payloadTooLarge || error === requestTimeout || hasUnreadBody(exchange.request);
-  if (endsBody) headers.set("Connection", "close");
+  if (closes) headers.set("Connection", "close"); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
   return marked(exchange, new Response(body, { status: error.status, headers }));
 }

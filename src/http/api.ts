@@ -10,11 +10,12 @@ import {
   storageUnavailable,
 } from "../contract/errors.ts";
 import type { Success, Write } from "../contract/operation.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
+import type { BodyDrains } from "./body-drains.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -49,6 +50,7 @@ export interface ApiServices {
   readonly logsAddresses: boolean;
   /** True for a text that may hold an API key, which must not get into the log. */
   readonly mayHoldKey: (text: string) => boolean;
+  readonly drains: BodyDrains;
   /** The failure to answer with for an error that a store threw; undefined for one that is unknown. */
   readonly explain: (error: unknown) => Failure | undefined;
 }
@@ -168,18 +170,21 @@ export class Api {
   }
 
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
+    if (exchange.stranger?.error === invalidApiKey) this.#services.abuse.invalidKey(this.#addressOf(exchange));
+    const isClear = this.#services.drains.clear(exchange.request, failed);
+    return whenReady(isClear, (keeps) => this.#giveFailure(exchange, failed, !keeps));
+  }
+
+  #giveFailure(exchange: Exchange, failed: Failure, closes: boolean): MaybePromise<Response> {
     const { admission } = exchange;
     exchange.failed = failed;
-    if (exchange.stranger?.error === invalidApiKey) this.#services.abuse.invalidKey(this.#addressOf(exchange));
     if (admission) {
       this.#countDenial(exchange, admission, failed);
-      return this.#record(exchange, answerFailure(exchange, admission, failed));
+      return this.#record(exchange, answerFailure(exchange, admission, failed, closes));
     }
     // A store failed before the request was counted: its address's window stands in for the headers.
     const standIn = this.#services.limiter.peekAddress(this.#addressOf(exchange));
-    return standIn instanceof Promise
-      ? standIn.then((peeked) => this.#record(exchange, answerFailure(exchange, peeked, failed)))
-      : this.#record(exchange, answerFailure(exchange, standIn, failed));
+    return whenReady(standIn, (peeked) => this.#record(exchange, answerFailure(exchange, peeked, failed, closes)));
   }
 
   /** The failure for an error that no stage foresaw: the service goes on, and nothing internal is shown. */
@@ -191,9 +196,9 @@ export class Api {
     return explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`);
   }
 
-  async #serveOptions(exchange: Exchange): Promise<Response> {
-    const admission = await this.#services.limiter.peekAddress(this.#addressOf(exchange));
-    return this.#record(exchange, answerOptions(exchange, admission));
+  #serveOptions(exchange: Exchange): MaybePromise<Response> {
+    const admission = this.#services.limiter.peekAddress(this.#addressOf(exchange));
+    return whenReady(admission, (peeked) => this.#record(exchange, answerOptions(exchange, peeked)));
   }
 
   #countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {

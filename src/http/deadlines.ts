@@ -21,11 +21,14 @@ export interface Pending<T> {
  */
 export class Deadlines<T> {
   readonly #clock: Clock;
+  readonly #milliseconds: number;
   /** In the order in which they were entered, which is that of their deadlines. */
   readonly #pending = new Set<Pending<T>>();
 
-  constructor(clock: Clock) {
+  /** Answers are late after `milliseconds`. */
+  constructor(clock: Clock, milliseconds: number = REQUEST_DEADLINE) {
     this.#clock = clock;
+    this.#milliseconds = milliseconds;
   }
 
   /** Requests that wait for their answer. */
@@ -53,7 +56,7 @@ export class Deadlines<T> {
 
   /** Gives substitutes for the answers that are late. Has to be called every now and then. */
   look(): void {
-    const late = this.#clock.monotonic() - REQUEST_DEADLINE;
+    const late = this.#clock.monotonic() - this.#milliseconds;
     let left = MOST_AT_ONCE;
     for (const pending of this.#pending) {
       if (pending.since > late) return;

@@ -1,23 +1,38 @@
 import type { TSchema } from "typebox";
-import { type Failure, type Fault, failure, payloadTooLarge, unsupportedMediaType } from "../contract/errors.ts";
+import {
+  type Failure,
+  type Fault,
+  failure,
+  invalidRequest,
+  payloadTooLarge,
+  unsupportedMediaType,
+} from "../contract/errors.ts";
 import { faultsOf } from "../contract/faults.ts";
 import { parseJson } from "../contract/parse-json.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-
-/** Largest body, in bytes. */
-const BODY_LIMIT = 64 * 1024;
+import { BODY_LIMIT, type BodyLength, bodyLength } from "./body-length.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
 /** Reads the body of a request, and goes on with it: in the same step, because each promise more costs time. */
-type BodyReader = <T>(request: Request, next: (body: BodyResult) => T) => MaybePromise<T>;
+export type BodyReader = <T>(request: Request, next: (body: BodyResult) => T) => MaybePromise<T>;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+const noBody: BodyResult = { value: undefined };
+/** Not dropped in silence: whoever sends it expects that it changes something. */
+const unknownBody: BodyResult = { faults: [{ path: "/body", message: "is not taken by this operation" }] };
+/** The client is gone: nobody reads the answer, but it is no failure of the service. */
+const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
+const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
+const malformedLength = failure(invalidRequest, "The request is invalid: /header/Content-Length must be one number.", {
+  details: [{ path: "/header/Content-Length", message: "must be one number" }],
+});
+
 /** Compiles the schema of a body, sent in one of the media types, into a function that reads it from a request. */
 export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]): BodyReader {
-  const refuseHeaders = compileHeaderCheck(mediaTypes);
+  const refuseType = compileTypeCheck(mediaTypes);
   const validator = compileValidator(schema);
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
 
@@ -34,15 +49,31 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
   };
 
   return (request, next) => {
-    const refused = refuseHeaders(request.headers);
-    if (refused) return next(refused);
-    return readBytes(request).then(
-      (bytes) => next(bytes ? parse(bytes) : tooLarge()),
-      // The client is gone: nobody reads the answer, but it is no failure of the service.
-      () => next({ faults: [{ path: "/body", message: "ended before it was complete" }] }),
-    );
+    const length = bodyLength(request.headers);
+    const refused = refuseType(request.headers) ?? refuseLength(length);
+    return refused
+      ? next(refused)
+      : readBytes(request, length, (bytes) => next(bytes instanceof Uint8Array ? parse(bytes) : bytes));
   };
 }
+
+/** Reads the body of an operation that has none: many clients send an empty object all the same. */
+export const readEmptyBody: BodyReader = (request, next) => {
+  const length = bodyLength(request.headers);
+  if (length === 0) return next(noBody);
+  const refused = refuseLength(length);
+  if (refused) return next(refused);
+  return readBytes(request, length, (bytes) => {
+    if (!(bytes instanceof Uint8Array)) return next(bytes);
+    const isEmpty =
+      bytes.length === 0 || /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/.test(Buffer.from(bytes).toString("latin1"));
+    return next(isEmpty ? noBody : unknownBody);
+  });
+};
+
+/** Reads no body: that of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime hands over none. */
+export const ignoreBody: BodyReader = ({ headers }, next) =>
+  next(bodyLength(headers) === "malformed" ? malformedLength : noBody);
 
 /** Why a body cannot be read, by what its decoder or its parser threw. */
 function unreadable(error: unknown): string {
@@ -50,8 +81,8 @@ function unreadable(error: unknown): string {
   return error instanceof RangeError ? "is nested too deeply" : "is not JSON in valid UTF-8";
 }
 
-/** Compiles the check of what can be refused before a byte of the body is read. */
-function compileHeaderCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
+/** Compiles the check of a body's media type and encoding. */
+function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
   const names = mediaTypes.join(" or ");
   const noType = failure(unsupportedMediaType, `The request has no content type; send the body as ${names}.`);
   const otherType = failure(unsupportedMediaType, `The body has to be sent as ${names}.`);
@@ -64,38 +95,37 @@ function compileHeaderCheck(mediaTypes: readonly string[]): (headers: Headers) =
     if ((headers.get("content-encoding") ?? "identity") !== "identity") {
       return failure(unsupportedMediaType, "The body has to be sent without a content encoding.");
     }
-    return Number(headers.get("content-length") ?? 0) > BODY_LIMIT ? tooLarge() : undefined;
+    return undefined;
   };
 }
 
-/** True if a body comes, however it is framed. */
-export function hasBody({ headers }: Request): boolean {
-  return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0; // a list of equal lengths is one too
+function refuseLength(length: BodyLength): Failure | undefined {
+  if (length === "malformed") return malformedLength;
+  return length !== "chunked" && length > BODY_LIMIT ? tooLarge : undefined;
 }
 
-/** True if a body comes that nobody has begun to read, and that may be larger than any that is taken. */
-export function hasUnreadBody({ headers, bodyUsed }: Request): boolean {
-  if (bodyUsed) return false;
-  return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > BODY_LIMIT;
+/** Goes on with the whole body, or with why there is none. */
+function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8Array | BodyResult) => T): Promise<T> {
+  const reading = length === "chunked" ? readPieces(request) : request.bytes();
+  return reading.then(
+    (bytes) => next(bytes && bytes.length <= BODY_LIMIT ? bytes : tooLarge),
+    () => next(endedBody),
+  );
 }
 
-function tooLarge(): Failure {
-  return failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
-}
-
-/** The whole body, or undefined if it is larger than the limit. */
-function readBytes(request: Request): Promise<Uint8Array | undefined> {
-  return request.headers.has("content-length") ? request.bytes() : readPieces(request);
-}
-
-/** A body without a length is read piece by piece, so that it can be left as soon as it is too large. */
-async function readPieces(request: Request): Promise<Uint8Array | undefined> {
+/** A body without a length is read piece by piece; undefined, with its rest unread, as soon as it is too large. */
+async function readPieces({ body }: Request): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of request.body ?? []) {
-    length += piece.length;
-    if (length > BODY_LIMIT) return undefined;
-    pieces.push(piece);
+  const reader = body?.getReader();
+  for (let length = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > BODY_LIMIT) {
+      reader.releaseLock(); // whoever drains the rest takes it
+      return undefined;
+    }
+    pieces.push(value);
   }
   return Buffer.concat(pieces);
 }

@@ -6,7 +6,7 @@ import { compileValidator } from "../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import type { PageLinks } from "./page-links.ts";
 import { compilePrecondition } from "./precondition.ts";
-import { type BodyResult, compileBodyReader, hasBody } from "./read-body.ts";
+import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { type KeyResult, noKey, readIdempotencyKey } from "./read-idempotency-key.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
 
@@ -22,10 +22,8 @@ export type InputReader = (request: RoutedRequest, caller: Caller) => MaybePromi
 export function compileInputReader(operation: Operation, pages: PageLinks | undefined): InputReader {
   const readParams = compileParamsReader(operation);
   const readQuery = compileQueryReader(operation.query);
-  const readBody = operation.body && compileBodyReader(operation.body.schema, mediaTypesOf(operation));
+  const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
-
-  const ignoresBody = operation.method === "GET"; // it has no meaning there (RFC 9110, section 9.3.1)
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noKey;
 
   const join = (
@@ -53,7 +51,6 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
     if (!params) return failure(operation.params?.otherwise ?? pathNotFound, "No resource can have this identifier.");
     const key = readKey(request);
     const query = readQuery(queryText(request.url));
-    if (!readBody) return join(caller, params, key, query, ignoresBody || !hasBody(request) ? noBody : unknownBody);
     return readBody(request, (body) => join(caller, params, key, query, body));
   };
   if (!readPrecondition) return read;
@@ -65,10 +62,12 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
 
 type Values = Readonly<Record<string, unknown>>;
 
-const noBody: BodyResult = { value: undefined };
-/** Not dropped in silence: whoever sends it expects that it changes something. */
-const unknownBody: BodyResult = { faults: [{ path: "/body", message: "is not taken by this operation" }] };
 const noParams: Values = {};
+
+function bodyReaderOf(operation: Operation): BodyReader {
+  if (operation.body) return compileBodyReader(operation.body.schema, mediaTypesOf(operation));
+  return operation.method === "GET" ? ignoreBody : readEmptyBody;
+}
 
 /** The text behind the `?`. Only the query is taken from the URL: its path is normalised. */
 function queryText(url: string): string {

@@ -90,6 +90,11 @@ export class TestService {
     return { ...answer, json: answer.text === "" ? undefined : JSON.parse(answer.text) };
   }
 
+  /** Checks an answer that did not come by `call` against the document. */
+  check(answer: Answer): void {
+    this.#check.check(answer);
+  }
+
   /** A key of a new account. */
   async newKey(
     plan: Plan = "enterprise",

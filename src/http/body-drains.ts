@@ -1,0 +1,80 @@
+import type { Clock } from "../clock.ts";
+import { type Failure, payloadTooLarge, requestTimeout } from "../contract/errors.ts";
+import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import { BODY_LIMIT, type BodyLength, bodyLength } from "./body-length.ts";
+import { Deadlines } from "./deadlines.ts";
+
+/** Largest body that is read to its end although nobody wants it, in bytes. */
+export const DRAIN_LIMIT = 16 * 1024 * 1024;
+/** Milliseconds after which the rest of such a body is left. */
+export const DRAIN_DEADLINE = 5_000;
+/** Bodies that are drained at once, in one process. */
+export const MOST_DRAINS = 64;
+
+/**
+ * Reads and discards bodies of requests that are refused. Most clients read no response while they send:
+ * where the connection is closed on them, they see an error of the network in place of the reason.
+ */
+export class BodyDrains {
+  readonly #deadlines: Deadlines<boolean>;
+
+  constructor(clock: Clock) {
+    this.#deadlines = new Deadlines(clock, DRAIN_DEADLINE);
+  }
+
+  /** Bodies that are being drained. */
+  get size(): number {
+    return this.#deadlines.size;
+  }
+
+  /**
+   * Waits until nothing is left of the body of a request that is refused with `failed`, within the bounds above.
+   * Gives true if the connection can be used on; false if the body has not ended, or its length is malformed.
+   * Never rejects. A body that is small and has a length is left to the runtime.
+   */
+  clear(request: Request, failed: Failure): MaybePromise<boolean> {
+    if (failed.error === requestTimeout) return false;
+    const isTooLarge = failed.error === payloadTooLarge;
+    if (request.bodyUsed && !isTooLarge) return true;
+    const length = bodyLength(request.headers);
+    if (!isTooLarge && typeof length === "number" && length <= BODY_LIMIT) return true;
+    return whenReady(this.#drain(request.body, length), (isRead) => isRead && length !== "malformed");
+  }
+
+  #drain(body: ReadableStream<Uint8Array> | null, length: BodyLength): MaybePromise<boolean> {
+    // The runtime hands over no body of a GET.
+    if (!body || (typeof length === "number" && length > DRAIN_LIMIT) || this.size >= MOST_DRAINS) return false;
+    const reader = body.getReader();
+    const pending = this.#deadlines.enter(() => {
+      void reader.cancel().catch(() => {});
+      return false;
+    });
+    void readToEnd(reader).then((isRead) => this.#deadlines.give(pending, isRead));
+    return pending.answer;
+  }
+
+  /** Leaves the bodies that take too long. Must be called every now and then. */
+  look(): void {
+    this.#deadlines.look();
+  }
+}
+
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** True if the end came before the limit. */
+async function readToEnd(reader: Reader): Promise<boolean> {
+  try {
+    for (let length = 0; length <= DRAIN_LIMIT; ) {
+      const { done, value } = await reader.read();
+      if (done) return true;
+      length += value?.length ?? 0;
+    }
+    await reader.cancel();
+  } catch {
+    // The client is gone, or the drain was given up.
+  }
+  return false;
+}

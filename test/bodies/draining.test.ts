@@ -1,0 +1,160 @@
+// What becomes of a body that is still arriving when its request is refused.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { DRAIN_DEADLINE, DRAIN_LIMIT, MOST_DRAINS } from "../../src/http/body-drains.ts";
+import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { TestService } from "../harness/service.ts";
+import { metric } from "../overload/metrics.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+const bearer = (key: string) => ({ Authorization: `Bearer ${key}`, "Content-Type": "application/json" });
+
+/** Requests that are refused before their body is read, or because of it. */
+const refusals = [
+  ["nobody's", 401, "POST", "/pets", async () => ({})],
+  ["of an unknown key", 401, "POST", "/pets", async () => bearer("psk_test_unknown")],
+  [
+    "of a key that may not",
+    403,
+    "POST",
+    "/pets",
+    async () => bearer(await service.newKey("free", undefined, ["read"])),
+  ],
+  ["to no path", 404, "POST", "/nothing", async () => bearer(await service.newKey())],
+  ["with no such method", 405, "PUT", "/pets", async () => bearer(await service.newKey())],
+  ["too large", 413, "POST", "/pets", async () => bearer(await service.newKey())],
+  ["too large where no body is wanted", 413, "DELETE", "/pets/1", async () => bearer(await service.newKey())],
+  [
+    "of another type",
+    415,
+    "POST",
+    "/pets",
+    async () => ({ ...bearer(await service.newKey()), "Content-Type": "text/x" }),
+  ],
+  ["beyond the limit", 429, "POST", "/pets", async () => bearer(await usedUp())],
+] as const;
+
+/** A key whose minute has no request left. */
+async function usedUp(): Promise<string> {
+  const key = await service.newKey("enterprise", { perMinute: 1, perDay: 1 });
+  await service.call("GET", "/pets", { key });
+  return key;
+}
+
+/** The head of a request with these headers. */
+function head(method: string, path: string, headers: object, framing: string): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `${[`${method} /v1${path} HTTP/1.1`, "Host: petstore", ...lines, framing].join("\r\n")}\r\n\r\n`;
+}
+
+const draining = () => metric(service.app.base, "petstore_bodies_draining");
+
+describe.each(refusals)("the body of a request %s (%d)", (_what, status, method, path, headersOf) => {
+  test.each(["with a length", "in chunks"])("is read to its end, %s, and the connection goes on", async (framing) => {
+    const bytes = new Uint8Array(1_000_000).fill(32);
+    const body = framing === "in chunks" ? new Blob([bytes]).stream() : bytes;
+    const response = await fetch(service.app.base + path, { method, headers: await headersOf(), body });
+    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    service.check({ method, path, ...answer });
+    expect([answer.status, answer.headers.get("connection") === "close"]).toEqual([status, false]);
+    expect(await draining()).toBe(0);
+  });
+
+  test("is left when it takes too long: the answer comes, and the connection ends", async () => {
+    const framing = method === "DELETE" ? "Content-Length: 1000000" : "Transfer-Encoding: chunked";
+    // More than is read of any body, and then nothing.
+    const begun = method === "DELETE" ? "" : `20000\r\n${" ".repeat(0x2_0000)}\r\n`;
+    const answers = exchange(service.app.port, head(method, path, await headersOf(), framing) + begun);
+    await eventually(draining, (count) => count === 1);
+    service.clock.advance(DRAIN_DEADLINE);
+    const [answer, ...others] = await answers;
+    expect(others).toEqual([]);
+    const { status: got, headers } = answer as RawAnswer;
+    expect([got, headers.get("connection")]).toEqual([status, "close"]);
+    service.check({ method, path, ...(answer as RawAnswer) });
+    expect(await draining()).toBe(0);
+  });
+});
+
+test("no more bodies are drained at once than the bound says; further ones are answered at once", async () => {
+  const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
+  const drained = Array.from({ length: MOST_DRAINS }, () => exchange(service.app.port, request));
+  await eventually(draining, (count) => count === MOST_DRAINS);
+  const [answer] = (await exchange(service.app.port, request)) as [RawAnswer];
+  expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"]);
+  expect(await draining()).toBe(MOST_DRAINS);
+  service.clock.advance(DRAIN_DEADLINE);
+  for (const [one] of await Promise.all(drained)) expect(one?.status).toBe(413);
+  expect(await draining()).toBe(0);
+});
+
+test("a client that leaves while its body is drained leaves nothing behind", async () => {
+  const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
+  await exchange(service.app.port, request, { leaves: true });
+  await eventually(draining, (count) => count === 0);
+});
+
+/** Sends a head and then the bytes again and again, until all is sent or the connection ends. Resolves with all answers. */
+async function pour(port: number, begin: string, bytes: Uint8Array, times: number): Promise<string> {
+  const ended = Promise.withResolvers<string>();
+  let received = "";
+  let rest: Uint8Array = Buffer.from(begin);
+  const go = (socket: Bun.Socket) => {
+    for (;;) {
+      if (rest.length === 0) {
+        if (times-- <= 0) return;
+        rest = bytes;
+      }
+      const written = socket.write(rest);
+      if (written <= 0) return;
+      rest = rest.subarray(written);
+    }
+  };
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      open: go,
+      drain: go,
+      data: (_socket, piece) => void (received += piece.toString("latin1")),
+      close: () => ended.resolve(received),
+      error: (_socket, error) => ended.reject(error),
+    },
+  });
+  return ended.promise;
+}
+
+test("memory stays bounded, however many large or endless bodies come at once", async () => {
+  const program = await Program.start(newDataDir());
+  const { pid } = program.child;
+  /** The most memory that the process has had, in MiB. */
+  const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+  const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
+  const { id } = await runJson(program.dataDir, ["accounts", "create", "--name", "Large", ...plan]);
+  const { key } = await runJson(program.dataDir, ["keys", "create", "--account", id, "--scopes", "write"]);
+  const before = peak();
+  const chunk = Buffer.concat([Buffer.from("40000\r\n"), Buffer.alloc(0x4_0000, 32), Buffer.from("\r\n")]);
+  const mebibyte = new Uint8Array(1024 * 1024).fill(32);
+  const tooMuch = 96 * mebibyte.length;
+  const kinds = [
+    ["Transfer-Encoding: chunked", chunk, Number.POSITIVE_INFINITY],
+    [`Content-Length: ${DRAIN_LIMIT}\r\nConnection: close`, mebibyte, 16],
+    [`Content-Length: ${tooMuch}`, mebibyte, 96],
+    [`Content-Length: ${tooMuch}\r\nContent-Length: ${tooMuch}`, mebibyte, 96],
+  ] as const;
+  for (const [framing, bytes, times] of kinds) {
+    const begin = head("POST", "/pets", bearer(key), framing);
+    const all = Array.from({ length: MOST_DRAINS }, () => pour(program.port, begin, bytes, times));
+    const statuses = (await Promise.all(all)).map((answer) => answer.slice(9, 12)).filter(Boolean);
+    const expected = framing.includes("\nContent-Length") ? "400" : "413";
+    expect(new Set(statuses)).toEqual(new Set([expected]));
+  }
+  expect(peak() - before).toBeLessThan(384);
+  await program.end();
+});
