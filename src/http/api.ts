@@ -86,7 +86,7 @@ export class Api {
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
     if (load.begin(exchange.startedAt, exchange.isWrite)) return this.#refuse(exchange);
-    const turn = load.turnFor(exchange.startedAt);
+    const turn = load.turnFor(exchange.startedAt, exchange);
     return turn ? turn.then(() => this.#answer(exchange)) : this.#answer(exchange);
   }
 

@@ -12,9 +12,9 @@ export interface Route {
   readonly allow: string;
 }
 
-/** Tells the address of the peer of a request. */
+/** Tells the address and port of the peer of a request. */
 export interface Peers {
-  requestIP(request: Request): { readonly address: string } | null;
+  requestIP(request: Request): { readonly address: string; readonly port: number } | null;
 }
 
 /** One request on its way through the stages, and what they found out about it. */
@@ -54,6 +54,12 @@ export class Exchange {
   /** True for an operation that changes something, which takes the store a while. */
   get isWrite(): boolean {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
+  }
+
+  /** Tells its connection from others that are open; empty if it has ended. */
+  get connection(): string {
+    const peer = this.peers.requestIP(this.request);
+    return peer ? `${peer.address} ${peer.port}` : "";
   }
 
   constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peers: Peers) {

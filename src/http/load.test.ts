@@ -131,12 +131,27 @@ describe("the load", () => {
 test("a turn that has lasted long enough leaves further requests to the next one", async () => {
   const { load } = new Scene();
   load.begin(1_000, false);
-  expect(load.turnFor(1_000 + longestTurn)).toBeUndefined();
+  for (let index = 0; index < 2 * crowd; index++) {
+    expect(load.turnFor(1_000 + longestTurn, { connection: `early ${index}` })).toBeUndefined();
+  }
+  const late = Array.from({ length: crowd + 1 }, (_, index) =>
+    load.turnFor(1_001 + longestTurn, { connection: `late ${index}` }),
+  );
+  expect(late.findIndex((turn) => turn !== undefined)).toBe(crowd);
   let hasCome = false;
-  const next = load.turnFor(1_001 + longestTurn)?.then(() => (hasCome = true));
+  const next = late.at(-1)?.then(() => (hasCome = true));
   await Promise.resolve();
   expect(hasCome).toBe(false);
   await next;
   load.begin(2_000, false);
-  expect(load.turnFor(2_000)).toBeUndefined();
+  expect(load.turnFor(2_000, { connection: "next" })).toBeUndefined();
+});
+
+test("a turn that lasts because few connections ask for much leaves nothing to the next one", () => {
+  const { load } = new Scene();
+  load.begin(1_000, false);
+  const turns = Array.from({ length: 200 * crowd }, (_, index) =>
+    load.turnFor(2_000 + longestTurn, { connection: String(Math.floor(index / 200)) }),
+  );
+  expect(turns.filter(Boolean)).toEqual([]);
 });

@@ -45,6 +45,9 @@ export class Load {
   #begun = 0;
   #turnStart = 0;
   #nextTurn: PromiseWithResolvers<void> | undefined;
+  /** The connection of the last request that began when this turn had lasted long enough, and how many there were. */
+  #connection: string | undefined;
+  #connections = 0;
   #waiting = 0;
   /** How many waited when this turn began. */
   #carried = 0;
@@ -88,9 +91,16 @@ export class Load {
    * For a request that begins at `now`: the next turn of the event loop, if this one has lasted long
    * enough. The loop goes on reading for as long as very many connections have something to read; what
    * waits for its end (commits, timers) would wait for a second and more.
+   *
+   * Few connections do not make a turn last: what they send at once is read at once. A request that must
+   * wait costs them all that they have pipelined behind it, because the runtime then closes the connection.
    */
-  turnFor(now: number): Promise<void> | undefined {
+  turnFor(now: number, from: { readonly connection: string }): Promise<void> | undefined {
     if (now - this.#turnStart <= this.#limits.longestTurn) return undefined;
+    const { connection } = from;
+    if (connection === this.#connection) return undefined;
+    this.#connection = connection;
+    if (++this.#connections <= this.#limits.crowd) return undefined;
     this.#nextTurn ??= Promise.withResolvers();
     return this.#nextTurn.promise;
   }
@@ -132,6 +142,8 @@ export class Load {
   readonly #endTurn = (): void => {
     this.#least = Math.min(this.#least, this.#carried + this.#begun);
     this.#begun = 0;
+    this.#connection = undefined;
+    this.#connections = 0;
     const next = this.#nextTurn;
     this.#nextTurn = undefined;
     next?.resolve();

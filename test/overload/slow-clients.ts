@@ -93,10 +93,13 @@ export class SlowClients {
   async #connect(port: number): Promise<void> {
     const { sends, drips, pours, isDeaf, halfCloses } = this.kind;
     let since = 0;
+    let rest = "";
     const pour = (socket: Bun.Socket) => {
       if (!pours || drips === undefined) return;
-      let written = drips.length;
-      while (written === drips.length) written = socket.write(drips);
+      do {
+        if (rest === "") rest = drips;
+        rest = rest.slice(Math.max(0, socket.write(rest)));
+      } while (rest === "");
     };
     await Bun.connect({
       hostname: "127.0.0.1",
