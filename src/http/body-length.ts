@@ -12,5 +12,15 @@ export type BodyLength = number | "chunked" | "malformed";
 export function bodyLength(headers: Headers): BodyLength {
   const text = headers.get("content-length");
   if (text === null) return headers.has("transfer-encoding") ? "chunked" : 0;
-  return /^[0-9]+$/.test(text) ? Number(text) : "malformed";
+  return isDecimal(text) ? Number(text) : "malformed";
+}
+
+/** True where `bodyLength` gives "malformed". */
+export function hasMalformedLength(headers: Headers): boolean {
+  const text = headers.get("content-length");
+  return text !== null && !isDecimal(text);
+}
+
+function isDecimal(text: string): boolean {
+  return /^[0-9]+$/.test(text);
 }

@@ -11,7 +11,7 @@ import { faultsOf } from "../contract/faults.ts";
 import { parseJson } from "../contract/parse-json.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-import { BODY_LIMIT, type BodyLength, bodyLength } from "./body-length.ts";
+import { BODY_LIMIT, type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
@@ -73,7 +73,7 @@ export const readEmptyBody: BodyReader = (request, next) => {
 
 /** Reads no body: that of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime hands over none. */
 export const ignoreBody: BodyReader = ({ headers }, next) =>
-  next(bodyLength(headers) === "malformed" ? malformedLength : noBody);
+  next(hasMalformedLength(headers) ? malformedLength : noBody);
 
 /** Why a body cannot be read, by what its decoder or its parser threw. */
 function unreadable(error: unknown): string {
@@ -115,17 +115,18 @@ function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8A
 
 /** A body without a length is read piece by piece; undefined, with its rest unread, as soon as it is too large. */
 async function readPieces({ body }: Request): Promise<Uint8Array | undefined> {
+  if (!body) return new Uint8Array();
   const pieces: Uint8Array[] = [];
-  const reader = body?.getReader();
-  for (let length = 0; reader; ) {
+  const reader = body.getReader();
+  let length = 0;
+  for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
+    if (done) return Buffer.concat(pieces);
     length += value.length;
     if (length > BODY_LIMIT) {
-      reader.releaseLock(); // whoever drains the rest takes it
+      reader.releaseLock(); // so that the rest can be drained
       return undefined;
     }
     pieces.push(value);
   }
-  return Buffer.concat(pieces);
 }

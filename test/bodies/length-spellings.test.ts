@@ -6,6 +6,8 @@ import { exchange, type RawAnswer } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 
 const LIMIT = 64 * 1024;
+/** Above it the runtime's parser answers. */
+const PARSER_LIMIT = 128 * 1024 * 1024;
 
 let service: TestService;
 let key: string;
@@ -72,7 +74,9 @@ describe("the length of a body", () => {
         const [first = "", ...others] = spellings;
         const text = first.replaceAll(/^[ \t]+|[ \t]+$/g, "");
         // Of more digits the parser takes none.
-        const isRight = others.length === 0 && /^[0-9]{1,18}$/.test(text) && Number(text) === length;
+        const isNumber = others.length === 0 && /^[0-9]{1,18}$/.test(text);
+        const isRight = isNumber && Number(text) === length;
+        fc.pre(!isNumber || isRight || Number(text) > PARSER_LIMIT); // the length of another body
         const lines = spellings.map((one) => `${name}: ${Buffer.from(one).toString("latin1")}`);
         // Only a request that is right asks to close its connection: the others find it closed.
         const got = await exchange(
@@ -107,10 +111,10 @@ describe("the length of a body", () => {
     "given twice is told to the client of %s",
     async (line) => {
       const headers = ["Host: petstore", `Authorization: Bearer ${key}`, "Content-Type: application/json"];
-      const lengths = ["Content-Length: 2", "Content-Length: 2"];
+      const twice = ["Content-Length: 2", "Content-Length: 2"];
       const got = await exchange(
         service.app.port,
-        `${[`${line} HTTP/1.1`, ...headers, ...lengths].join("\r\n")}\r\n\r\n{}`,
+        `${[`${line} HTTP/1.1`, ...headers, ...twice].join("\r\n")}\r\n\r\n{}`,
       );
       expect(got).toHaveLength(1);
       const [{ status, headers: sent, text }] = got as [RawAnswer];
