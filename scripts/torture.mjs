@@ -20,6 +20,7 @@ const { status } = spawnSync(
     "test/hostile",
     "test/attack",
     "test/overload",
+    "test/bodies",
     "test/supply-chain.test.ts",
     "src/domains/orders/shop-model.test.ts",
   ],

@@ -30,6 +30,10 @@ export function whatIsMissing(): string[] {
       "Tests behind the proxy were skipped: they need nginx (Debian: apt-get install nginx-light).",
     ],
     [!Bun.which("promtool"), "Tests of alerts were skipped: they need promtool (Debian: apt-get install prometheus)."],
+    [
+      !Bun.which("curl") || !Bun.which("node") || !runs(["/usr/bin/python3", "-c", "import requests"]),
+      "Tests of clients with large bodies were skipped: they need curl, Node and Python's requests (Debian: apt-get install curl nodejs python3-requests).",
+    ],
   ];
   return checks.filter(([isMissing]) => isMissing).map(([, message]) => message);
 }
