@@ -68,6 +68,7 @@ describe("paths and methods", () => {
   test("shows no limits outside the interface, but the same error shape", async () => {
     const response = await fetch(new URL("/nothing", service.app.base));
     expect(response.headers.has("x-ratelimit-limit")).toBe(false);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect([response.status, await response.json()]).toEqual([
       404,
       { code: "path_not_found", message: "There is nothing at this path.", status: 404 },

@@ -35,11 +35,14 @@ const accepted = [
 /** How long a browser may keep the answer to a preflight, in seconds: a day. */
 const PREFLIGHT_AGE = "86400";
 
+/** Keeps browsers from guessing what a response is (Fetch standard, section 3.5). */
+export const noSniff = { "X-Content-Type-Options": "nosniff" } as const;
+
 /** The headers that are the same on every API response. */
 export const sharedHeaders: Readonly<Record<string, string>> = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": exposed,
-  "X-Content-Type-Options": "nosniff",
+  ...noSniff,
 };
 
 /** Sets the headers that every API response has with a value of its own. */

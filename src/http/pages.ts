@@ -1,4 +1,5 @@
 import { methodNotAllowed, pathNotFound } from "../contract/errors.ts";
+import { noSniff } from "./headers.ts";
 
 /** Something that is served as it is, outside the interface: no key, no limits. */
 export interface Page {
@@ -19,17 +20,17 @@ export async function servePage(page: Page, request: Request): Promise<Response>
   if (request.method !== "GET" && request.method !== "HEAD") {
     const { code, status } = methodNotAllowed;
     const message = `This path has no method ${request.method}; it has GET, HEAD.`;
-    return Response.json({ code, message, status }, { status, headers: { Allow: "GET, HEAD" } });
+    return Response.json({ code, message, status }, { status, headers: { Allow: "GET, HEAD", ...noSniff } });
   }
   const { body, status = 200 } = await page.content();
   return new Response(body, {
     status,
-    headers: { "Content-Type": page.type, "X-Content-Type-Options": "nosniff", ...page.headers },
+    headers: { "Content-Type": page.type, ...noSniff, ...page.headers },
   });
 }
 
 /** The answer at paths outside the interface where nothing is. */
 export function notFound(): Response {
   const { code, status } = pathNotFound;
-  return Response.json({ code, message: "There is nothing at this path.", status }, { status });
+  return Response.json({ code, message: "There is nothing at this path.", status }, { status, headers: noSniff });
 }

@@ -2,6 +2,7 @@ import { internalError } from "../contract/errors.ts";
 import { whenReady } from "../maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
+import { noSniff } from "./headers.ts";
 import { notFound, type Page, servePage } from "./pages.ts";
 
 /**
@@ -145,7 +146,7 @@ function closing(response: Response): Response {
 /** For errors that even the interface's own answer to errors could not handle. */
 function lastResort(): Response {
   const { code, status } = internalError;
-  return Response.json({ code, message: "The service failed.", status }, { status });
+  return Response.json({ code, message: "The service failed.", status }, { status, headers: noSniff });
 }
 
 /** Why listening has failed, in words for the operator. */

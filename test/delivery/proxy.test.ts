@@ -53,6 +53,7 @@ describe.skipIf(!hasNginx)("behind the proxy", () => {
     for (const length of [65_536, 2_000_000]) {
       const answer = await add("x".repeat(length));
       expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     }
   });
 
