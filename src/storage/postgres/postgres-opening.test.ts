@@ -8,6 +8,11 @@ import { Connection } from "./connection.ts";
 import { type OpeningOptions, openPostgres } from "./opening.ts";
 
 const step = (name: string, postgres: string): Migration => ({ name, sqlite: "", postgres });
+/** The release that is tested, and one with a step that nobody has written yet. */
+const releases: [string, readonly Migration[]][] = [
+  ["this release", migrations],
+  ["a later release", [...migrations, step("of tomorrow", "CREATE TABLE tomorrow (id BIGINT PRIMARY KEY);")]],
+];
 
 describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   let server: PostgresServer;
@@ -48,19 +53,27 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     expect(await server.run("SELECT version FROM petstore_schema", database)).toEqual([{ version: 3n }]);
   });
 
-  test("knows what is deleted from then on, and before it what orders tell", async () => {
-    await open({ migrations: migrations.filter(({ name }) => name !== "ids of deleted animals") });
-    await run("INSERT INTO pets (id, name, category_id) SELECT id, 'Rex', 1 FROM generate_series(1, 4) AS id");
-    await run(
-      "INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (1, 'confirmed', 0, 0), (2, 'confirmed', 0, 0)",
-    );
-    await run("DELETE FROM pets WHERE id IN (2, 4)");
-    await open();
-    await run("DELETE FROM pets WHERE id = 3");
-    await run("INSERT INTO pets (id, name, category_id) VALUES (3, 'Ida', 1)"); // as a release may that knows nothing of it
-    await run("DELETE FROM pets WHERE id = 3");
-    expect(await run("SELECT id FROM deleted_pets ORDER BY id")).toEqual([{ id: 2n }, { id: 3n }]);
-  });
+  test.each(releases)(
+    "of %s knows what is deleted from its step on, and before it what orders tell",
+    async (_, steps) => {
+      await open({
+        migrations: steps.slice(
+          0,
+          steps.findIndex(({ name }) => name === "ids of deleted animals"),
+        ),
+      });
+      await run("INSERT INTO pets (id, name, category_id) SELECT id, 'Rex', 1 FROM generate_series(1, 4) AS id");
+      await run(
+        "INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (1, 'confirmed', 0, 0), (2, 'confirmed', 0, 0)",
+      );
+      await run("DELETE FROM pets WHERE id IN (2, 4)");
+      await open({ migrations: steps });
+      await run("DELETE FROM pets WHERE id = 3");
+      await run("INSERT INTO pets (id, name, category_id) VALUES (3, 'Ida', 1)"); // as a release may that knows nothing of it
+      await run("DELETE FROM pets WHERE id = 3");
+      expect(await run("SELECT id FROM deleted_pets ORDER BY id")).toEqual([{ id: 2n }, { id: 3n }]);
+    },
+  );
 
   test("of a newer release is refused", async () => {
     await open();
