@@ -2,11 +2,12 @@ import { type ReservedSQL, SQL } from "bun";
 import type { Row, SqlParameter, Statement } from "../storage.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage.ts";
 import type { Host, PostgresAddress } from "./address.ts";
+import { unlessSilent, watchForSilence } from "./silence.ts";
 
-/** How long connecting may take, in seconds. */
-const CONNECT_DEADLINE = 2;
-/** How often it is looked whether a connection still answers, in milliseconds. */
-const LOOK = 250;
+/** How long connecting may take, in milliseconds. */
+const CONNECT_DEADLINE = 2_000;
+/** How much later than a statement should have ended a connection is given up, in milliseconds: the server may still say so. */
+const GRACE = 500;
 /** How long a session may hold a transaction open and do nothing, because its process is frozen, in milliseconds. */
 const IDLE_IN_TRANSACTION = 15_000;
 const OLDEST_SERVER = 15;
@@ -19,7 +20,7 @@ interface HelloRow {
 /** What is to be known of a connection before it is opened. */
 export interface ConnectionOptions {
   readonly address: PostgresAddress;
-  /** A statement that takes longer is ended by the server, and a connection that is silent for longer is given up. In milliseconds. */
+  /** A statement that takes longer is ended by the server; a connection that is silent half a second longer is given up. In milliseconds. */
   readonly deadline: number;
   /** True if it only reads, one statement at a time. */
   readonly isReader?: boolean;
@@ -56,6 +57,7 @@ export class Connection {
   readonly #templates = new Map<Statement, TemplateStringsArray>();
   readonly #watch: Timer;
   #isOpen = true;
+  #isSilent = false;
   #pending = 0;
   #answered = 0;
 
@@ -85,7 +87,7 @@ export class Connection {
       database,
       max: 1,
       bigint: true,
-      connectionTimeout: CONNECT_DEADLINE,
+      connectionTimeout: 0, // ours knows a silent server from a process that stood still
       onclose: () => connection?.close(),
       connection: {
         application_name: "petstore",
@@ -95,40 +97,38 @@ export class Connection {
         idle_in_transaction_session_timeout: String(idle),
       },
     });
-    const late = setTimeout(() => void pool.close({ timeout: 0 }), CONNECT_DEADLINE * 1_000);
     try {
-      const session = await pool.reserve();
-      // A database may be set to acknowledge commits that are not on disk. Ours are.
-      const [hello] = await session<HelloRow[]>`
-        SELECT current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS read_only,
-          set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
-      requireRecentServer(Number(hello?.version));
-      if (hello?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
+      const session = await unlessSilent(greet(pool, host), CONNECT_DEADLINE);
       connection = new Connection(pool, session, deadline);
       return connection;
     } catch (error) {
       void pool.close({ timeout: 0 });
       throw error;
-    } finally {
-      clearTimeout(late);
     }
   }
 
   private constructor(pool: SQL, session: ReservedSQL, deadline: number) {
     this.#pool = pool;
     this.#session = session;
-    let silence = 0;
     let answered = 0;
-    this.#watch = setInterval(() => {
-      silence = this.#pending > 0 && this.#answered === answered ? silence + LOOK : 0;
+    const isSilent = () => {
+      const hasAnswered = this.#answered !== answered;
       answered = this.#answered;
-      if (silence > deadline) this.close();
-    }, LOOK);
-    this.#watch.unref();
+      return this.#pending > 0 && !hasAnswered;
+    };
+    this.#watch = watchForSilence(deadline + GRACE, isSilent, () => {
+      this.#isSilent = true;
+      this.close();
+    });
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** True if it was given up because the server did not answer. */
+  get isSilent(): boolean {
+    return this.#isSilent;
   }
 
   /** Sends a statement at once. Resolves with its rows, and with the name of what was done as their `command`. */
@@ -174,6 +174,18 @@ export class Connection {
     }
     return template;
   }
+}
+
+/** Takes the session of a pool, if its server can be used. */
+async function greet(pool: SQL, host: Host): Promise<ReservedSQL> {
+  const session = await pool.reserve();
+  // A database may be set to acknowledge commits that are not on disk. Ours are.
+  const [hello] = await session<HelloRow[]>`
+    SELECT current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS read_only,
+      set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
+  requireRecentServer(Number(hello?.version));
+  if (hello?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
+  return session;
 }
 
 /** The driver tells the server a number's type by its value; a bigint is always an int8. */

@@ -34,6 +34,11 @@ export class Link {
     }));
   }
 
+  /** True if its last connection was given up because the server did not answer. */
+  get isSilent(): boolean {
+    return this.#connection?.isSilent ?? false;
+  }
+
   /** Has to be told what the connection's work failed with: after some errors another one is needed. */
   failed(connection: Connection, error: unknown): void {
     if (endsConnection(error)) connection.close();

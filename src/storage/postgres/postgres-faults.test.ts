@@ -22,6 +22,10 @@ import type { PostgresStorage } from "./postgres-storage.ts";
 const WELL_WITHIN = 2_000;
 /** Longer than any deadline of the engine. */
 const NEVER = 20_000;
+/** The promise: a read or a single write fails so soon after it was sent to a silent server, in milliseconds. */
+const FAILS_WITHIN = 3_000;
+/** What a busy machine may add to it. */
+const BUSY = 1_000;
 
 interface PetRow extends Row {
   name: string;
@@ -199,6 +203,44 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
     await load.more(500);
     expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test("that is frozen refuses reads and single writes within 3 s, from the first one on", async () => {
+    const server = await startServer();
+    const storage = await open(server.url());
+    const work = [() => storage.all(petsFrom, 1), () => storage.write(() => lastly(addPet, "Rex", 1))];
+    await Promise.all(work.map((act) => act()));
+    server.freeze();
+    const frozen = performance.now();
+    const running: Promise<{ refused: boolean; after: number }>[] = [];
+    while (performance.now() - frozen < 6_000) {
+      for (const act of work) {
+        const sent = performance.now();
+        const ended = act().then(
+          () => false,
+          (error: unknown) => error instanceof StorageUnavailable,
+        );
+        running.push(ended.then((refused) => ({ refused, after: performance.now() - sent })));
+      }
+      await Bun.sleep(100);
+    }
+    const ends = await Promise.all(running);
+    expect(ends.filter(({ refused }) => !refused)).toEqual([]);
+    expect(ends.filter(({ after }) => after > FAILS_WITHIN + BUSY)).toEqual([]);
+  });
+
+  test("that answers while our process stands still is not taken for a silent one", async () => {
+    const server = await startServer();
+    const storage = await open(server.url());
+    await storage.all(petsFrom, 1);
+    // Over a connection that is there, and one that has to be made.
+    const reads = [1, 2].map((done) => storage.all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`)));
+    // Each time, timers are late, and nothing of what the server sends is read in between.
+    for (let stall = 0; stall < 4; stall++) {
+      Bun.sleepSync(800);
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all(reads)).toEqual([[{ done: 1 }], [{ done: 2 }]] as never);
   });
 
   test("that has no connection left refuses what it cannot do, until it has", async () => {

@@ -17,6 +17,7 @@ import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
 import { PostgresStage } from "./postgres-stage.ts";
 import { rewriteMark } from "./schema.ts";
+import { unlessSilent } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
 import { WriteGroups } from "./write-groups.ts";
@@ -25,8 +26,10 @@ import { WriteGroups } from "./write-groups.ts";
 const READERS = 2;
 /** Connections for transactions of several statements, each of which has one to itself. */
 const WRITERS = 4;
-/** How long a read or a single write may take, in milliseconds. */
-const SHORT = 3_000;
+/** How long a read or a single write may take, in milliseconds. A server that is silent is given up half a second later. */
+const SHORT = 2_000;
+/** How long a read waits for connections that have to be made first, in milliseconds. */
+const READ_DEADLINE = 2_500;
 /** How long a statement of a larger transaction may take, such as one that moves a million animals. In milliseconds. */
 const LONG = 10_000;
 /** How long a step of an import may take: ten million animals come in as one statement. In milliseconds. */
@@ -169,24 +172,43 @@ export class PostgresStorage implements Storage {
     connection.close();
   }
 
-  /** A read that a connection was lost under is asked again, over another: all may have been lost at once. */
   async #read(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
-    for (let attempt = 1; ; attempt++) {
-      const link = this.#readers[this.#turn++ % READERS] as Link;
+    const started = performance.now();
+    let link = this.#nextReader();
+    const connection = link.get();
+    // One that is there gives itself up when the server is silent, so that no read needs a timer.
+    if (!(connection instanceof Promise)) {
       try {
-        const got = link.get();
-        const connection = got instanceof Promise ? await got : got;
-        try {
-          return await connection.run(statement, parameters);
-        } catch (error) {
-          link.failed(connection, error);
-          throw error;
-        }
+        return await connection.run(statement, parameters);
       } catch (error) {
-        if (attempt <= READERS && endsConnection(error)) continue;
-        throw this.#report(error);
+        link.failed(connection, error);
+        if (!endsConnection(error) || connection.isSilent) throw this.#report(error);
+      }
+      link = this.#nextReader();
+    }
+    try {
+      const left = READ_DEADLINE - (performance.now() - started);
+      return await unlessSilent(this.#readOver(link, statement, parameters), left);
+    } catch (error) {
+      throw this.#report(error);
+    }
+  }
+
+  /** A read that a connection was lost under is asked again, over another: all may have been lost at once. */
+  async #readOver(first: Link, statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+    for (let link = first, attempt = 1; ; link = this.#nextReader(), attempt++) {
+      const connection = await link.get();
+      try {
+        return await connection.run(statement, parameters);
+      } catch (error) {
+        link.failed(connection, error);
+        if (attempt > READERS || !endsConnection(error) || connection.isSilent) throw error;
       }
     }
+  }
+
+  #nextReader(): Link {
+    return this.#readers[this.#turn++ % READERS] as Link;
   }
 
   /** Tells the listeners when accounts or keys may have changed: also when it is not known whether they have. */

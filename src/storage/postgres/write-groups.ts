@@ -5,6 +5,7 @@ import {
   type Statement,
   type Step,
   type StorageObserver,
+  StorageUnavailable,
   type Transaction,
 } from "../storage.ts";
 import type { Connection } from "./connection.ts";
@@ -71,8 +72,14 @@ export class WriteGroups {
         const reported = this.#options.report(error);
         for (const { reject } of group) reject(reported);
       }
+      if (this.#options.link.isSilent) this.#refuseWaiting();
     }
     this.#running = undefined;
+  }
+
+  /** Those that came while a silent server was waited for need not wait for it as long again. Nothing of them was sent. */
+  #refuseWaiting(): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(new StorageUnavailable("The database does not answer."));
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
