@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
+import { all, statement } from "../storage/storage.ts";
 import { defineError, failure } from "./errors.ts";
 import { bind, defineOperation, type Handlers } from "./operation.ts";
 import { Int64 } from "./schemas.ts";
@@ -22,6 +23,15 @@ const operations = [
     params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: notFound },
     answer: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
     errors: [notFound],
+  }),
+] as const;
+
+const changing = [
+  defineOperation({
+    ...operations[0],
+    name: "mendToy",
+    method: "POST",
+    summary: "Mend a toy",
   }),
 ] as const;
 
@@ -67,4 +77,38 @@ test("a handler that reads an input which is not declared does not compile", () 
   // @ts-expect-error -- the parameter is called toyId
   const handlers: Handlers<typeof operations> = { getToy: ({ params }) => ({ body: { id: params.id } }) };
   expect(bind(operations, handlers)).toHaveLength(1);
+});
+
+test("a change that yields anything but a step of the store does not compile", () => {
+  const written = statement("UPDATE toys SET name = $1");
+  const handlers: Handlers<typeof changing>[] = [
+    {
+      *mendToy() {
+        yield* all(written, "whole");
+        return { body: { id: 1n } };
+      },
+    },
+    {
+      // @ts-expect-error -- a number is no step
+      *mendToy() {
+        yield 42;
+        return { body: { id: 1n } };
+      },
+    },
+    {
+      // @ts-expect-error -- what looks like a step is none: only the store makes them
+      *mendToy() {
+        yield { statement: written, parameters: [] };
+        return { body: { id: 1n } };
+      },
+    },
+    {
+      // @ts-expect-error -- a promise is no step: nobody would wait for it
+      *mendToy() {
+        yield Promise.resolve();
+        return { body: { id: 1n } };
+      },
+    },
+  ];
+  expect(handlers.flatMap((one) => bind(changing, one))).toHaveLength(4);
 });

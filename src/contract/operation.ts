@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
+import type { Change } from "../change.ts";
 import type { Quota } from "../quota.ts";
 import {
   type ErrorDefinition,
@@ -149,8 +150,7 @@ export interface Success<O extends Operation = Operation> {
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
 
-/** The steps of a change, which the store runs as one transaction, and what comes of them. */
-export type Change<T> = Generator<unknown, T, never>;
+export type { Change } from "../change.ts";
 
 /** Runs a change. Resolves when it is on disk; it may run the steps again. */
 export type Write = <T>(change: () => Change<T>) => Promise<T>;

@@ -1,3 +1,4 @@
+import type { ChangeStep } from "../change.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 
 /** What a column can hold. Every integer is a bigint, so that 64-bit values stay exact. */
@@ -21,7 +22,7 @@ export function statement<R extends Row = Row>(sql: string): Statement<R> {
 }
 
 /** One step of a transaction: a statement that the engine runs, giving its rows back. */
-export interface Step {
+export interface Step extends ChangeStep {
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
   /** True if the transaction ends behind it, and nothing that comes of it can undo it. */
@@ -37,14 +38,19 @@ export interface Step {
  */
 export type Transaction<T> = Generator<Step, T, readonly Row[]>;
 
+/** Makes a step: its mark is a type only, and is given here and nowhere else. */
+function step(parts: Omit<Step, keyof ChangeStep>): Step {
+  return parts as Step;
+}
+
 /** Inside a transaction: runs the statement and gives all rows. */
 export function* all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
-  return (yield { statement: text, parameters }) as readonly R[];
+  return (yield step({ statement: text, parameters })) as readonly R[];
 }
 
 /** Inside a transaction: runs the statement and gives its first row, if there is one. */
 export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
-  return (yield { statement: text, parameters })[0] as R | undefined;
+  return (yield step({ statement: text, parameters }))[0] as R | undefined;
 }
 
 /**
@@ -53,23 +59,23 @@ export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlPara
  * sends it together with the commit, and one that is also the first together with those of others.
  */
 export function* lastly<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
-  return (yield { statement: text, parameters, isLast: true })[0] as R | undefined;
+  return (yield step({ statement: text, parameters, isLast: true }))[0] as R | undefined;
 }
 
 /** Inside a transaction: runs the statement with each of the lists of parameters. */
 export function* each(text: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
   const [parameters, ...more] = lists;
-  if (parameters) yield { statement: text, parameters, more };
+  if (parameters) yield step({ statement: text, parameters, more });
 }
 
 /** Part of another transaction: runs one that may have ended with `lastly`, and goes on behind it. */
 export function* within<T>(part: Transaction<T>): Transaction<T> {
-  let step = part.next([]);
-  while (!step.done) {
-    const { statement: text, parameters, more = [] } = step.value;
-    step = part.next(yield { statement: text, parameters, more });
+  let next = part.next([]);
+  while (!next.done) {
+    const { statement: text, parameters, more = [] } = next.value;
+    next = part.next(yield step({ statement: text, parameters, more }));
   }
-  return step.value;
+  return next.value;
 }
 
 /** Gives a transaction the rows of its step. Returns its next one; undefined at its end, after which `value` is there. */

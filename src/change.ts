@@ -1,0 +1,12 @@
+declare const isStep: unique symbol;
+
+/**
+ * One step of a change. Only the store makes steps and knows what is in them, so that nothing else can be yielded
+ * in a change.
+ */
+export interface ChangeStep {
+  readonly [isStep]: true;
+}
+
+/** The steps of a change, which the store runs as one transaction, and what comes of them. */
+export type Change<T> = Generator<ChangeStep, T, never>;
