@@ -1,7 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { MaybePromise } from "../maybe-promise.ts";
 import { movingConformance } from "./moving-conformance.ts";
-import { all, each, first, lastly, type Row, type Storage, StorageUnavailable, statement, within } from "./storage.ts";
+import {
+  afterCommit,
+  all,
+  each,
+  first,
+  lastly,
+  type Row,
+  type Storage,
+  StorageUnavailable,
+  statement,
+  within,
+} from "./storage.ts";
 
 /** An engine, as the suite needs it. */
 export interface StorageEngine {
@@ -245,6 +256,84 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         const unavailable = expect.any(StorageUnavailable);
         expect(failures).toEqual([undefined, reason, unavailable, undefined, reason, unavailable, undefined]);
         expect((await names(storage)).toSorted()).toEqual(["Pet 0", "Pet 3", "Pet 6"]);
+      });
+
+      describe("has what it wants done after its commit done", () => {
+        /** What was done, in order. */
+        let done: string[];
+        beforeEach(() => {
+          done = [];
+        });
+        const note = (what: string) => afterCommit(() => void done.push(what));
+        /** Adds a pet, with a note of it before, and one behind it. */
+        const addNoted = (pet: string, status: string | null = null) =>
+          storage.write(function* () {
+            yield* note(`before ${pet}`);
+            yield* all(addPet, pet, 1, status);
+            yield* note(`behind ${pet}`);
+          });
+
+        test("in order, and before it resolves", async () => {
+          await addNoted("Rex").then(() => done.push("resolved"));
+          expect(done).toEqual(["before Rex", "behind Rex", "resolved"]);
+        });
+
+        test("when another connection can read what it did", async () => {
+          const other = await open();
+          const seen = Promise.withResolvers<readonly string[]>();
+          await storage.write(function* () {
+            yield* all(addPet, "Rex", 1, null);
+            yield* afterCommit(() => void names(other).then(seen.resolve, seen.reject));
+          });
+          expect(await seen.promise).toEqual(["Rex"]);
+        });
+
+        test("also where its only statement is its last, where it is part of another, and where it has no statement", async () => {
+          const noted = (part: typeof addRex) =>
+            function* () {
+              yield* note("Rex");
+              return yield* part();
+            };
+          await storage.write(noted(addRex));
+          await Promise.all([storage.write(noted(addRex)), storage.write(noted(addRex))]);
+          expect(done).toEqual(["Rex", "Rex", "Rex"]);
+          await storage.write(function* () {
+            yield* within(noted(addRex)());
+            yield* all(addPet, "Tom", 1, null);
+          });
+          await storage.write(() => note("nothing"));
+          expect(done).toEqual(["Rex", "Rex", "Rex", "Rex", "nothing"]);
+        });
+
+        test("never if it is rolled back, and once each for those that came at the same moment", async () => {
+          const reason = new Error("I changed my mind");
+          const changeMind = () =>
+            storage.write(function* () {
+              yield* note("a change of mind");
+              yield* all(addPet, "Ida", 1, null);
+              throw reason;
+            });
+          const work = [() => addNoted("Rex"), () => addNoted("Ada", "flying"), changeMind, () => addNoted("Tom")];
+          const failures = await Promise.all(work.map(failureOf));
+          expect(failures).toEqual([undefined, expect.any(StorageUnavailable), reason, undefined]);
+          expect(done.toSorted()).toEqual(["before Rex", "before Tom", "behind Rex", "behind Tom"]);
+        });
+
+        test("once, also if it has to run again because others were in its way", async () => {
+          await storage.write(() => all(addCounter, "acc_counter"));
+          let runs = 0;
+          let counted = 0;
+          const increment = function* () {
+            runs++;
+            const row = yield* first(readCounter, "acc_counter");
+            yield* afterCommit(() => void counted++);
+            yield* all(setCounter, (row?.figure ?? 0n) + 1n, "acc_counter");
+          };
+          const stores = [storage, await open()];
+          await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => store.write(increment))));
+          expect([(await storage.first(readCounter, "acc_counter"))?.figure, counted]).toEqual([41n, 40]);
+          expect(runs).toBeGreaterThanOrEqual(counted);
+        });
       });
 
       test("is kept exactly once, each of many that come together", async () => {

@@ -29,7 +29,7 @@ export class Remembered<K, V> {
     isLasting: (value: V) => boolean = () => true,
   ): MaybePromise<V | R> {
     if (!this.#storage.noticesEveryWrite) return read();
-    this.#storage.catchUp();
+    if (!this.#storage.catchUp()) return read();
     const values = this.#values;
     const known = values.get(key);
     if (known !== undefined) return known;
@@ -45,8 +45,7 @@ export class Remembered<K, V> {
   }
 
   /**
-   * Forgets all values. Part of a transaction that changes rows of which values are made: nobody
-   * reads between its steps and its commit.
+   * Forgets all values. What a transaction that changes rows of which values are made wants done after its commit.
    */
   forgetAll(): void {
     this.#values = new RecentMap(this.#capacity);

@@ -21,7 +21,7 @@ export function statement<R extends Row = Row>(sql: string): Statement<R> {
   return { sql };
 }
 
-/** One step of a transaction: a statement that the engine runs, giving its rows back. */
+/** A step of a transaction: a statement that the engine runs, giving its rows back. */
 export interface Step extends ChangeStep {
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
@@ -31,16 +31,30 @@ export interface Step extends ChangeStep {
   readonly more?: readonly (readonly SqlParameter[])[];
 }
 
+/** A step of a transaction that runs nothing in the store: see `afterCommit`. */
+interface AfterCommit extends ChangeStep {
+  readonly afterCommit: () => void;
+}
+
 /**
  * The body of a transaction. It is a generator, so that one text serves an engine that runs each
  * step at once and one that has to wait for it. It must do nothing but steps and computation: an
- * engine may run it again.
+ * engine may run it again. What else has to happen goes into `afterCommit`.
  */
-export type Transaction<T> = Generator<Step, T, readonly Row[]>;
+export type Transaction<T> = Generator<Step | AfterCommit, T, readonly Row[]>;
 
 /** Makes a step: its mark is a type only, and is given here and nowhere else. */
 function step(parts: Omit<Step, keyof ChangeStep>): Step {
   return parts as Step;
+}
+
+/**
+ * Inside a transaction, before its last step: has something done once its commit is on disk, before whoever waits for
+ * it is told. It is done once, however often the body runs, and never if the transaction is rolled back or its commit
+ * is not known. It must not throw: the transaction would seem to have failed.
+ */
+export function* afterCommit(action: () => void): Transaction<void> {
+  yield { afterCommit: action } as AfterCommit;
 }
 
 /** Inside a transaction: runs the statement and gives all rows. */
@@ -72,21 +86,62 @@ export function* each(text: Statement, lists: readonly (readonly SqlParameter[])
 export function* within<T>(part: Transaction<T>): Transaction<T> {
   let next = part.next([]);
   while (!next.done) {
-    const { statement: text, parameters, more = [] } = next.value;
+    const { value } = next;
+    if ("afterCommit" in value) {
+      next = part.next(yield value);
+      continue;
+    }
+    const { statement: text, parameters, more = [] } = value;
     next = part.next(yield step({ statement: text, parameters, more }));
   }
   return next.value;
 }
 
-/** Gives a transaction the rows of its step. Returns its next one; undefined at its end, after which `value` is there. */
-export function advance<T>(
-  body: Transaction<T>,
-  done: Step | undefined,
-  rows: readonly Row[],
-): IteratorResult<Step, T> {
-  const next = body.next(rows);
-  if (done?.isLast && !next.done) throw new TypeError("A transaction went on behind its last step.");
-  return next;
+/** One run of the body of a transaction, by an engine. */
+export class Run<T> {
+  readonly #body: Transaction<T>;
+  /** What the body wants done after the commit: most want nothing. */
+  #actions: (() => void)[] | undefined;
+  #next: IteratorResult<Step | AfterCommit, T>;
+
+  /** Runs the body up to its first statement. Throws what the body throws. */
+  constructor(body: () => Transaction<T>) {
+    this.#body = body();
+    this.#next = this.#body.next([]);
+    this.#collect();
+  }
+
+  /** The statement that the body waits for; undefined behind its end. */
+  get step(): Step | undefined {
+    return this.#next.done ? undefined : (this.#next.value as Step);
+  }
+
+  /** True if something is to be done after the commit, as far as the body has run. */
+  get hasActions(): boolean {
+    return this.#actions !== undefined;
+  }
+
+  /** Gives the body the rows of its statement. Throws what the body throws. */
+  advance(rows: readonly Row[]): void {
+    const { isLast } = this.step as Step;
+    this.#next = this.#body.next(rows);
+    if (isLast && !this.#next.done) throw new TypeError("A transaction went on behind its last step.");
+    this.#collect();
+  }
+
+  /** Has to be called once the commit is on disk, behind the end of the body: does what it wants done, and gives its value. */
+  finish(): T {
+    if (!this.#next.done) throw new TypeError("A transaction was finished before its end.");
+    if (this.#actions) for (const act of this.#actions) act();
+    return this.#next.value;
+  }
+
+  #collect(): void {
+    while (!this.#next.done && "afterCommit" in this.#next.value) {
+      (this.#actions ??= []).push(this.#next.value.afterCommit);
+      this.#next = this.#body.next([]);
+    }
+  }
 }
 
 /** A table for rows that are to be brought into the store. */
@@ -141,9 +196,10 @@ export interface Storage {
   onForeignWrite(listener: () => void): void;
   /**
    * Calls back now if another process has changed the store: what is remembered of the store is exact
-   * after it, for every request that was read in this turn of the event loop.
+   * after it, for every request that was read in this turn of the event loop. Returns false if it is not: a
+   * commit of this process can be read already, but what was to be done after it is not done yet.
    */
-  catchUp(): void;
+  catchUp(): boolean;
   /**
    * True if this process is, for the next seconds, the one of all processes on the store that does what
    * has to be done once. It has to be asked again and again; when it no longer asks, another one is chosen

@@ -46,7 +46,9 @@ export class DistantStorage implements Storage {
   }
 
   onForeignWrite(): void {}
-  catchUp(): void {}
+  catchUp(): boolean {
+    return this.#storage.catchUp();
+  }
   lead(): MaybePromise<boolean> {
     return this.#storage.lead();
   }

@@ -2,7 +2,7 @@ import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import type { Quota } from "../../quota.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
-import { all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import { afterCommit, all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import {
   type AccountRow,
   accountById,
@@ -60,7 +60,7 @@ export class AccountStore {
   readonly #world: KeyWorld;
   readonly #changed: () => void;
 
-  /** `changed` is called with every change of what a key that exists may do, through this object. */
+  /** `changed` is called after every change of what a key that exists may do, through this object. */
   constructor(storage: Storage, world: KeyWorld, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#world = world;
@@ -127,14 +127,14 @@ export class AccountStore {
   *replace(key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
     const issued = yield* this.issue(key.accountId, key, now);
     yield* all(expire, now + overlap, key.id, now + overlap);
-    this.#changed();
+    yield* afterCommit(this.#changed);
     return { ...issued, replaced: (yield* this.find(key.id)) as ApiKey };
   }
 
   /** Part of a transaction: ends a key for good; again is no error. Gives undefined where there is no such key. */
   *end(keyId: string, now: number): Transaction<ApiKey | undefined> {
     const row = yield* first(revoke, now, keyId);
-    this.#changed();
+    yield* afterCommit(this.#changed);
     return row && toApiKey(row);
   }
 
@@ -155,9 +155,12 @@ export class AccountStore {
   /** Throws `AccountsError` where there is no such account or plan and quota do not go together. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customFigures(plan, quota);
-    const row = await this.#storage.write(() => first(updatePlan, plan, perMinute, perDay, accountId));
+    const changed = this.#changed;
+    const row = await this.#storage.write(function* () {
+      yield* afterCommit(changed);
+      return yield* first(updatePlan, plan, perMinute, perDay, accountId);
+    });
     if (!row) throw new AccountsError(`There is no account ${accountId}.`);
-    this.#changed();
     return toAccount(row);
   }
 

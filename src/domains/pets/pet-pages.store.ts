@@ -38,7 +38,7 @@ export class PetPages {
     );
   }
 
-  /** Part of a transaction that changes an animal or deletes one. */
+  /** What a transaction that changes an animal or deletes one wants done after its commit. */
   forgetAll(): void {
     this.#remembered.forgetAll();
   }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../clock.ts";
 import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import type { Page } from "../../storage/page.ts";
-import { all, first, lastly, type Storage, type Transaction } from "../../storage/storage.ts";
+import { afterCommit, all, first, lastly, type Storage, type Transaction } from "../../storage/storage.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
 import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 import {
@@ -45,6 +45,7 @@ export class PetStore {
   readonly #clock: Clock;
   readonly #mayName: CategoryCheck | undefined;
   readonly #hasOpenOrder: OpenOrderCheck | undefined;
+  readonly #forgetPages = () => this.#pages.forgetAll();
 
   constructor(storage: Storage, { mayName, hasOpenOrder, clock = systemClock }: PetPorts = {}) {
     this.#storage = storage;
@@ -100,7 +101,7 @@ export class PetStore {
       yield* this.#changes.note(id, before.status, status, "updated");
     } else if (!isMoved && name === before.name) return before;
     yield* all(setFields, name, categoryId, status ?? null, id);
-    this.#pages.forgetAll();
+    yield* afterCommit(this.#forgetPages);
     return after;
   }
 
@@ -112,7 +113,7 @@ export class PetStore {
     if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(id))) return "open order";
     yield* all(remove, id);
     yield* this.#changes.forget(id);
-    this.#pages.forgetAll();
+    yield* afterCommit(this.#forgetPages);
     return "deleted";
   }
 
@@ -125,7 +126,7 @@ export class PetStore {
     if (refusal) return refusal;
     yield* all(setStatus, to, id);
     yield* this.#changes.note(id, from, to, cause);
-    this.#pages.forgetAll();
+    yield* afterCommit(this.#forgetPages);
     return "changed";
   }
 
@@ -139,7 +140,7 @@ export class PetStore {
     // It reads through all animals: not where there is none to move.
     if ((yield* this.countIn(from)) === 0n) return;
     yield* all(moveCategory, to, from);
-    this.#pages.forgetAll();
+    yield* afterCommit(this.#forgetPages);
   }
 
   /** The first number, from this one on, that no animal names as its category. */

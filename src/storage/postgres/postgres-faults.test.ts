@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import {
+  afterCommit,
   all,
   CommitUnknown,
   first,
@@ -13,6 +14,7 @@ import {
   type Storage,
   StorageUnavailable,
   statement,
+  type Transaction,
 } from "../storage.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
@@ -281,9 +283,15 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       const server = await startServer();
       const proxy = await DatabaseProxy.start(server.port);
       const storage = await open(server.url().replace(String(server.port), String(proxy.port)));
-      const single = (name: string) => () => storage.write(() => lastly(addPet, name, 1));
-      const larger = () => storage.write(() => all(addPet, "Rex", 1));
-      const work =
+      let done = 0;
+      const noted = <T>(part: () => Transaction<T>) =>
+        storage.write(function* () {
+          yield* afterCommit(() => void done++);
+          return yield* part();
+        });
+      const single = (name: string) => () => noted(() => lastly(addPet, name, 1));
+      const larger = () => noted(() => all(addPet, "Rex", 1));
+      const work: readonly (() => Promise<unknown>)[] =
         what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
       for (let round = 0; round < 2; round++) await Promise.all(work.map((act) => act())); // statements are prepared
       // An INSERT of one statement is committed behind its own answer, a group and a larger transaction by COMMIT.
@@ -292,6 +300,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
       expect(reasons).toEqual(work.map(() => expect.any(StorageUnavailable)));
       expect(await storage.all(allPets)).toHaveLength(3 * work.length);
+      expect(done).toBe(2 * work.length); // not after the commits whose answers were lost
       proxy.stop();
     },
   );

@@ -1,6 +1,7 @@
 import {
   all,
   type Row,
+  Run,
   type SqlParameter,
   type Stage,
   type StagedTable,
@@ -122,10 +123,10 @@ export class PostgresStorage implements Storage {
 
   async write<T>(body: () => Transaction<T>): Promise<T> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
-    const steps = body();
-    const first = steps.next([]);
-    if (first.done) return first.value;
-    if (first.value.isLast) return this.#groups.add(steps, first.value);
+    const run = new Run(body);
+    const { step } = run;
+    if (!step) return run.finish();
+    if (step.isLast) return this.#groups.add(run, step);
     try {
       return await this.#transactions.run(body);
     } catch (error) {
@@ -137,7 +138,9 @@ export class PostgresStorage implements Storage {
     this.#listeners.push(listener);
   }
 
-  catchUp(): void {}
+  catchUp(): boolean {
+    return true;
+  }
 
   lead(): Promise<boolean> {
     return this.#lease.lead();

@@ -1,7 +1,7 @@
 import {
-  advance,
   CommitUnknown,
   type Row,
+  Run,
   type Statement,
   type Step,
   type StorageObserver,
@@ -118,25 +118,24 @@ export class Transactions {
 
   async #runOn<T>(connection: Connection, body: () => Transaction<T>): Promise<T> {
     const started = performance.now();
-    const steps = body();
-    let next = steps.next([]);
-    if (next.done) return next.value;
+    const run = new Run(body);
+    if (!run.step) return run.finish();
     let hasCommitted = false;
     const begun = connection.run(begin);
     begun.catch(() => {}); // what follows fails as well
     try {
-      while (!next.done) {
-        const step: Step = next.value;
+      for (let step: Step | undefined = run.step; step; step = run.step) {
         const rows = sendStep(connection, step);
         if (step.isLast) {
           await commitBehind(connection, rows);
           hasCommitted = true;
         }
-        next = advance(steps, step, await rows);
+        run.advance(await rows);
       }
       if (!hasCommitted) await commitBehind(connection, begun);
+      hasCommitted = true;
       this.#committed((performance.now() - started) / 1000, 1);
-      return next.value;
+      return run.finish();
     } catch (error) {
       if (!hasCommitted && !(error instanceof CommitUnknown)) {
         await connection.run(rollback).catch(() => connection.close());

@@ -1,12 +1,11 @@
 import {
-  advance,
   CommitUnknown,
   type Row,
+  type Run,
   type Statement,
   type Step,
   type StorageObserver,
   StorageUnavailable,
-  type Transaction,
 } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isConflict, isReported } from "./errors.ts";
@@ -22,7 +21,7 @@ const commit: Statement = { sql: "COMMIT" };
 
 /** A transaction of one statement, which has not been sent yet. */
 interface Waiting {
-  readonly body: Transaction<unknown>;
+  readonly run: Run<unknown>;
   readonly step: Step;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -49,10 +48,10 @@ export class WriteGroups {
     this.#options = options;
   }
 
-  /** `step` is the first and last one of `body`. */
-  add<T>(body: Transaction<T>, step: Step): Promise<T> {
+  /** `step` is the one that `run` waits for, its first and last. */
+  add<T>(run: Run<T>, step: Step): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ body, step, resolve: resolve as Waiting["resolve"], reject });
+      this.#waiting.push({ run, step, resolve: resolve as Waiting["resolve"], reject });
       this.#running ??= this.#run();
     });
   }
@@ -137,9 +136,10 @@ export class WriteGroups {
   }
 }
 
-function succeed({ body, step, resolve, reject }: Waiting, rows: Row[]): void {
+function succeed({ run, resolve, reject }: Waiting, rows: Row[]): void {
   try {
-    resolve(advance(body, step, rows).value);
+    run.advance(rows);
+    resolve(run.finish());
   } catch (error) {
     reject(error);
   }

@@ -1,4 +1,4 @@
-import { advance, type Statement, type StorageObserver, type Transaction } from "../storage.ts";
+import { Run, type Statement, type StorageObserver, type Transaction } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteCode } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
@@ -23,8 +23,13 @@ interface Waiting {
   readonly since: number;
 }
 
-/** Tells one member of a group how its transaction ended. */
-type Verdict = () => void;
+/** How the transaction of one member of a group ended. */
+interface Verdict {
+  /** Tells the member, once that is on disk. */
+  readonly tell: () => void;
+  /** True if something is to be done before. */
+  readonly hasActions: boolean;
+}
 
 /** What the queue needs of its store. */
 export interface GroupCommitOptions {
@@ -52,6 +57,7 @@ export class GroupCommit {
   #scheduled = false;
   /** The group that is committed, but perhaps not yet on disk. */
   #syncing: readonly Waiting[] = [];
+  #hasActions = false;
   #idle: (() => void)[] = [];
 
   constructor(options: GroupCommitOptions) {
@@ -69,6 +75,11 @@ export class GroupCommit {
   /** Resolves when nothing waits any more. */
   async drained(): Promise<void> {
     if (!this.#isIdle) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** True while a commit can be read after which something is to be done that is not done yet. */
+  get hasActions(): boolean {
+    return this.#hasActions;
   }
 
   get #isIdle(): boolean {
@@ -104,13 +115,15 @@ export class GroupCommit {
       return this.#leave(members);
     }
     this.#syncing = members;
+    this.#hasActions = verdicts.some(({ hasActions }) => hasActions);
     this.#leave(members);
     const synced = (error: unknown): void => {
       this.#syncing = [];
       if (error) refuse(members, reportUnsynced(error as Error));
       else {
         committed((performance.now() - started) / 1000, members.length);
-        for (const tell of verdicts) tell();
+        for (const { tell } of verdicts) tell();
+        this.#hasActions = false;
       }
       this.#next();
     };
@@ -146,23 +159,28 @@ export class GroupCommit {
         connection.run(undo);
         connection.run(release);
         const reported = report(error);
-        return () => waiting.reject(reported);
+        return { tell: () => waiting.reject(reported), hasActions: false };
       }
     });
   }
 
-  #runMember({ body, resolve }: Waiting): Verdict {
+  #runMember({ body, resolve, reject }: Waiting): Verdict {
     const { connection } = this.#options;
-    const steps = body();
-    let step = steps.next([]);
-    while (!step.done) {
-      const { statement, parameters, more = [] } = step.value;
+    const run = new Run(body);
+    for (let step = run.step; step; step = run.step) {
+      const { statement, parameters, more = [] } = step;
       const rows = connection.all(statement, parameters);
       for (const others of more) connection.all(statement, others);
-      step = advance(steps, step.value, rows);
+      run.advance(rows);
     }
-    const { value } = step;
-    return () => resolve(value);
+    const tell = () => {
+      try {
+        resolve(run.finish());
+      } catch (error) {
+        reject(error); // the others are told all the same
+      }
+    };
+    return { tell, hasActions: run.hasActions };
   }
 
   /** Takes a group out of the queue, and goes on with those that came after it. */

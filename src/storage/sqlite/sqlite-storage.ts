@@ -138,9 +138,10 @@ export class SqliteStorage implements Storage {
     this.#listeners.push(listener);
   }
 
-  catchUp(): void {
+  catchUp(): boolean {
     try {
       this.#beginRead();
+      return !this.#writes.hasActions;
     } catch (error) {
       throw this.#report(error);
     }

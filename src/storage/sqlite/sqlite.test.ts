@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storageConformance } from "../conformance.ts";
-import { all, type Row, StorageUnavailable, statement } from "../storage.ts";
+import { afterCommit, all, type Row, StorageUnavailable, statement } from "../storage.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 import { WalFile } from "./wal-file.ts";
 
@@ -92,6 +92,43 @@ describe("SqliteStorage", () => {
     sync.mockRestore();
     syncs[1]?.();
     await late;
+  });
+
+  test("does what is to be done after a commit when it is synced, and says meanwhile that memory is not exact", async () => {
+    const syncs: (() => void)[] = [];
+    const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
+    let done = 0;
+    const note = (name: string) =>
+      storage.write(function* () {
+        yield* all(addPet, name);
+        yield* afterCommit(() => void done++);
+      });
+    const writes = [note("Rex"), note("Tom")];
+    expect(storage.catchUp()).toBe(true);
+    await until(() => syncs.length === 1);
+    expect([count(), done, storage.catchUp()]).toEqual([2, 0, false]);
+    syncs[0]?.();
+    expect([done, storage.catchUp()]).toEqual([2, true]);
+    await Promise.all(writes);
+    const late = [add("Kim"), add("Ada")];
+    await until(() => syncs.length === 2);
+    expect([count(), storage.catchUp()]).toEqual([4, true]); // nothing is to be done after these
+    sync.mockRestore();
+    syncs[1]?.();
+    await Promise.all(late);
+  });
+
+  test("does nothing of what was to be done after a commit whose sync fails", async () => {
+    const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => done(new Error("EIO")));
+    let done = 0;
+    const write = () =>
+      storage.write(function* () {
+        yield* all(addPet, "Rex");
+        yield* afterCommit(() => void done++);
+      });
+    const outcomes = await Promise.allSettled([write(), write()]);
+    sync.mockRestore();
+    expect([outcomes.map(({ status }) => status), done]).toEqual([["rejected", "rejected"], 0]);
   });
 
   test("does the same for a lone write, whose sync it makes at once", async () => {

@@ -1,6 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import type { Row, SqlParameter, Stage, Statement, Storage, Transaction } from "../../../src/storage/storage.ts";
+import {
+  type Row,
+  Run,
+  type SqlParameter,
+  type Stage,
+  type Statement,
+  type Storage,
+  type Transaction,
+} from "../../../src/storage/storage.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
 const DELAY = 50;
@@ -40,20 +48,21 @@ export class EarlyStorage implements Storage {
 
   /** Runs the statements of a transaction, and calls back before each but the first. */
   protected run<T>(body: () => Transaction<T>, between = () => {}): T {
-    const steps = body();
-    let step = steps.next([]);
-    while (!step.done) {
-      const { statement, parameters, more = [] } = step.value;
+    const run = new Run(body);
+    for (let step = run.step; step; step = run.step) {
+      const { statement, parameters, more = [] } = step;
       const rows = this.all(statement, ...parameters);
       for (const others of more) this.all(statement, ...others);
-      step = steps.next(rows);
-      if (!step.done) between();
+      run.advance(rows);
+      if (run.step) between();
     }
-    return step.value;
+    return run.finish();
   }
 
   onForeignWrite(): void {}
-  catchUp(): void {}
+  catchUp(): boolean {
+    return true;
+  }
   lead(): boolean {
     return true;
   }
