@@ -112,7 +112,8 @@ interface Migration extends Omit<MoveOptions, "pristine" | "onProgress"> {
 
 /**
  * Moves the embedded store in a folder, or in the file of this path, to a database. Nobody else can use
- * either meanwhile. Rejects with `StorageUnusable` or `StorageUnavailable`; nothing was moved then.
+ * either meanwhile. From then on the embedded store is refused. Rejects with `StorageUnusable` or
+ * `StorageUnavailable`; nothing was moved then, unless the reason says so.
  */
 export async function migrateStore(
   from: string,
@@ -126,7 +127,13 @@ export async function migrateStore(
     const pristine = WholeSqlite.pristine();
     try {
       const of = source.count();
-      return await moveStore(source, target, { pristine, stop, onProgress: (state) => onProgress({ ...state, of }) });
+      const result = await moveStore(source, target, {
+        pristine,
+        stop,
+        onProgress: (state) => onProgress({ ...state, of }),
+      });
+      source.markMoved(to.shown);
+      return result;
     } finally {
       pristine.close();
       target.close();

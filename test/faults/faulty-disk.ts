@@ -16,6 +16,12 @@ export function onSmallDisk(dataDir: string, bytes: number, command: readonly st
   return [...limitedDisk, mount, dataDir, ...command];
 }
 
+/** A command that runs another one that finds a folder mounted read-only. */
+export function readOnly(folder: string, command: readonly string[]): string[] {
+  const mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';
+  return [...limitedDisk, mount, folder, ...command];
+}
+
 /** System calls of a running process that fail, until it is ended. */
 export class Injection implements AsyncDisposable {
   readonly #tracer: Bun.Subprocess<"ignore", "ignore", "pipe">;

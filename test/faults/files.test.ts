@@ -3,18 +3,23 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   copyFileSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { dirname, join } from "node:path";
 import { migrations } from "../../src/storage/migrations.ts";
-import { serveCommand } from "../harness/program.ts";
+import { newDataDir, serveCommand } from "../harness/program.ts";
+import { canMount, readOnly } from "./faulty-disk.ts";
 import { lastAnswers, StoreUnderFault, unavailable } from "./store-under-fault.ts";
 
 /** An account without rights of its own, which permissions stop. */
@@ -138,13 +143,86 @@ describe("at the start,", () => {
     expect(await store.lastWords()).toBe(`The store at ${store.file} cannot be opened: ${reason}.\n`);
   });
 
-  test.skipIf(!canBeNobody)("a file that may not be written is refused with a reason", async () => {
+  test.each([
+    ["is empty", ({ file }: StoreUnderFault) => writeFileSync(file, ""), "is empty. No release leaves its store so"],
+    [
+      "is missing beside its log",
+      ({ file }: StoreUnderFault) => renameSync(file, `${file}-wal`),
+      "is missing, but its log",
+    ],
+  ])("a store that %s is refused, and no new one begins in its place", async (_, happen, reason) => {
     const store = await StoreUnderFault.prepare();
-    chmodSync(store.dataDir, 0o777);
+    happen(store);
+    await store.serve();
+    expect(await store.lastWords()).toStartWith(`${store.file} ${reason}`);
+    expect(readdirSync(store.dataDir).some((name) => statSync(join(store.dataDir, name)).size > 0)).toBe(
+      reason.startsWith("is missing"),
+    );
+  });
+
+  test.skipIf(!canMount)("a folder on a file system that is mounted read-only is refused with a reason", async () => {
+    const store = await StoreUnderFault.prepare();
+    await store.serve(readOnly(store.dataDir, serveCommand));
+    expect(await store.lastWords()).toBe(
+      `The store at ${store.file} cannot be opened: ${store.dataDir} is on a file system that is mounted read-only. ` +
+        "Mount it for writing, or use another data folder.\n",
+    );
+  });
+
+  const notOurs: [string, (store: StoreUnderFault) => string, (store: StoreUnderFault) => string][] = [
+    [
+      "a folder",
+      ({ dataDir }) => (chmodSync(dataDir, 0o755), dataDir),
+      ({ dataDir }) => `chown -R ${NOBODY} ${dataDir}`,
+    ],
+    [
+      "a folder that may not even be looked into",
+      ({ dataDir }) => (chmodSync(dataDir, 0o700), dataDir),
+      ({ dataDir }) => `chown -R ${NOBODY} ${dataDir}`,
+    ],
+    [
+      "a folder that is missing in one",
+      ({ dataDir }) => (rmSync(dataDir, { recursive: true }), chmodSync(dirname(dataDir), 0o755), dirname(dataDir)),
+      ({ dataDir }) => `mkdir -p ${dataDir} && chown ${NOBODY} ${dataDir}`,
+    ],
+    [
+      "a file",
+      ({ dataDir, file }) => (chmodSync(dataDir, 0o777), chmodSync(file, 0o644), file),
+      ({ dataDir }) => `chown -R ${NOBODY} ${dataDir}`,
+    ],
+    [
+      "the log",
+      ({ dataDir, file }) => {
+        chmodSync(dataDir, 0o777);
+        chmodSync(file, 0o666);
+        writeFileSync(`${file}-wal`, "");
+        return `${file}-wal`;
+      },
+      ({ dataDir }) => `chown -R ${NOBODY} ${dataDir}`,
+    ],
+  ];
+  test.skipIf(!canBeNobody || !isRoot).each(notOurs)(
+    "%s of another user is refused with a reason",
+    async (_, happen, repair) => {
+      const store = await StoreUnderFault.prepare(join(newDataDir(), "data"));
+      chmodSync(dirname(store.dataDir), 0o755);
+      const path = happen(store);
+      await store.serve(asNobody);
+      expect(await store.lastWords()).toBe(
+        `The store at ${store.file} cannot be opened: ${path} belongs to user 0, and the service runs as user ${NOBODY}, ` +
+          `who may not write there. Run as root: ${repair(store)}. Or use another data folder.\n`,
+      );
+    },
+  );
+
+  test.skipIf(!canBeNobody)("a file that its owner may not write is refused with a reason", async () => {
+    const store = await StoreUnderFault.prepare();
+    if (isRoot) for (const path of [store.dataDir, store.file]) chownSync(path, NOBODY, NOBODY);
     chmodSync(store.file, 0o444);
     await store.serve(unprivileged);
     expect(await store.lastWords()).toBe(
-      `The store at ${store.file} cannot be opened: attempt to write a readonly database.\n`,
+      `The store at ${store.file} cannot be opened: ${store.file} has the permissions 0444, by which its owner may not ` +
+        `write there. Run: chmod u+rwX ${store.file}\n`,
     );
   });
 

@@ -31,8 +31,7 @@ export class StoreUnderFault implements AsyncDisposable {
   }
 
   /** A store that nobody serves yet. */
-  static async prepare(): Promise<StoreUnderFault> {
-    const dataDir = newDataDir();
+  static async prepare(dataDir = newDataDir()): Promise<StoreUnderFault> {
     return new StoreUnderFault(dataDir, await newKey(dataDir, { perMinute: 1_000_000, perDay: 1_000_000 }));
   }
 

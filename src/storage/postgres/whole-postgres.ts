@@ -1,3 +1,4 @@
+import type { Migration } from "../migrations/migration.ts";
 import type { TargetStore } from "../moving/move-store.ts";
 import { asText } from "../moving/tally.ts";
 import type { Table } from "../moving/whole-store.ts";
@@ -40,12 +41,12 @@ export class WholePostgres implements TargetStore {
   readonly #inserts = new Map<Table, Statement>();
 
   /** Makes the schema if there is none, and begins the transaction. Throws `StorageUnavailable` or `StorageUnusable`. */
-  static async open(address: PostgresAddress): Promise<WholePostgres> {
+  static async open(address: PostgresAddress, migrations?: readonly Migration[]): Promise<WholePostgres> {
     const { shown } = address;
     let connection: Connection | undefined;
     try {
       connection = await Connection.open({ address, deadline: DEADLINE, idle: DEADLINE });
-      await prepareSchema(connection, { shown, create: true });
+      await prepareSchema(connection, { shown, create: true, ...(migrations ? { migrations } : {}) });
       await connection.run(begin);
       const columns = (await connection.run(readColumns)) as unknown as ColumnRow[];
       const store = new WholePostgres(shown, connection, columns);

@@ -1,10 +1,11 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage.ts";
-import { makeFolder } from "./disk.ts";
+import { accessFault } from "./access.ts";
+import { createStore, emptyStore, requireContents } from "./creation.ts";
+import { requireNotMoved } from "./moved-mark.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
@@ -24,16 +25,36 @@ export function openDatabase(
   busyTimeout: number,
   migrations: readonly Migration[] = allMigrations,
 ): Database {
-  return open(file, { busyTimeout, create: true }, prepareForWork(file, migrations));
+  return open(file, { busyTimeout, create: () => contentsOfNew(migrations) }, prepareForWork(file, migrations));
+}
+
+/** A store that nothing was done with yet, in memory. */
+export function newDatabase(migrations: readonly Migration[] = allMigrations): Database {
+  const database = new Database(":memory:", { strict: true, safeIntegers: true });
+  migrate(database, ":memory:", migrations);
+  return database;
+}
+
+function contentsOfNew(migrations: readonly Migration[]): Uint8Array {
+  const database = newDatabase(migrations);
+  try {
+    const contents = database.serialize();
+    // "File format version numbers" of SQLite's database header: with a write-ahead log from the first opening on, so
+    // that processes which open it at once need not wait for the one that would say so.
+    contents.set([2, 2], 18);
+    return contents;
+  } finally {
+    database.close();
+  }
 }
 
 /**
  * The same with a store that exists and that nobody else has open, nor can open until it is closed.
  * Throws `StorageUnusable`.
  */
-export function openAlone(file: string): Database {
+export function openAlone(file: string, migrations: readonly Migration[] = allMigrations): Database {
   requireStore(file);
-  return open(file, { busyTimeout: 0, isAlone: true }, prepareForWork(file, allMigrations));
+  return open(file, { busyTimeout: 0, isAlone: true }, prepareForWork(file, migrations));
 }
 
 function prepareForWork(file: string, migrations: readonly Migration[]) {
@@ -61,26 +82,32 @@ function requireStore(file: string): void {
 interface FileOptions {
   /** Milliseconds. */
   readonly busyTimeout: number;
-  readonly create?: boolean;
+  /** Gives the bytes of a new store, for where there is none. */
+  readonly create?: () => Uint8Array;
   readonly isAlone?: boolean;
 }
 
 function open(file: string, options: FileOptions, prepare: (database: Database) => void): Database {
-  const { busyTimeout, create = false, isAlone = false } = options;
+  const { busyTimeout, create, isAlone = false } = options;
   let database: Database | undefined;
   try {
-    if (create) makeFolder(dirname(file));
-    database = new Database(file, { create, readwrite: true, strict: true, safeIntegers: true });
+    requireNotMoved(file);
+    if (create) createStore(file, create);
+    requireContents(file);
+    database = new Database(file, { create: false, readwrite: true, strict: true, safeIntegers: true });
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first: any other statement can meet a lock
     if (isAlone) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the file is touched, else it takes no lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
+    requireNotMoved(file); // once more: from here on, no other process can have it alone, to move it
     prepare(database);
     return database;
   } catch (error) {
     database?.close();
     if (error instanceof StorageUnusable) throw error;
-    throw new StorageUnusable(`The store at ${file} cannot be opened: ${(error as Error).message}.`, { cause: error });
+    const isBusy = sqliteCode(error).startsWith("SQLITE_BUSY");
+    const reason = `The store at ${file} cannot be opened: ${(error as Error).message}.`;
+    throw new StorageUnusable((isBusy ? undefined : accessFault(file)) ?? reason, { cause: error });
   }
 }
 
@@ -109,9 +136,8 @@ function requireRecentSqlite(database: Database): void {
 }
 
 function requireOwnFile(database: Database, file: string): void {
-  // In this order: another process that makes the store commits its tables together with the mark.
-  const isEmpty = readNumber(database, "SELECT count(*) FROM sqlite_schema") === 0;
-  if (!isEmpty && readNumber(database, "PRAGMA application_id") !== APPLICATION_ID) {
+  if (readNumber(database, "SELECT count(*) FROM sqlite_schema") === 0) throw emptyStore(file);
+  if (readNumber(database, "PRAGMA application_id") !== APPLICATION_ID) {
     throw new StorageUnusable(`${file} is a database of another program.`);
   }
 }

@@ -1,12 +1,23 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations } from "../migrations.ts";
-import { all, type Row, StorageUnusable, silentObserver, statement } from "../storage.ts";
+import { StorageUnusable, silentObserver, statement } from "../storage.ts";
+import { createStore } from "./creation.ts";
 import { openDatabase } from "./database.ts";
+import { markMoved, markOf } from "./moved-mark.ts";
 import { openWhenFree } from "./opening.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
@@ -224,6 +235,35 @@ describe("a store is refused with a reason", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
+  test.each([
+    ["that is empty", ""],
+    ["that is a database without tables", new Database(":memory:").serialize()],
+  ])("%s, which stays as it is", (_, contents) => {
+    mkdirSync(join(file, ".."));
+    writeFileSync(file, contents);
+    expect(refusal()).toStartWith(`${file} is empty. No release leaves its store so`);
+    expect(readFileSync(file).length).toBe(contents.length);
+    expect(existsSync(`${file}-wal`)).toBe(false);
+  });
+
+  test("that is missing beside its log, which stays as it is", () => {
+    mkdirSync(join(file, ".."));
+    writeFileSync(`${file}-wal`, "acknowledged");
+    expect(refusal()).toStartWith(`${file} is missing, but its log ${file}-wal is there`);
+    expect(readFileSync(`${file}-wal`, "utf8")).toBe("acknowledged");
+  });
+
+  test("that was moved away, also where it was deleted since", () => {
+    openOnce();
+    markMoved(file, "postgres://petstore@db.test:5432/petstore");
+    const reason = `The store at ${file} was moved to postgres://petstore@db.test:5432/petstore on 20`;
+    expect(refusal()).toStartWith(reason);
+    rmSync(file);
+    expect(refusal()).toStartWith(reason);
+    rmSync(markOf(file));
+    openOnce();
+  });
+
   test("whose place is a folder", () => {
     mkdirSync(file, { recursive: true });
     expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
@@ -255,15 +295,25 @@ test("only the owner may look into a folder that is made for the store", async (
   expect((await Bun.file(join(file, "..")).stat()).mode & 0o777).toBe(0o700);
 });
 
-interface NameRow extends Row {
-  name: string;
-}
+describe("a store that is made", () => {
+  test("is there whole or not at all, whatever happens meanwhile", () => {
+    const failing = () => {
+      expect(existsSync(file)).toBe(false);
+      throw new Error("the end");
+    };
+    expect(() => createStore(file, failing)).toThrow("the end");
+    expect(readdirSync(join(file, ".."))).toEqual([]);
+    openOnce([make]);
+    expect(log()).toEqual(["make"]);
+  });
 
-test("an empty file becomes a store", async () => {
-  mkdirSync(join(file, ".."));
-  writeFileSync(file, "");
-  const storage = new SqliteStorage(file);
-  await storage.write(() => all(statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)"), "Rex"));
-  expect(storage.all(statement<NameRow>("SELECT name FROM pets"))).toEqual([{ name: "Rex" }]);
-  await storage.close();
+  test("leaves one that another process was quicker to make", () => {
+    const contents = () => {
+      openOnce([make, note("quicker")]);
+      return new Uint8Array(10);
+    };
+    createStore(file, contents);
+    expect(log()).toEqual(["make", "quicker"]);
+    expect(readdirSync(join(file, ".."))).toEqual(["petstore.db"]);
+  });
 });

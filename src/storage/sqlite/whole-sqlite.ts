@@ -1,8 +1,10 @@
 import type { Database } from "bun:sqlite";
+import type { Migration } from "../migrations/migration.ts";
 import type { Table, WholeStore } from "../moving/whole-store.ts";
 import { type Row, StorageUnusable } from "../storage.ts";
 import { Connection } from "./connection.ts";
-import { openAlone, openDatabase, sqliteCode } from "./database.ts";
+import { newDatabase, openAlone, sqliteCode } from "./database.ts";
+import { markMoved, markOf } from "./moved-mark.ts";
 
 /** Rows given at a time. */
 const BATCH = 2_000;
@@ -30,9 +32,9 @@ export class WholeSqlite implements WholeStore {
   readonly #connection: Connection;
 
   /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it open. */
-  static open(file: string): WholeSqlite {
+  static open(file: string, migrations?: readonly Migration[]): WholeSqlite {
     try {
-      return new WholeSqlite(file, openAlone(file));
+      return new WholeSqlite(file, openAlone(file, migrations));
     } catch (error) {
       if (!sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw error;
       throw new StorageUnusable(
@@ -43,8 +45,8 @@ export class WholeSqlite implements WholeStore {
   }
 
   /** A store that nothing was done with yet, in memory. */
-  static pristine(): WholeSqlite {
-    return new WholeSqlite("memory", openDatabase(":memory:", 0));
+  static pristine(migrations?: readonly Migration[]): WholeSqlite {
+    return new WholeSqlite("memory", newDatabase(migrations));
   }
 
   private constructor(shown: string, database: Database) {
@@ -81,6 +83,19 @@ export class WholeSqlite implements WholeStore {
     const given = this.#connection.first(lastGiven, [name]) as IdRow | undefined;
     const largest = this.#connection.first({ sql: `SELECT max(id) AS id FROM ${name}` }, []) as IdRow | undefined;
     return [given?.id, largest?.id].reduce<bigint>((last, id) => (typeof id === "bigint" && id > last ? id : last), 0n);
+  }
+
+  /** Keeps it from being opened again, by anybody: it was moved to a place. Throws `StorageUnusable` where that cannot be noted. */
+  markMoved(to: string): void {
+    try {
+      markMoved(this.shown, to);
+    } catch (error) {
+      throw new StorageUnusable(
+        `All was moved to ${to}, but ${markOf(this.shown)} cannot be written: ${(error as Error).message}. Do not start ` +
+          "the old store again. Run the same command once more when it can be written: without it, nothing refuses that.",
+        { cause: error },
+      );
+    }
   }
 
   close(): void {

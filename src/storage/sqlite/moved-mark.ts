@@ -1,0 +1,33 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { StorageUnusable } from "../storage.ts";
+import { sync } from "./disk.ts";
+
+/** Where it is said that a store was moved away, and where to. Deleting it undoes that. */
+export function markOf(file: string): string {
+  return `${file}.moved`;
+}
+
+/** Notes that the store in `file` was moved to a place, which must not have a password in it. Throws errors of the file system. */
+export function markMoved(file: string, to: string): void {
+  const mark = markOf(file);
+  const unfinished = `${mark}.unfinished`;
+  writeFileSync(unfinished, `${to} on ${new Date().toISOString()}\n`);
+  sync(unfinished);
+  renameSync(unfinished, mark);
+  sync(dirname(mark));
+}
+
+/** Throws `StorageUnusable` where the store in `file` was moved away. */
+export function requireNotMoved(file: string): void {
+  let moved: string;
+  try {
+    moved = readFileSync(markOf(file), "utf8").trim();
+  } catch {
+    return; // where the folder cannot be read, the store cannot either
+  }
+  throw new StorageUnusable(
+    `The store at ${file} was moved to ${moved}. Set PETSTORE_DATABASE_URL to that database. What was written there ` +
+      `since then is not in this folder; to use it all the same, delete ${markOf(file)}.`,
+  );
+}
