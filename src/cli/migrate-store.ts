@@ -10,8 +10,8 @@ export const migrateStore: Command = {
   summary: "Move the whole store from a data folder to PostgreSQL.",
   example: "migrate-store --from ./data --to postgres://petstore@db.internal:5432/petstore",
   description:
-    "Stop the service first. All is moved at once or nothing, read back and compared. The old store stays as it is;\n" +
-    "set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings say from where and to where.",
+    "Stop the service first. All is moved at once or nothing, read back and compared. The old store stays as it is, but\n" +
+    "is refused from then on; set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings say from where and to where.",
   options: {
     from: { meaning: "The data folder, or the file of the store in it.", value: "FOLDER" },
     to: { meaning: "An empty database: postgres://USER@HOST:PORT/DATABASE.", value: "ADDRESS" },

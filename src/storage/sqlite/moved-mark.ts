@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../storage.ts";
 import { sync } from "./disk.ts";
@@ -20,12 +20,8 @@ export function markMoved(file: string, to: string): void {
 
 /** Throws `StorageUnusable` where the store in `file` was moved away. */
 export function requireNotMoved(file: string): void {
-  let moved: string;
-  try {
-    moved = readFileSync(markOf(file), "utf8").trim();
-  } catch {
-    return; // where the folder cannot be read, the store cannot either
-  }
+  if (!existsSync(markOf(file))) return;
+  const moved = readFileSync(markOf(file), "utf8").trim();
   throw new StorageUnusable(
     `The store at ${file} was moved to ${moved}. Set PETSTORE_DATABASE_URL to that database. What was written there ` +
       `since then is not in this folder; to use it all the same, delete ${markOf(file)}.`,
