@@ -42,6 +42,11 @@ const more = `
   DELETE FROM pets WHERE id = 9007199254740999;
 `;
 
+/** A table that a later release may add. */
+const toys = (integer: string, end: string) =>
+  `CREATE TABLE toys (id ${integer} PRIMARY KEY, pet_id ${integer} NOT NULL, name TEXT NOT NULL,
+     kind TEXT NOT NULL CHECK (kind IN ('ball', 'rope'))) ${end};`;
+
 describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
   let server: PostgresServer;
   let dataDir: string;
@@ -191,9 +196,6 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
   });
 
   test("moves a table that a later release adds, and that nobody has filled by hand", async () => {
-    const toys = (integer: string, end: string) =>
-      `CREATE TABLE toys (id ${integer} PRIMARY KEY, pet_id ${integer} NOT NULL, name TEXT NOT NULL,
-         kind TEXT NOT NULL CHECK (kind IN ('ball', 'rope'))) ${end};`;
     const later = [...migrations, { name: "toys", sqlite: toys("INTEGER", "STRICT"), postgres: toys("BIGINT", "") }];
     const database = await server.newDatabase();
     const file = join(copy(), "petstore.db");

@@ -1,17 +1,51 @@
 // A page costs the same however many rows its table has, wherever they lie, and whatever the server knows of them. On
 // PostgreSQL a plan decides that, so the server is asked how many of its blocks each read of the stores touches.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "typebox";
+import { systemClock } from "../src/clock.ts";
+import { readConfig } from "../src/config.ts";
+import {
+  type BoundOperation,
+  bind,
+  type Caller,
+  defineOperation,
+  type Handlers,
+  scopes,
+} from "../src/contract/operation.ts";
+import { pageParameters } from "../src/contract/paging.ts";
+import { Int64 } from "../src/contract/schemas.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { KeyAuthenticator } from "../src/domains/accounts/authenticator.ts";
+import { keyWorldOf } from "../src/domains/accounts/key-world.store.ts";
 import { UsageStore } from "../src/domains/accounts/usage.store.ts";
+import { UsageCounter } from "../src/domains/accounts/usage-counter.ts";
 import { CategoryStore } from "../src/domains/categories/categories.store.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
+import { type Domain, domains } from "../src/domains.ts";
+import type { Limiter } from "../src/http/ports.ts";
+import { LimitStore } from "../src/limits/limits.store.ts";
+import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
 import { RetryStore } from "../src/retries/retries.store.ts";
+import type { Migration } from "../src/storage/migrations/migration.ts";
+import { migrations } from "../src/storage/migrations.ts";
+import { pageOf } from "../src/storage/page.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
 import { Connection } from "../src/storage/postgres/connection.ts";
 import { openPostgres } from "../src/storage/postgres/opening.ts";
-import type { SqlParameter, Statement, Storage } from "../src/storage/storage.ts";
+import {
+  statement as newStatement,
+  type Row,
+  type SqlParameter,
+  type Statement,
+  type Storage,
+} from "../src/storage/storage.ts";
+import { fillingOfEmptyTables } from "./harness/fill-tables.ts";
+import { walkPages } from "./harness/pages.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { readsIn } from "./harness/written-reads.ts";
 
 /** Rows of the larger tables. Each is some hundred blocks. */
 const ROWS = 60_000;
@@ -49,117 +83,244 @@ const rows = `
     SELECT 'key ' || i, 'account ' || i / 60, '', 'digest ' || i, '', 'read', i FROM generate_series(0, ${ROWS} - 1) AS i;
 `;
 
+/** A table and a list that a later release may add. */
+const toys: Migration = {
+  name: "toys",
+  sqlite: "CREATE TABLE toys (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;",
+  postgres: "CREATE TABLE toys (id BIGINT PRIMARY KEY, name TEXT NOT NULL);",
+};
+interface ToyRow extends Row {
+  id: bigint;
+  name: string;
+}
+const toToy = ({ id }: ToyRow) => ({ id });
+const toyId = Int64({ description: "Its identifier." });
+const listToys = defineOperation({
+  name: "listToys",
+  method: "GET",
+  path: "/toys",
+  tag: { name: "toys", description: "What animals play with." },
+  summary: "List toys",
+  description: "Returns toys.",
+  stability: "experimental",
+  testPanel: true,
+  scope: "read",
+  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "toys" })),
+  paged: { position: toyId },
+  answer: {
+    status: 200,
+    description: "A page.",
+    schema: Type.Array(Type.Object({ id: toyId })),
+    examples: { None: [] },
+  },
+  errors: [],
+});
+
 interface Read {
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
 }
 
-/** What the work reads of a store. */
-async function readsOf(work: (storage: Storage) => unknown): Promise<Read[]> {
-  const reads: Read[] = [];
-  const all = (statement: Statement, ...parameters: SqlParameter[]) => {
-    reads.push({ statement, parameters });
-    return [];
-  };
-  const storage: Partial<Storage> = {
-    noticesEveryWrite: false,
-    onForeignWrite: () => {},
-    all,
-    first: (...read) => all(...read)[0],
-  };
-  await work(storage as Storage);
-  return reads;
+/** Notes what is read of a store. */
+class Recorder {
+  readonly storage: Storage;
+  /** What was read since `take` was called last. */
+  #reads: Read[] = [];
+
+  constructor(storage: Storage) {
+    const note = (statement: Statement, parameters: SqlParameter[]) => void this.#reads.push({ statement, parameters });
+    const recording: Partial<Storage> = {
+      noticesEveryWrite: false,
+      onForeignWrite: () => {},
+      all: (statement, ...parameters) => (note(statement, parameters), storage.all(statement, ...parameters)),
+      first: (statement, ...parameters) => (note(statement, parameters), storage.first(statement, ...parameters)),
+    };
+    this.storage = recording as Storage;
+  }
+
+  take(): Read[] {
+    return this.#reads.splice(0);
+  }
 }
 
 const half = BigInt(ROWS / 2);
 const end = BigInt(ROWS - 100);
-const orders = (storage: Storage) => new OrderStore(storage, {} as never, {} as never, 0);
-const statuses = ["available", "pending", "sold"] as const;
-const places = [undefined, half, end];
-const everyPlace = (page: (after: bigint | undefined) => unknown) => Promise.all(places.map(page));
+/** An animal with few orders, one at the end of the list, and a category that has no animal. */
+const samples = { ids: [3n, end / 3n, 99n], positions: [half, end] };
+const caller: Caller = {
+  keyId: "key 30000",
+  accountId: "account 500",
+  scopes: new Set(scopes),
+  perMinute: 1_000,
+  perDay: 1_000,
+};
+const clock = { ...systemClock, now: () => NOW * 1_000 };
 
+/** The operations of a domain, on a store. */
+function bindOn(storage: Storage, limiter: Limiter, { open }: Domain): BoundOperation[] {
+  const accounts = new AccountStore(storage, "test");
+  const usageStore = new UsageStore(storage);
+  const keyUses = new KeyAuthenticator(accounts, "test", clock);
+  const usage = new UsageCounter(usageStore, clock);
+  return open(storage, readConfig({}), { clock, repeat: () => {}, accounts, keyUses, limiter, usage, usageStore });
+}
+
+/** Reads besides the pages of lists, which follow from the contract. */
 const work: Record<string, (storage: Storage) => unknown> = {
   "an animal": (storage) => new PetStore(storage).get(end),
-  "pages of animals": (storage) => everyPlace((after) => new PetStore(storage).page(after, 20)),
-  "pages of animals, newest first": (storage) =>
-    everyPlace((after) => new PetStore(storage).page(after, 20, { sort: "-id" })),
-  ...Object.fromEntries(
-    statuses.flatMap((status) => [
-      [
-        `pages of ${status} animals`,
-        (storage: Storage) => everyPlace((after) => new PetStore(storage).page(after, 20, { status })),
-      ],
-      [
-        `pages of ${status} animals, newest first`,
-        (storage: Storage) => everyPlace((after) => new PetStore(storage).page(after, 20, { status, sort: "-id" })),
-      ],
-      [
-        `some ${status} animals`,
-        (storage: Storage) => new PetStore(storage).page(undefined, 20, { status, ids: [1n, half, end] }),
-      ],
-    ]),
-  ),
-  "pages of a category": (storage) => everyPlace((after) => new PetStore(storage).page(after, 20, { categoryId: 99n })),
-  "pages of available animals of a category": (storage) =>
-    everyPlace((after) => new PetStore(storage).page(after, 20, { status: "available", categoryId: 99n })),
-  "pages of available animals of a category, newest first": (storage) =>
-    everyPlace((after) => new PetStore(storage).page(after, 20, { status: "available", categoryId: 99n, sort: "-id" })),
-  "an animal's history": (storage) => new PetStore(storage).statusChanges(end / 3n, undefined, 20),
-  "pages of orders": (storage) => everyPlace((after) => orders(storage).page(after, 20, {})),
-  "pages of confirmed orders": (storage) =>
-    everyPlace((after) => orders(storage).page(after, 20, { status: "confirmed" })),
-  "pages of expired orders": (storage) => everyPlace((after) => orders(storage).page(after, 20, { status: "expired" })),
-  "pages of returned orders": (storage) =>
-    everyPlace((after) => orders(storage).page(after, 20, { status: "returned" })),
-  "pages of an animal's orders": (storage) => everyPlace((after) => orders(storage).page(after, 20, { petId: 3n })),
-  "pages of an animal's returned orders": (storage) =>
-    everyPlace((after) => orders(storage).page(after, 20, { petId: 3n, status: "returned" })),
-  "pages of categories": (storage) => everyPlace((after) => new CategoryStore(storage, {} as never).page(after, 20)),
-  "an account's usage": (storage) =>
-    new UsageStore(storage).page("account 500", "day", {
-      before: undefined,
-      limit: 20,
-      now: NOW * 1000,
-      unsaved: () => [],
-    }),
-  "pages of an account's keys": (storage) => new AccountStore(storage, "test").page("account 500", "30000-key 1", 20),
+  "an order": (storage) => new OrderStore(storage, {} as never, clock, 0).get(end),
+  "orders that are due": (storage) => new OrderStore(storage, {} as never, clock, 0).expireDue(),
+  "a category": (storage) => new CategoryStore(storage, {} as never).get(end),
+  "an account": (storage) => new AccountStore(storage, "test").account("account 500"),
+  "a key by its id": (storage) => new AccountStore(storage, "test").key("key 30000"),
   "a key": (storage) => new AccountStore(storage, "test").findValid("digest 500", NOW),
+  "the world of the keys": (storage) => keyWorldOf(storage),
   "whether a kept answer has expired": (storage) => new RetryStore(storage).forgetExpired(NOW * 1000),
 };
 
+/** Reads that are not asked here, each by a part of its text, and why. */
+const others: readonly (readonly [part: string, reason: string])[] = [
+  ["FROM staged_pets", "reads what one import has staged, not the store"],
+  ["FROM imports WHERE digest = $1", "by its key, in an import"],
+  ["FROM pets ORDER BY id", "an export reads all animals"],
+  ["SELECT count(*) AS figure FROM pets", "an export counts all animals"],
+  ["FROM accounts ORDER BY created_at, id", "a command that lists all accounts"],
+  ["FROM api_keys ORDER BY created_at, id", "a command that lists all keys"],
+  ["FROM api_keys WHERE account_id = $1 ORDER BY created_at, id", "a command that lists all keys of an account"],
+  ["FROM deprecated_calls WHERE day >= $1", "a command that counts the calls of a month"],
+  ["FROM limit_windows WHERE account_id = $1", "by its key"],
+  ["FROM key_bans WHERE ends_at > $1", "all bans that hold, once at the start"],
+  ["FROM kept_answers WHERE digest = $1", "by its key, in a transaction"],
+  ["FROM store_orders WHERE status = 'placed' AND pet_id = $1", "by a unique index, in a transaction"],
+  ["FROM categories WHERE name = $1", "by a unique index, in a transaction"],
+  ["FROM category_sequence", "one row, in a transaction"],
+  ["WITH RECURSIVE candidate", "in a transaction that makes a category"],
+  [
+    "FROM category_animals WHERE category_id = $1",
+    "counts the animals of a category, in a transaction that deletes it",
+  ],
+  ["FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL", "the keys of one account, in a transaction"],
+  ["SELECT count(*) AS keys FROM api_keys WHERE account_id = $1", "the keys of one account, in a transaction"],
+  ["FROM usage_counts WHERE span = $1 AND starts_at = $2", "by its key, in a transaction"],
+];
+
+/** Reads in the sources that are neither among those that were made, nor among the others. */
+function uncovered(sources: readonly string[], made: ReadonlySet<string>): string[] {
+  return sources
+    .flatMap(readsIn)
+    .filter(({ text }) => !others.some(([part]) => text.includes(part)))
+    .filter((read) => !made.values().some((sql) => read.matches(sql)))
+    .map(({ text }) => text);
+}
+
 describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are read as a page needs, for", () => {
-  let server: PostgresServer;
+  const server = { is: undefined as PostgresServer | undefined };
   let reader: Connection;
+  let storage: Storage;
+  let limiter: Limiter;
+  /** The texts of all reads that were made. */
+  const made = new Set<string>();
   beforeAll(async () => {
-    server = await PostgresServer.start(large);
-    const address = parsePostgresAddress(server.url()) as PostgresAddress;
-    await (await openPostgres(address)).close();
-    await server.run(rows);
-    await server.run("VACUUM ANALYZE");
+    server.is = await PostgresServer.start(large);
+    const { is } = server;
+    const address = parsePostgresAddress(is.url()) as PostgresAddress;
+    storage = await openPostgres(address, { migrations: [...migrations, toys] });
+    limiter = await MemoryLimiter.open(new LimitStore(storage), clock, caller);
+    await is.run(rows);
+    // Tables that no row above is for: new ones too.
+    await is.run(await fillingOfEmptyTables((sql) => is.run(sql), ROWS, { account_id: "'account ' || i / 60" }));
+    await is.run("VACUUM ANALYZE");
     reader = await Connection.open({ address, deadline: 10_000, isReader: true });
   }, 120_000);
   afterAll(async () => {
     reader.close();
-    await server.remove();
+    await storage.close();
+    await server.is?.remove();
   });
 
-  test.each(Object.entries(work))("%s", async (name, act) => {
-    const reads = await readsOf(act);
-    expect(reads).not.toBeEmpty();
+  /** The reads that touch more blocks than they may, each with its plan. */
+  async function tooDear(reads: readonly Read[], most: number) {
     const plans: { blocks: number; plan: string }[] = [];
     for (const read of reads) plans.push(await explain(read));
     // A plan for the very values must not be bad either: other engines may have no other.
     await reader.runScript("SET plan_cache_mode = force_custom_plan");
     for (const read of reads) plans.push(await explain(read));
     await reader.runScript("RESET plan_cache_mode");
-    const most = /of a category|usage/.test(name) ? MOST_OF_MANY : MOST;
-    expect(plans.filter(({ blocks }) => blocks > most)).toEqual([]);
+    return plans.filter(({ blocks }) => blocks > most);
+  }
+
+  /** The pages of a list that are too dear. Throws where no page has an item: nothing is shown then. */
+  async function dearPages(recorder: Recorder, bound: BoundOperation) {
+    const { name } = bound.operation;
+    const dear: unknown[] = [];
+    const items = await walkPages(bound, caller, samples, async (request) => {
+      const reads = recorder.take();
+      if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
+      for (const { statement } of reads) made.add(statement.sql);
+      const most = name === "getUsage" || "categoryId" in request.query ? MOST_OF_MANY : MOST;
+      const found = await tooDear(reads, most);
+      if (found.length > 0) dear.push({ request, found });
+    });
+    if (items === 0) throw new Error(`No page of ${name} has an item: give its table rows that it finds.`);
+    return dear;
+  }
+
+  test.each(domains.flatMap(({ operations }) => operations.filter(({ paged }) => paged)).map(({ name }) => [name]))(
+    "every page of %s",
+    async (name) => {
+      const recorder = new Recorder(storage);
+      const bound = domains.flatMap((domain) => bindOn(recorder.storage, limiter, domain));
+      const list = bound.find(({ operation }) => operation.name === name) as BoundOperation;
+      expect(await dearPages(recorder, list)).toEqual([]);
+    },
+    120_000,
+  );
+
+  test.each(Object.entries(work))("%s", async (_, act) => {
+    const recorder = new Recorder(storage);
+    await act(recorder.storage);
+    const reads = recorder.take();
+    expect(reads).not.toBeEmpty();
+    for (const { statement } of reads) made.add(statement.sql);
+    expect(await tooDear(reads, MOST)).toEqual([]);
+  });
+
+  // Behind the others, which note what they have read.
+  test("every read that a store has", () => {
+    const root = join(import.meta.dir, "../src");
+    const files = readdirSync(root, { recursive: true, encoding: "utf8" });
+    const sources = files
+      .filter((file) => /\.(store|statements)\.ts$/.test(file))
+      .map((file) => readFileSync(join(root, file), "utf8"));
+    expect(uncovered(sources, made)).toEqual([]);
+    expect(others.filter(([part]) => !sources.flatMap(readsIn).some(({ text }) => text.includes(part)))).toEqual([]);
+    const added =
+      'const all = "id, name";\nexport const dear = statement<PetRow>(`SELECT ${all} FROM pets ORDER BY name`);';
+    expect(uncovered([...sources, added], made)).toEqual(["SELECT id, name FROM pets ORDER BY name"]);
+  });
+
+  test.each([
+    ["by an index", "WHERE id > $1 ORDER BY id LIMIT $2", []],
+    ["without one", "WHERE id > $1 ORDER BY name, id LIMIT $2", [expect.anything()]],
+  ])("a list that is added, without a line here: one that is read %s", async (_, condition, found) => {
+    const page = newStatement<ToyRow>(`SELECT id, name FROM toys ${condition}`);
+    const handlers = (store: Storage): Handlers<readonly [typeof listToys]> => ({
+      listToys: async ({ query: { limit }, after = 0n }) =>
+        pageOf(await store.all(page, after, limit + 1), limit, toToy, ({ id }) => id),
+    });
+    const domain: Domain = {
+      operations: [listToys],
+      open: (store) => bind([listToys], handlers(store)),
+    };
+    const recorder = new Recorder(storage);
+    const [list] = bindOn(recorder.storage, limiter, domain);
+    expect((await dearPages(recorder, list as BoundOperation)).slice(0, 1)).toEqual(found);
   });
 
   test("which are planned once for all values", async () => {
-    for (const read of await readsOf((storage) => new PetStore(storage).page(half, 20, { status: "sold" }))) {
-      expect((await explain(read)).plan).toContain("(id > $2)");
-    }
+    const recorder = new Recorder(storage);
+    await new PetStore(recorder.storage).page(half, 20, { status: "sold" });
+    for (const read of recorder.take()) expect((await explain(read)).plan).toContain("(id > $2)");
   });
 
   /** What the server does for a read in a session of those that serve requests, and how many blocks it touches. */

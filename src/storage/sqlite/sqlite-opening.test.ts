@@ -308,11 +308,10 @@ describe("a store that is made", () => {
   });
 
   test("leaves one that another process was quicker to make", () => {
-    const contents = () => {
+    createStore(file, () => {
       openOnce([make, note("quicker")]);
       return new Uint8Array(10);
-    };
-    createStore(file, contents);
+    });
     expect(log()).toEqual(["make", "quicker"]);
     expect(readdirSync(join(file, ".."))).toEqual(["petstore.db"]);
   });

@@ -1,0 +1,80 @@
+import type { BoundOperation, Caller, Input, Operation } from "../../src/contract/operation.ts";
+import { isInt64 } from "../../src/contract/schemas.ts";
+
+/** A page of a list, by the operation, its path and query, and where it starts. */
+export interface PageRequest {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly after: unknown;
+}
+
+/** Values that a list is asked with. */
+interface Samples {
+  /** Of path and query parameters that are identifiers. */
+  readonly ids: readonly bigint[];
+  /** Where pages of a list by identifiers start, besides at its beginning. */
+  readonly positions: readonly bigint[];
+}
+
+type Schema = { readonly enum?: readonly unknown[]; readonly default?: unknown; readonly items?: object } & object;
+
+/** Values for a parameter, as its schema has them. Throws for a kind of parameter that has none here. */
+function valuesFor(name: string, schema: Schema, samples: Samples): readonly unknown[] {
+  if (schema.enum) return schema.enum;
+  if (isInt64(schema)) return samples.ids;
+  if (schema.items) return [valuesFor(name, schema.items, samples)];
+  if (schema.default !== undefined) return [schema.default];
+  throw new Error(`The parameter ${name} needs values here, so that its pages can be asked for.`);
+}
+
+/** All ways to choose one value of each list. */
+function choices(lists: readonly (readonly [string, readonly unknown[]])[]): Record<string, unknown>[] {
+  return lists.reduce<Record<string, unknown>[]>(
+    (chosen, [name, values]) =>
+      chosen.flatMap((one) => values.map((value) => (value === undefined ? one : { ...one, [name]: value }))),
+    [{}],
+  );
+}
+
+function parametersOf(object: { readonly properties: object } | undefined): [string, Schema][] {
+  const parameters = Object.entries((object?.properties ?? {}) as Record<string, Schema>);
+  return parameters.filter(([name]) => name !== "cursor");
+}
+
+const neverWrites = () => Promise.reject(new Error("A list has nothing to write."));
+
+/** With and without each of its filters, in each order: how a paged list can be asked for. */
+function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageRequest, "after">[] {
+  const paths = parametersOf(params?.schema).map(([name, schema]) => [name, valuesFor(name, schema, samples)] as const);
+  const queries = parametersOf(query).map(([name, schema]) => {
+    const values = valuesFor(name, schema, samples);
+    return [name, schema.default === undefined ? [undefined, ...values] : values] as const;
+  });
+  return choices(paths).flatMap((path) => choices(queries).map((chosen) => ({ params: path, query: chosen })));
+}
+
+/**
+ * Asks for pages of a list in all ways that its contract has: at its start, on the two pages behind, and deep in it.
+ * Calls back after each page. Returns how many items they had.
+ */
+export async function walkPages(
+  { operation, serve }: BoundOperation,
+  caller: Caller,
+  samples: Samples,
+  page: (request: PageRequest) => Promise<void>,
+): Promise<number> {
+  let items = 0;
+  for (const request of requestsFor(operation, samples)) {
+    const ask = async (after: unknown): Promise<unknown> => {
+      const outcome = await serve({ ...request, after, body: undefined, caller } as unknown as Input, neverWrites);
+      await page({ ...request, after });
+      if ("error" in outcome) return undefined;
+      items += (outcome.body as unknown[]).length;
+      return outcome.next;
+    };
+    let next = await ask(undefined);
+    for (let turned = 0; turned < 2 && next !== undefined; turned++) next = await ask(next);
+    if (isInt64(operation.paged?.position as never)) for (const position of samples.positions) await ask(position);
+  }
+  return items;
+}
