@@ -1,6 +1,7 @@
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import { type Statement, StorageUnusable } from "../storage.ts";
+import { commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
@@ -11,8 +12,6 @@ const LOCK = 0x50455453;
 
 // READ COMMITTED: what another process did while this one waited for the lock is seen behind it.
 const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-const commit: Statement = { sql: "COMMIT" };
-const rollback: Statement = { sql: "ROLLBACK" };
 const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)" };
 const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
 const countTables: Statement = {

@@ -24,13 +24,18 @@ export function watchForSilence(limit: number, isSilent: () => boolean, giveUp: 
   return timer;
 }
 
+/** The error of work of which nothing was done, because the server is silent. */
+export function noAnswer(): StorageUnavailable {
+  return new StorageUnavailable("The database does not answer.");
+}
+
 /** Settles as the work does; rejects with `StorageUnavailable` where the server is silent for `limit` milliseconds. */
 export async function unlessSilent<T>(work: Promise<T>, limit: number): Promise<T> {
   const silent = Promise.withResolvers<never>();
   const watch = watchForSilence(
     limit,
     () => true,
-    () => silent.reject(new StorageUnavailable("The database does not answer.")),
+    () => silent.reject(noAnswer()),
   );
   try {
     return await Promise.race([work, silent.promise]);

@@ -2,24 +2,20 @@ import {
   CommitUnknown,
   type Row,
   Run,
-  type Statement,
   type Step,
   type StorageObserver,
   StorageUnavailable,
   type Transaction,
 } from "../storage.ts";
+import { begin, commitBehind, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
-import { endsConnection, isConflict, isReported, postgresCode } from "./errors.ts";
+import { endsConnection, isConflict, postgresCode } from "./errors.ts";
 import type { Link } from "./link.ts";
 
 /** How long a transaction may wait and be tried again before it is given up, in milliseconds. */
 const DEADLINE = 5_000;
 /** The longest time between two attempts, in milliseconds. */
 const LONGEST_PAUSE = 50;
-
-const begin: Statement = { sql: "BEGIN" };
-const commit: Statement = { sql: "COMMIT" };
-const rollback: Statement = { sql: "ROLLBACK" };
 
 /** Where a transaction gets its connection, and tells what it failed with. */
 export type TransactionLink = Pick<Link, "get" | "failed">;
@@ -150,19 +146,6 @@ async function sendStep(connection: Connection, { statement, parameters, more = 
   const runs = [parameters, ...more].map((each) => connection.run(statement, each));
   const [rows] = await Promise.all(runs);
   return rows as Row[];
-}
-
-/** Commits. `before` is what was sent ahead of it. Throws `CommitUnknown` if it may have been done nevertheless. */
-async function commitBehind(connection: Connection, before: Promise<unknown>): Promise<void> {
-  const [earlier, committed] = await Promise.allSettled([before, connection.run(commit)]);
-  if (committed.status === "fulfilled") {
-    if (earlier.status === "rejected") throw earlier.reason;
-    if (committed.value.command === "COMMIT") return;
-    throw new StorageUnavailable("The database has rolled a transaction back.");
-  }
-  if (earlier.status === "rejected" && isReported(earlier.reason)) throw earlier.reason;
-  if (!endsConnection(committed.reason)) throw committed.reason;
-  throw new CommitUnknown("The answer of the database to a commit was lost.", { cause: committed.reason });
 }
 
 /** True if the transaction did nothing, and it is not its own fault. */

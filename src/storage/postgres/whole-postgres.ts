@@ -4,6 +4,7 @@ import { asText } from "../moving/tally.ts";
 import type { Table } from "../moving/whole-store.ts";
 import { CommitUnknown, type Row, type Statement } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
+import { commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
 import { asStorageError, endsConnection } from "./errors.ts";
 import { prepareSchema } from "./schema.ts";
@@ -25,7 +26,6 @@ interface ColumnRow extends Row {
 }
 
 const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-const commit: Statement = { sql: "COMMIT" };
 const readColumns: Statement<ColumnRow> = {
   sql: `SELECT table_name::text, column_name::text, data_type::text,
           CASE is_identity WHEN 'YES' THEN pg_get_serial_sequence(quote_ident(table_name), column_name) END AS sequence

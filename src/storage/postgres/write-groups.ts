@@ -1,23 +1,14 @@
-import {
-  CommitUnknown,
-  type Row,
-  type Run,
-  type Statement,
-  type Step,
-  type StorageObserver,
-  StorageUnavailable,
-} from "../storage.ts";
+import { CommitUnknown, type Row, type Run, type Step, type StorageObserver } from "../storage.ts";
+import { answerLost, begin, commitBehind } from "./commit.ts";
 import type { Connection } from "./connection.ts";
-import { endsConnection, isConflict, isReported } from "./errors.ts";
+import { endsConnection, isConflict } from "./errors.ts";
 import type { Link } from "./link.ts";
+import { noAnswer } from "./silence.ts";
 
 /** Transactions in one commit: a bound on what has to run again when one of them fails. */
 const GROUP_SIZE = 256;
 /** How often a transaction is tried that others are in the way of. */
 const ATTEMPTS = 10;
-
-const begin: Statement = { sql: "BEGIN" };
-const commit: Statement = { sql: "COMMIT" };
 
 /** A transaction of one statement, which has not been sent yet. */
 interface Waiting {
@@ -78,7 +69,7 @@ export class WriteGroups {
 
   /** Those that came while a silent server was waited for need not wait for it as long again. Nothing of them was sent. */
   #refuseWaiting(): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(new StorageUnavailable("The database does not answer."));
+    for (const { reject } of this.#waiting.splice(0)) reject(noAnswer());
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
@@ -100,22 +91,20 @@ export class WriteGroups {
   /** Returns false if one of them failed: then nothing was kept of any. */
   async #commitTogether(connection: Connection, group: readonly Waiting[]): Promise<boolean> {
     const started = performance.now();
-    const answers = await Promise.allSettled([
+    const answers = Promise.all([
       connection.run(begin),
       ...group.map(({ step: { statement, parameters } }) => connection.run(statement, parameters)),
-      connection.run(commit),
     ]);
-    const committed = answers.at(-1) as PromiseSettledResult<Row[] & { command: string }>;
-    const failed = answers.find((answer) => answer.status === "rejected");
-    if (failed === undefined && committed.status === "fulfilled" && committed.value.command === "COMMIT") {
-      this.#options.committed((performance.now() - started) / 1000, group.length);
-      group.forEach((waiting, index) => succeed(waiting, (answers[index + 1] as PromiseFulfilledResult<Row[]>).value));
-      return true;
+    try {
+      await commitBehind(connection, answers);
+    } catch (error) {
+      if (error instanceof CommitUnknown || endsConnection(error)) throw error;
+      return false;
     }
-    if (!failed) return false;
-    if (endsConnection(failed.reason))
-      throw isReported(failed.reason) && failed !== committed ? failed.reason : lost(failed.reason);
-    return false;
+    this.#options.committed((performance.now() - started) / 1000, group.length);
+    const rows = await answers; // those of BEGIN come first
+    group.forEach((waiting, index) => succeed(waiting, rows[index + 1] as Row[]));
+    return true;
   }
 
   /** Resolves when its member has been told. Throws what ends the connection, if it is sure that nothing was done. */
@@ -130,7 +119,7 @@ export class WriteGroups {
       } catch (error) {
         if (isConflict(error) && attempt < ATTEMPTS) continue;
         this.#options.link.failed(connection, error);
-        return waiting.reject(this.#options.report(endsConnection(error) ? lost(error) : error));
+        return waiting.reject(this.#options.report(endsConnection(error) ? answerLost(error) : error));
       }
     }
   }
@@ -143,8 +132,4 @@ function succeed({ run, resolve, reject }: Waiting, rows: Row[]): void {
   } catch (error) {
     reject(error);
   }
-}
-
-function lost(error: unknown): CommitUnknown {
-  return new CommitUnknown("The answer of the database to a commit was lost.", { cause: error });
 }

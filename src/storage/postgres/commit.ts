@@ -1,0 +1,27 @@
+import { CommitUnknown, type Statement, StorageUnavailable } from "../storage.ts";
+import type { Connection } from "./connection.ts";
+import { endsConnection, isReported } from "./errors.ts";
+
+export const begin: Statement = { sql: "BEGIN" };
+export const commit: Statement = { sql: "COMMIT" };
+export const rollback: Statement = { sql: "ROLLBACK" };
+
+/**
+ * Commits. `before` is what was sent ahead of it. Throws what that failed with, or `CommitUnknown` if the commit may
+ * have been done nevertheless.
+ */
+export async function commitBehind(connection: Connection, before: Promise<unknown>): Promise<void> {
+  const [earlier, committed] = await Promise.allSettled([before, connection.run(commit)]);
+  if (committed.status === "fulfilled") {
+    if (earlier.status === "rejected") throw earlier.reason;
+    if (committed.value.command === "COMMIT") return;
+    throw new StorageUnavailable("The database has rolled a transaction back.");
+  }
+  if (earlier.status === "rejected" && isReported(earlier.reason)) throw earlier.reason;
+  throw endsConnection(committed.reason) ? answerLost(committed.reason) : committed.reason;
+}
+
+/** The error of a commit that may have been done, for what its connection ended with. */
+export function answerLost(error: unknown): CommitUnknown {
+  return new CommitUnknown("The answer of the database to a commit was lost.", { cause: error });
+}
