@@ -4,8 +4,11 @@ import { addAbortSignal } from "node:stream";
 import { promisify } from "node:util";
 import { run } from "./cli/run.ts";
 
-/** A terminal's Ctrl-C reaches a process twice when npm runs it: directly, and passed on by npm. */
-const SAME_INTERRUPT = 100;
+/**
+ * How long signals are one request to stop, in milliseconds from the first. systemd, containers and terminals signal the
+ * whole process group, and npm and its launcher each pass on what they got: one request arrives several times.
+ */
+const SAME_REQUEST = 1_000;
 
 process.umask(0o077); // what the service writes is for its user alone
 
@@ -13,18 +16,18 @@ process.umask(0o077); // what the service writes is for its user alone
 const isExecutable = Bun.embeddedFiles.length > 0;
 
 const stop = new AbortController();
-let interruptedAt = Number.NEGATIVE_INFINITY;
+let isSameRequest = false;
 
 process.on("SIGTERM", () => requestStop(143));
-process.on("SIGINT", () => {
-  const isSame = performance.now() - interruptedAt < SAME_INTERRUPT;
-  interruptedAt = performance.now();
-  if (!isSame) requestStop(130);
-});
+process.on("SIGINT", () => requestStop(130));
 
-/** The first signal asks for an orderly end; a second one ends at once, with the signal's status. */
+/** The first signal asks for an orderly end; one that comes later than `SAME_REQUEST` ends at once, with its status. */
 function requestStop(status: number): void {
+  if (isSameRequest) return;
   if (stop.signal.aborted) process.exit(status);
+  isSameRequest = true;
+  // Where the event loop was blocked, signals that came in time are behind the timer. One more turn takes them.
+  setTimeout(() => setTimeout(() => (isSameRequest = false), 1), SAME_REQUEST);
   stop.abort();
 }
 

@@ -3,8 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
-import { eventually, newDataDir, Program, runJson } from "./harness/program.ts";
+import { eventually, newDataDir, npmStart, Program, runJson } from "./harness/program.ts";
 import { stopwatch } from "./harness/run-queue.ts";
+import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "./harness/stopping.ts";
 import { Client } from "./torture/client.ts";
 import { environment, newKey } from "./torture/keys.ts";
 
@@ -20,30 +21,27 @@ async function lockedStore() {
 }
 /** How long a start waits for it at the most, in milliseconds. */
 const WAITS_FOR = 10_000;
+const firstKey = ({ output }: Program) => /psk_test_\w+/.exec(output)?.[0] ?? "";
 const isWaiting = ({ output }: Program) => output.includes('"task":"open_store"');
 
 describe("stopping", () => {
-  test("a second signal ends the service at once", async () => {
+  test("a later signal ends the service at once; those within a second are one request to stop", async () => {
     const program = await Program.start(newDataDir());
+    const unfinished = await unfinishedRequest(program, firstKey(program));
     program.child.kill("SIGTERM");
     await program.until(() => program.output.includes('"event":"stopping"'));
-    expect(await program.end("SIGTERM")).toBe(143);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) program.child.kill(signal);
+    await Bun.sleep(LATER_SIGNAL);
+    expect(program.child.exitCode).toBeNull();
+    expect(await program.end("SIGINT")).toBe(130);
+    unfinished.end();
   });
 
   test("ends within 15 seconds, though a request hangs and another process holds the store", async () => {
     const program = await Program.start(newDataDir());
-    const key = /psk_test_\w+/.exec(program.output)?.[0];
+    const key = firstKey(program);
     const headers = { Authorization: `Bearer ${key}` };
-    const unfinished = await Bun.connect({
-      hostname: "127.0.0.1",
-      port: program.port,
-      socket: { data: () => {} },
-    });
-    unfinished.write(
-      `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n` +
-        'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"',
-    );
-    unfinished.flush();
+    const unfinished = await unfinishedRequest(program, key);
     const database = new Database(join(program.dataDir, "petstore.db"));
     database.run("PRAGMA busy_timeout = 5000");
     database.run("BEGIN IMMEDIATE");
@@ -139,48 +137,15 @@ function namesIn({ dataDir }: Program): string[] {
 describe("a service that is told to stop under full load", () => {
   /** The promise: gone so long after the signal, in milliseconds. */
   const GONE_WITHIN = 15_000;
-  const CONNECTIONS = 256;
-  const ANSWERS_BEFORE = 1_500;
-
-  /**
-   * Adds and lists animals over many connections until the port is closed, and calls `begun` when the load
-   * is full. Returns the names that were acknowledged, what was no right answer, and what each connection's
-   * last answer said of it.
-   */
-  async function fullLoad({ base, dataDir }: Program, begun: () => void) {
-    const client = new Client(base, await newKey(dataDir, { perMinute: 10_000_000, perDay: 10_000_000 }));
-    const acknowledged: string[] = [];
-    const broken: string[] = [];
-    let answers = 0;
-    const send = async (connection: number): Promise<string | null> => {
-      for (let last: string | null = null, count = 0; ; count++) {
-        const name = `Animal ${connection}-${count}`;
-        const isCreate = (connection + count) % 2 === 0;
-        try {
-          const { status, headers, text } = await (isCreate
-            ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
-            : client.call("GET", "/pets?limit=3"));
-          if (status !== (isCreate ? 201 : 200) || text === undefined) broken.push(`${status}: ${text}`);
-          if (isCreate && status === 201) acknowledged.push(name);
-          last = headers.get("connection");
-        } catch (error) {
-          const { code } = error as { code?: string };
-          if (code !== "ECONNREFUSED") broken.push(String(code));
-          return last;
-        }
-        if (++answers === ANSWERS_BEFORE) begun();
-      }
-    };
-    const last = await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => send(connection)));
-    return { acknowledged, broken, last };
-  }
+  const clientOf = async ({ base, dataDir }: Program) =>
+    new Client(base, await newKey(dataDir, { perMinute: 10_000_000, perDay: 10_000_000 }));
 
   test.each(["SIGTERM", "SIGINT"] as const)(
     "%s: answers every request, and asks each client to leave",
     async (signal) => {
       const program = await Program.start(newDataDir(), environment);
       let signalled = Number.POSITIVE_INFINITY;
-      const { acknowledged, broken, last } = await fullLoad(program, () => {
+      const { acknowledged, broken, last } = await loadUntilStopped(await clientOf(program), () => {
         program.child.kill(signal);
         signalled = performance.now();
       });
@@ -192,11 +157,33 @@ describe("a service that is told to stop under full load", () => {
     },
   );
 
-  test("a second SIGTERM ends it at once, and nothing acknowledged is lost", async () => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s to the process group of `npm start`, as systemd and a terminal send it, is one request to stop",
+    async (signal) => {
+      const program = await Program.start(newDataDir(), environment, npmStart);
+      const { acknowledged, broken, last } = await loadUntilStopped(await clientOf(program), () => process.kill(-program.child.pid, signal));
+      expect(await program.child.exited).toBe(0);
+      expect([broken, program.errors]).toEqual([[], ""]);
+      expect(new Set(last)).toEqual(new Set(["close"]));
+      expect(namesIn(program).toSorted()).toEqual(acknowledged.toSorted());
+    },
+  );
+
+  test("SIGTERM to npm alone stops it in order", async () => {
+    const program = await Program.start(newDataDir(), environment, npmStart);
+    const { broken } = await loadUntilStopped(await clientOf(program), () => program.child.kill("SIGTERM"));
+    expect(await program.child.exited).toBe(0);
+    expect([broken, program.errors]).toEqual([[], ""]);
+  });
+
+  test("a later SIGTERM ends it at once, and nothing acknowledged is lost", async () => {
     const program = await Program.start(newDataDir(), environment);
-    const load = fullLoad(program, () => program.child.kill("SIGTERM"));
+    const unfinished = await unfinishedRequest(program, await newKey(program.dataDir, { perMinute: 10, perDay: 10 }));
+    const load = loadUntilStopped(await clientOf(program), () => program.child.kill("SIGTERM"));
     await program.until(() => program.output.includes('"event":"stopping"'));
+    await Bun.sleep(LATER_SIGNAL);
     expect(await program.end("SIGTERM")).toBe(143);
+    unfinished.end();
     const { acknowledged } = await load;
     const found = new Set(namesIn(program));
     expect(acknowledged.filter((name) => !found.has(name))).toEqual([]);

@@ -7,6 +7,9 @@ const main = join(import.meta.dir, "../../src/main.ts");
 /** What starts the service. */
 export const serveCommand: readonly string[] = [process.execPath, main, "serve"];
 
+/** What starts the service as a user does, in a process group that npm leads (util-linux has `setsid`). */
+export const npmStart: readonly string[] = ["setsid", "npm", "--prefix", join(import.meta.dir, "../.."), "start"];
+
 /** A folder for the store of a program; removed with the machine's temporary files. */
 export function newDataDir(): string {
   return mkdtempSync(join(tmpdir(), "petstore-program-"));

@@ -1,7 +1,8 @@
 // `serve --workers`: one supervising process, and workers that share its port.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, type Program, runCommand } from "../harness/program.ts";
+import { eventually, newDataDir, npmStart, Program, runCommand } from "../harness/program.ts";
+import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
 import { askEach, newAccount, PLENTY, startWorkers, workerPids } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
 import { environment } from "../torture/keys.ts";
@@ -114,13 +115,28 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     await portIsFree(program);
   });
 
-  test("a second signal ends all at once", async () => {
+  test("a later signal ends all at once", async () => {
     const program = await startWorkers(2, settings);
+    const unfinished = await unfinishedRequest(program, key);
     program.child.kill("SIGTERM");
     await program.until(() => program.output.includes('"event":"stopping"'));
+    await Bun.sleep(LATER_SIGNAL);
     expect(await program.end()).toBe(143);
     await portIsFree(program);
+    unfinished.end();
   });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s to the process group of `npm start`, workers too, is one request to stop: all answer every request",
+    async (signal) => {
+      const program = await Program.start(newDataDir(), settings, [...npmStart, "--", "--workers", "3"]);
+      const load = loadUntilStopped(new Client(program.base, key), () => process.kill(-program.child.pid, signal));
+      expect((await load).broken).toEqual([]);
+      expect([await program.child.exited, program.errors]).toEqual([0, ""]);
+      expect(program.output).not.toContain('"event":"worker ended"');
+      await portIsFree(program);
+    },
+  );
 
   test("when the supervisor is killed, its workers end too", async () => {
     const program = await startWorkers(2, settings);

@@ -1,0 +1,50 @@
+import type { Client } from "../torture/client.ts";
+import type { Program } from "./program.ts";
+
+/** A signal that comes so long after the first, in milliseconds, is a second request to stop (src/main.ts). */
+export const LATER_SIGNAL = 1_500;
+
+const CONNECTIONS = 256;
+const ANSWERS_BEFORE = 1_500;
+
+/** Begins a request whose body never arrives. A service that is told to stop waits for it. */
+export async function unfinishedRequest({ port }: Pick<Program, "port">, key: string) {
+  const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+  socket.write(
+    `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"',
+  );
+  socket.flush();
+  return socket;
+}
+
+/**
+ * Adds and lists animals over many connections until the port is closed, and calls `begun` when the load is full.
+ * Returns the names that were acknowledged, what was no right answer, and what each connection's last answer said of it.
+ */
+export async function loadUntilStopped(client: Client, begun: () => void) {
+  const acknowledged: string[] = [];
+  const broken: string[] = [];
+  let answers = 0;
+  const send = async (connection: number): Promise<string | null> => {
+    for (let last: string | null = null, count = 0; ; count++) {
+      const name = `Animal ${connection}-${count}`;
+      const isCreate = (connection + count) % 2 === 0;
+      try {
+        const { status, headers, text } = await (isCreate
+          ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
+          : client.call("GET", "/pets?limit=3"));
+        if (status !== (isCreate ? 201 : 200) || text === undefined) broken.push(`${status}: ${text}`);
+        if (isCreate && status === 201) acknowledged.push(name);
+        last = headers.get("connection");
+      } catch (error) {
+        const { code } = error as { code?: string };
+        if (code !== "ECONNREFUSED") broken.push(String(code));
+        return last;
+      }
+      if (++answers === ANSWERS_BEFORE) begun();
+    }
+  };
+  const last = await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => send(connection)));
+  return { acknowledged, broken, last };
+}
