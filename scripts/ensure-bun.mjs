@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url";
 
 const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 
+/** The program itself: what `node_modules/.bin` has is a script of the shell on Windows. */
+export const bun = join(modules, "bun/bin/bun.exe");
+
 /** Repairs Bun if it does not work. Ends the process with a clear line if that does not help. */
 export function ensureBun() {
   if (works()) return;
@@ -18,7 +21,5 @@ export function ensureBun() {
 }
 
 function works() {
-  return spawnSync(join(modules, ".bin/bun"), ["--version"], { stdio: "ignore" }).status === 0;
+  return spawnSync(bun, ["--version"], { stdio: "ignore" }).status === 0;
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) ensureBun();

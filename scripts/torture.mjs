@@ -1,9 +1,8 @@
 // Runs the tests of faults, of hostile requests and of random walks in their long form: npm run torture -- [--rounds N] [--seed N]
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ensureBun } from "./ensure-bun.mjs";
+import { bun, ensureBun } from "./ensure-bun.mjs";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" }, seed: { type: "string" } } });
 for (const [name, value] of Object.entries(values)) {
@@ -12,7 +11,7 @@ for (const [name, value] of Object.entries(values)) {
 ensureBun();
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { status } = spawnSync(
-  join(root, "node_modules/.bin/bun"),
+  bun,
   [
     "test/runner/run.ts",
     "embedded",

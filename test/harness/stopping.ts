@@ -7,15 +7,33 @@ export const LATER_SIGNAL = 1_500;
 const CONNECTIONS = 256;
 const ANSWERS_BEFORE = 1_500;
 
-/** Begins a request whose body never arrives. A service that is told to stop waits for it. */
+/** Begins a request without its body. A service that is told to stop waits for the rest, which `finish` sends. */
 export async function unfinishedRequest({ port }: Pick<Program, "port">, key: string) {
-  const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+  const body = '{"name":"Late","categoryId":1}';
+  const ended = Promise.withResolvers<string>();
+  let answer = "";
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data: (_socket, bytes) => void (answer += bytes.toString()),
+      close: () => ended.resolve(answer),
+      error: () => ended.resolve(answer),
+    },
+  });
   socket.write(
     `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n` +
-      'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"',
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 7)}`,
   );
   socket.flush();
-  return socket;
+  return {
+    end: () => socket.end(),
+    /** Sends the rest. Resolves with all that is answered until the service closes the connection. */
+    finish: () => {
+      socket.write(body.slice(7));
+      return ended.promise;
+    },
+  };
 }
 
 /**

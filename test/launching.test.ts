@@ -1,0 +1,54 @@
+// How the scripts of package.json start Bun, whatever shell npm uses.
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newDataDir, npmStart, Program } from "./harness/program.ts";
+import { environment } from "./torture/keys.ts";
+
+const launcher = join(import.meta.dir, "../scripts/run.mjs");
+
+function launch(...words: string[]) {
+  return Bun.spawn(["node", launcher, ...words], { stdin: Buffer.from("in"), stdout: "pipe", stderr: "pipe" });
+}
+
+describe("the launcher", () => {
+  test.each([
+    ["process.exit(0)", 0],
+    ["process.exit(7)", 7],
+    ["process.kill(process.pid, 'SIGKILL')", 137],
+    ["process.kill(process.pid, 'SIGTERM')", 143],
+  ])("ends with the status of what it runs: %s", async (program, status) => {
+    expect(await launch("-e", program).exited).toBe(status);
+  });
+
+  test("hands on words, input, output and errors as they are", async () => {
+    const echo = "console.log(await Bun.stdin.text()); console.error(JSON.stringify(process.argv.slice(1)))";
+    const { stdout, stderr, exited } = launch("-e", echo, "two words", "$HOME", "'\"", "");
+    expect([await new Response(stdout).text(), await new Response(stderr).text()]).toEqual([
+      "in\n",
+      `${JSON.stringify(["two words", "$HOME", "'\"", ""])}\n`,
+    ]);
+    expect(await exited).toBe(0);
+  });
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("passes %s on", async (signal) => {
+    const child = launch("-e", `process.on("${signal}", () => process.exit(9)); setInterval(() => {}, 1e6); console.log("on")`);
+    await child.stdout.getReader().read();
+    child.kill(signal);
+    expect(await child.exited).toBe(9);
+  });
+});
+
+test("SIGTERM to npm stops the service in order, though a shell that passes nothing on is between them", async () => {
+  const shell = join(newDataDir(), "shell");
+  writeFileSync(shell, '#!/bin/sh\n/bin/sh "$@"\nexit $?\n', { mode: 0o755 });
+  const program = await Program.start(newDataDir(), { ...environment, npm_config_script_shell: shell }, npmStart);
+  await program.end();
+  await program.until(() => program.output.includes('"event":"stopping"'));
+  const isGone = () =>
+    fetch(`http://127.0.0.1:${program.port}/healthz`).then(
+      () => false,
+      () => true,
+    );
+  while (!(await isGone()));
+});
