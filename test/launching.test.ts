@@ -32,7 +32,10 @@ describe("the launcher", () => {
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("passes %s on", async (signal) => {
-    const child = launch("-e", `process.on("${signal}", () => process.exit(9)); setInterval(() => {}, 1e6); console.log("on")`);
+    const child = launch(
+      "-e",
+      `process.on("${signal}", () => process.exit(9)); setInterval(() => {}, 1e6); console.log("on")`,
+    );
     await child.stdout.getReader().read();
     child.kill(signal);
     expect(await child.exited).toBe(9);

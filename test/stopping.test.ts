@@ -161,7 +161,9 @@ describe("a service that is told to stop under full load", () => {
     "%s to the process group of `npm start`, as systemd and a terminal send it, is one request to stop",
     async (signal) => {
       const program = await Program.start(newDataDir(), environment, npmStart);
-      const { acknowledged, broken, last } = await loadUntilStopped(await clientOf(program), () => process.kill(-program.child.pid, signal));
+      const { acknowledged, broken, last } = await loadUntilStopped(await clientOf(program), () =>
+        process.kill(-program.child.pid, signal),
+      );
       expect(await program.child.exited).toBe(0);
       expect([broken, program.errors]).toEqual([[], ""]);
       expect(new Set(last)).toEqual(new Set(["close"]));

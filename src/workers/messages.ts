@@ -4,9 +4,6 @@ export interface ListeningAt {
   readonly docs: string;
 }
 
-/** How often a worker says that it is alive, and how often its supervisor looks whether it has, in milliseconds. */
-export const BEAT = 1_000;
-
 /** What a worker tells its supervisor. Questions have a number, which the answer repeats. */
 export type FromWorker =
   | { readonly kind: "alive" }

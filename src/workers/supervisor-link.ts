@@ -1,4 +1,5 @@
-import { BEAT, type FromSupervisor, type FromWorker, type ListeningAt } from "./messages.ts";
+import { HEARTBEAT_INTERVAL } from "./heartbeat-monitor.ts";
+import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 /** How long the supervisor may take to gather the metrics of all workers, in milliseconds. */
@@ -25,7 +26,7 @@ export class SupervisorLink {
       else this.#take(message);
     });
     // One whose event loop is blocked says nothing: that is the point.
-    setInterval(() => this.#send({ kind: "alive" }), BEAT).unref();
+    setInterval(() => this.#send({ kind: "alive" }), HEARTBEAT_INTERVAL).unref();
     process.on("disconnect", () => {
       // A supervisor that ends before its workers was told to end at once, or was killed.
       if (stop.signal.aborted) process.exit(1);

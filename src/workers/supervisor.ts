@@ -1,8 +1,8 @@
 import type { Log } from "../telemetry/log.ts";
 import { joinMetrics } from "./joined-metrics.ts";
 import type { LineOutput } from "./line-output.ts";
-import { BEAT, type ListeningAt } from "./messages.ts";
-import { type Silence, WorkerProcess } from "./worker-process.ts";
+import type { ListeningAt } from "./messages.ts";
+import { type SilenceLimits, WorkerProcess } from "./worker-process.ts";
 
 /** A worker that ran for so long has not failed to start, in milliseconds. */
 const STEADY = 30_000;
@@ -12,10 +12,10 @@ const MOST_ENDS = 5;
 const FIRST_PAUSE = 200;
 
 /**
- * A worker that has been silent for longer does nothing any more, though it is there. Before its first word it loads its
- * program, which takes long on a small and busy machine.
+ * Clients of a worker that hangs wait until it is killed: within 3 s. A turn of its event loop that takes a second is
+ * still far from it.
  */
-const LONGEST_SILENCE: Silence = { atFirst: 60, later: 15 };
+const SILENCE_LIMITS: SilenceLimits = { starting: 60_000, serving: 2_500 };
 
 /** The workers cannot be kept running, in words for the operator. */
 export class WorkersFailed extends Error {
@@ -30,8 +30,8 @@ export interface SupervisorOptions {
   readonly output: LineOutput;
   readonly log: Log;
   readonly stop: AbortSignal;
-  /** `LONGEST_SILENCE`, unless it is given. */
-  readonly longestSilence?: Silence;
+  /** `SILENCE_LIMITS`, unless it is given. */
+  readonly silence?: SilenceLimits;
 }
 
 /** Keeps a number of workers running that share one port. */
@@ -110,17 +110,16 @@ export class Supervisor {
   }
 
   #spawn(number: number): WorkerProcess {
-    const { command, environment, output, log, longestSilence = LONGEST_SILENCE } = this.#options;
+    const { command, environment, output, log, silence = SILENCE_LIMITS } = this.#options;
     const worker = new WorkerProcess({
       number,
       command: command(number),
       environment,
       output,
       metricsOfAll: () => this.metrics(),
-      silence: {
-        ...longestSilence,
-        tell: (looks) => log.warn("worker_hung", { worker: number, pid: worker.pid, seconds: (looks * BEAT) / 1_000 }),
-      },
+      silence,
+      onHang: (milliseconds) =>
+        log.warn("worker_hung", { worker: number, pid: worker.pid, seconds: milliseconds / 1_000 }),
     });
     this.#running.add(worker);
     void worker.ready.then((at) => at && log.info("worker_ready", { worker: number, pid: worker.pid }));

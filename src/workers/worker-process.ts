@@ -1,5 +1,6 @@
+import { HEARTBEAT_INTERVAL, HeartbeatMonitor, processorWait } from "./heartbeat-monitor.ts";
 import type { LineOutput } from "./line-output.ts";
-import { BEAT, type FromSupervisor, type FromWorker, type ListeningAt } from "./messages.ts";
+import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 /** How long a worker may take to stop, in milliseconds: a little longer than it gives itself. */
@@ -7,11 +8,11 @@ const STOP_DEADLINE = 14_500;
 /** How long it may take to tell its metrics, in milliseconds. One that takes longer is left out. */
 const METRICS_DEADLINE = 1_000;
 
-/** For so many looks, `BEAT` apart, a worker may say nothing. */
-export interface Silence {
-  /** Before its first word, which it says when its program is loaded. */
-  readonly atFirst: number;
-  readonly later: number;
+/** How long a worker may be silent before it is taken for one that hangs, in milliseconds. */
+export interface SilenceLimits {
+  /** Until it serves: it loads its program, which takes long on a small and busy machine, and clients of others go on. */
+  readonly starting: number;
+  readonly serving: number;
 }
 
 export interface WorkerOptions {
@@ -23,8 +24,9 @@ export interface WorkerOptions {
   readonly output: LineOutput;
   /** Gathers the metrics of all workers. */
   readonly metricsOfAll: () => Promise<string>;
-  /** How long it may say nothing, and what is called when it has been silent for longer. It is then ended. */
-  readonly silence: Silence & { readonly tell: (looks: number) => void };
+  readonly silence: SilenceLimits;
+  /** Called when it was silent for so many milliseconds, before it is killed. */
+  readonly onHang: (silence: number) => void;
 }
 
 /** One worker, seen from its supervisor. */
@@ -36,14 +38,12 @@ export class WorkerProcess {
   /** How it ended, in words. */
   readonly ended: Promise<string>;
   #isReady = false;
-  /** Looks since it was started or heard of last. */
-  #silentFor = 0;
   readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
   readonly #questions = new Questions();
 
-  constructor({ number, command, environment, output, metricsOfAll, silence }: WorkerOptions) {
+  constructor({ number, command, environment, output, metricsOfAll, silence, onHang }: WorkerOptions) {
     this.number = number;
-    let longestSilence = silence.atFirst;
+    const monitor = new HeartbeatMonitor(silence.starting, this.startedAt);
     const ready = Promise.withResolvers<ListeningAt | undefined>();
     this.ready = ready.promise;
     this.#child = Bun.spawn([...command], {
@@ -53,24 +53,23 @@ export class WorkerProcess {
       stderr: "inherit",
       serialization: "json",
       ipc: (message: FromWorker) => {
-        this.#silentFor = 0;
-        longestSilence = silence.later;
+        monitor.heard();
         if (message.kind === "alive") return;
         if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
         else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
         else {
           this.#isReady = true;
+          monitor.limit = silence.serving;
           ready.resolve(message.at);
         }
       },
     });
-    // Looks are counted, not time: of an hour in which this process was stopped, or the machine asleep, one look remains.
     const watch = setInterval(() => {
-      if (++this.#silentFor <= longestSilence) return;
+      if (!monitor.check(performance.now(), processorWait(this.#child.pid))) return;
       clearInterval(watch);
-      silence.tell(longestSilence);
+      onHang(monitor.limit);
       this.#child.kill("SIGKILL");
-    }, BEAT);
+    }, HEARTBEAT_INTERVAL);
     const copied = output.copy(this.#child.stdout);
     this.ended = this.#child.exited.then(async (status) => {
       clearInterval(watch);

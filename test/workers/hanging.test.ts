@@ -1,18 +1,24 @@
 // A worker that is there and does nothing: its event loop is blocked, or it is stopped.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { Log } from "../../src/telemetry/log.ts";
 import { LineOutput } from "../../src/workers/line-output.ts";
-import { BEAT } from "../../src/workers/messages.ts";
 import { reservePort, type SharedPort } from "../../src/workers/shared-port.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, serveCommand } from "../harness/program.ts";
-import { workerPids } from "../harness/workers.ts";
+import { stopwatch } from "../harness/run-queue.ts";
+import { startWorkers, workerPids } from "../harness/workers.ts";
 import { environment } from "../torture/keys.ts";
 
-/** Fewer than the service has, so that the tests do not take so long. */
-const LONGEST_SILENCE = { atFirst: 25, later: 5 };
+/** As the service has it, but for the start, which may take longer there. In milliseconds. */
+const SILENCE = { starting: 25_000, serving: 2_500 };
+/** When clients of a worker that hangs are served again, in milliseconds: 3 s on a machine with nothing else to do. */
+const SERVED_AGAIN = 10_000;
 
+const slowTurns = join(import.meta.dir, "controls/slow-turns.ts");
+
+const [bun, main] = serveCommand as [string, string];
 const until = (isMet: () => boolean) => eventually(async () => isMet(), Boolean);
 
 describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
@@ -31,7 +37,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const output = new LineOutput(async (text) => void (program.output += text));
     supervisor = new Supervisor({
       workers: 2,
-      command: (number) => (loads ? [...serveCommand.slice(0, 2), "worker", String(number)] : ["sleep", "600"]),
+      command: (number) => (loads ? [bun, "--preload", slowTurns, main, "worker", String(number)] : ["sleep", "600"]),
       environment: {
         ...process.env,
         ...environment,
@@ -41,7 +47,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
       output,
       log: new Log("info", (text) => output.write(text)),
       stop: stop.signal,
-      longestSilence: LONGEST_SILENCE,
+      silence: SILENCE,
     });
     await supervisor.start();
     await until(() => pids().size === 2);
@@ -56,7 +62,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   test("that slept with its workers, as on a machine that was asleep, does not take them for hanging", async () => {
     const before = pids();
     for (const pid of before.values()) process.kill(pid, "SIGSTOP");
-    Bun.sleepSync((LONGEST_SILENCE.later + 2) * BEAT);
+    Bun.sleepSync(2 * SILENCE.serving);
     await new Promise((resolve) => setTimeout(resolve, 1)); // what was due meanwhile is done before
     for (const pid of before.values()) process.kill(pid, "SIGCONT");
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
@@ -64,11 +70,27 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     expect(program.output).not.toContain("worker_hung");
   });
 
-  test("kills and replaces a worker that is stopped, and says why", async () => {
+  test("lets a worker live whose event loop takes a second for each turn, again and again", async () => {
+    const before = pids();
+    process.kill(before.get(2) as number, "SIGUSR2");
+    await until(() => program.output.split("slow turn").length > 10);
+    expect(pids()).toEqual(before);
+    expect(program.output).not.toContain("worker_hung");
+    supervisor.restart();
+    await until(() => program.output.includes("workers_restarted"));
+    program.output = program.output.replaceAll("workers_restarted", "");
+  });
+
+  test("kills and replaces a worker that is stopped, and says why; its clients are served again", async () => {
     const [one, two] = [pids().get(1), pids().get(2) as number];
+    const ask = (): Promise<Response> => fetch(`http://127.0.0.1:${port.port}/readyz`, { keepalive: false }).catch(ask);
     process.kill(two, "SIGSTOP");
+    const elapsed = stopwatch();
+    const answers = await Promise.all(Array.from({ length: 32 }, ask));
+    expect(elapsed()).toBeLessThan(SERVED_AGAIN);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     await until(() => pids().get(2) !== two);
-    expect(program.output).toContain(`"event":"worker_hung","worker":2,"pid":${two},"seconds":5,`);
+    expect(program.output).toContain(`"event":"worker_hung","worker":2,"pid":${two},"seconds":2.5,`);
     expect(program.output).toContain(`"event":"worker_ended","worker":2,"pid":${two},"how":"by SIGKILL"`);
     expect(pids().get(1)).toBe(one);
     const metrics = await supervisor.metrics();
@@ -88,5 +110,20 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     await until(() => program.output.includes("restart_finished"));
     for (const [worker, pid] of before) expect(pids().get(worker)).not.toBe(pid);
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
+  });
+
+  test("that was stopped and goes on kills none of its workers", async () => {
+    const settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const service = await startWorkers(2, settings);
+    const before = workerPids(service);
+    service.child.kill("SIGSTOP");
+    await Bun.sleep(2 * SILENCE.serving);
+    service.child.kill("SIGCONT");
+    await Bun.sleep(2 * SILENCE.serving); // until it would have killed them
+    const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+    expect(metrics).toContain("petstore_workers_answering 2\n");
+    expect(workerPids(service)).toEqual(before);
+    expect(await service.end()).toBe(0);
+    expect(service.output).not.toMatch(/worker_hung|worker_ended/);
   });
 });

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { HEARTBEAT_INTERVAL, HeartbeatMonitor } from "./heartbeat-monitor.ts";
+
+const LIMIT = 2_500;
+
+/** Checks so many times, `interval` apart. Returns how long it took until the other was taken for hanging, if it was. */
+function checks(monitor: HeartbeatMonitor, from: number, count: number, interval = HEARTBEAT_INTERVAL, share = 0) {
+  for (let check = 1; check <= count; check++) {
+    const now = from + check * interval;
+    if (monitor.check(now, now * share)) return now - from;
+  }
+  return undefined;
+}
+
+test("silence for as long as the limit is a hang", () => {
+  expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100)).toBe(LIMIT);
+});
+
+test("a heartbeat a second is none, as of one whose every turn takes that long", () => {
+  const monitor = new HeartbeatMonitor(LIMIT, 0);
+  for (let second = 0; second < 100; second++) {
+    expect(checks(monitor, second * 1_000, 4)).toBeUndefined();
+    monitor.heard();
+  }
+});
+
+test("checks that come late count nothing, those that come on time afterwards do", () => {
+  const monitor = new HeartbeatMonitor(LIMIT, 0);
+  expect(monitor.check(3_600_000, 0)).toBe(false); // an hour in which the machine was asleep
+  expect(checks(monitor, 3_600_000, 100, 2 * HEARTBEAT_INTERVAL)).toBeUndefined();
+  expect(checks(monitor, 3_650_000, 1)).toBeUndefined();
+  expect(checks(monitor, 3_650_000 + HEARTBEAT_INTERVAL, 100)).toBe(LIMIT - HEARTBEAT_INTERVAL);
+});
+
+test("time in which the other waits for a processor is not its silence", () => {
+  expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 1)).toBeUndefined();
+  expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 0.75)).toBe(4 * LIMIT);
+});
+
+test("a limit that is set counts from then on", () => {
+  const monitor = new HeartbeatMonitor(60_000, 0);
+  expect(checks(monitor, 0, 20)).toBeUndefined();
+  monitor.limit = LIMIT;
+  expect(checks(monitor, 5_000, 100)).toBe(LIMIT);
+});

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+
+/** How often a worker sends a heartbeat, and how often its supervisor checks for one, in milliseconds. */
+export const HEARTBEAT_INTERVAL = 250;
+
+/** A check that comes later after the one before it is not counted, in milliseconds. */
+const ON_TIME = 1.5 * HEARTBEAT_INTERVAL;
+
+/**
+ * Tells a process that hangs from one that is slow, by its heartbeats. It counts only time in which this process checked
+ * on time, so that neither its own pauses nor those of the machine look like silence of the other, and in which the other
+ * did not wait for a processor.
+ */
+export class HeartbeatMonitor {
+  #limit: number;
+  #silence = 0;
+  #checkedAt: number;
+  #waited = 0;
+
+  /** `limit`: how long the other may be silent, in milliseconds. `now` is in milliseconds, of a clock that never jumps. */
+  constructor(limit: number, now: number) {
+    this.#limit = limit;
+    this.#checkedAt = now;
+  }
+
+  /** Notes a heartbeat, or anything else that the other has said. */
+  heard(): void {
+    this.#silence = 0;
+  }
+
+  /** Sets how long the other may be silent from now on, in milliseconds. */
+  set limit(limit: number) {
+    this.#limit = limit;
+    this.#silence = 0;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /**
+   * Checks; to be called every `HEARTBEAT_INTERVAL`. `waited` is how long the other has waited for a processor so far, in
+   * milliseconds. Returns true if the other hangs.
+   */
+  check(now: number, waited: number): boolean {
+    const elapsed = now - this.#checkedAt;
+    const silent = elapsed - (waited - this.#waited);
+    this.#checkedAt = now;
+    this.#waited = waited;
+    if (elapsed < ON_TIME) this.#silence += Math.max(0, silent);
+    return this.#silence >= this.#limit;
+  }
+}
+
+/** How long the main thread of a process has waited for a processor so far, in milliseconds; 0 if the system does not say. */
+export function processorWait(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1_000_000;
+  } catch {
+    return 0;
+  }
+}
