@@ -29,7 +29,7 @@ describe("compose.yaml", () => {
         name,
         interpolate(value, (variable) => example[variable] || "secret"),
       ]);
-      expect(() => readConfig(Object.fromEntries(settings))).not.toThrow();
+      expect(readConfig(Object.fromEntries(settings)).baseUrl).toBe(example["PETSTORE_BASE_URL"] as string);
     }
   });
 
@@ -44,7 +44,7 @@ describe("compose.yaml", () => {
 
   test("trusts its proxy alone, which knows both processes", () => {
     for (const { environment } of ours) expect(environment?.["PETSTORE_TRUSTED_PROXIES"]).toBe(addressOf("proxy"));
-    const upstream = [...read("deploy/nginx.conf").matchAll(/^ +server ([\d.]+):8080 /gm)].map(
+    const upstream = [...read("deploy/compose-upstream.conf").matchAll(/^server ([\d.]+):8080 /gm)].map(
       ([, address]) => address,
     );
     expect(upstream).toEqual([addressOf("petstore-1"), addressOf("petstore-2")]);
@@ -108,7 +108,8 @@ describe("the unit of systemd", () => {
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
 
   test("has settings that the service takes, and its store where the unit may write", () => {
-    const { dataDir } = readConfig(assignments(values("Environment").join("\n")));
+    const { dataDir, baseUrl } = readConfig(assignments(values("Environment").join("\n")));
+    expect(baseUrl).toBeDefined();
     expect(dataDir).toBe(join("/var/lib", values("StateDirectory")[0] ?? ""));
   });
 

@@ -1,21 +1,32 @@
-// The proxy of compose.yaml in front of two processes.
+// The proxy in front of two processes on one host.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { payloadTooLarge } from "../../src/contract/errors.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
 import { freePort } from "../harness/valkey-server.ts";
-import { hasNginx, Proxy } from "./proxy.ts";
+import { faultsWith, hasNginx, Proxy } from "./proxy.ts";
 
-describe.skipIf(!hasNginx)("behind the proxy", () => {
+test.skipIf(!hasNginx).each(["deploy/petstore-upstream.conf", "deploy/compose-upstream.conf"])(
+  "nginx takes its configuration with %s",
+  (upstream) => {
+    expect(faultsWith(upstream)).toBe("");
+  },
+);
+
+describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", () => {
   const dataDir = newDataDir();
   const processes: Program[] = [];
   let settings: Record<string, string>[];
   let proxy: Proxy;
   let key: string;
+  let server: PostgresServer;
 
   beforeAll(async () => {
+    server = await PostgresServer.start();
     const ports = [await freePort(), await freePort(), await freePort()] as const;
     settings = ports.slice(1).map((port) => ({
       PETSTORE_PORT: String(port),
+      PETSTORE_DATABASE_URL: server.url(),
       PETSTORE_BASE_URL: `http://127.0.0.1:${ports[0]}/v1`,
       PETSTORE_TRUSTED_PROXIES: "127.0.0.1",
       PETSTORE_ENV: "production",
@@ -23,12 +34,13 @@ describe.skipIf(!hasNginx)("behind the proxy", () => {
     for (const setting of settings) processes.push(await Program.start(dataDir, setting));
     proxy = await Proxy.start(ports[0], [ports[1], ports[2]]);
     const quota = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
-    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota]);
-    ({ key } = await runJson(dataDir, ["keys", "create", "--account", id]));
+    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota], settings[0]);
+    ({ key } = await runJson(dataDir, ["keys", "create", "--account", id], settings[0]));
   });
   afterAll(async () => {
     await proxy.stop();
     await Promise.all(processes.map((process) => process.end()));
+    await server.remove();
   });
 
   const list = () => fetch(`${proxy.origin}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });

@@ -1,15 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../harness/program.ts";
-import { read } from "./files.ts";
+import { read, root } from "./files.ts";
 
 const program = ["/usr/sbin/nginx", Bun.which("nginx") ?? ""].find((path) => existsSync(path));
 
 /** Tests of the proxy are skipped where there is no nginx. */
 export const hasNginx = program !== undefined;
 
-/** nginx with the configuration of compose.yaml, but for the addresses and the folder of its own files. */
+/** nginx with the configuration for one host, but for the addresses and the folder of its own files. */
 export class Proxy {
   readonly origin: string;
   readonly #folder: string;
@@ -30,16 +30,19 @@ export class Proxy {
   private constructor(port: number, upstream: readonly [number, number]) {
     this.origin = `http://127.0.0.1:${port}`;
     this.#folder = mkdtempSync(join(tmpdir(), "petstore-proxy-"));
-    const ports = [...upstream];
     const configuration = read("deploy/nginx.conf")
       .replaceAll("/tmp/", `${this.#folder}/`)
-      .replace("listen 8080;", `listen 127.0.0.1:${port};`)
-      .replaceAll(/172\.30\.17\.\d+:8080/g, () => `127.0.0.1:${ports.shift()}`);
+      .replace("listen 8080;", `listen 127.0.0.1:${port};`);
     const file = join(this.#folder, "nginx.conf");
-    this.#process = Bun.spawn(
-      ["sh", "-c", 'cat > "$1" && exec "$0" -e stderr -g "daemon off;" -c "$1"', program as string, file],
-      { stdin: Buffer.from(configuration), stdout: "ignore", stderr: "ignore" },
-    );
+    const [first, second] = upstream.map(String) as [string, string];
+    const servers = read("deploy/petstore-upstream.conf").replace("8081", first).replace("8082", second);
+    writeFileSync(join(this.#folder, "petstore-upstream.conf"), servers);
+    writeFileSync(file, configuration);
+    this.#process = Bun.spawn([program as string, "-e", "stderr", "-g", "daemon off;", "-c", file], {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    });
   }
 
   async stop(): Promise<void> {
@@ -47,4 +50,21 @@ export class Proxy {
     await this.#process.exited;
     rmSync(this.#folder, { recursive: true });
   }
+}
+
+/** What nginx says of the configuration with the processes that a file names; empty if it is fit to be used. */
+export function faultsWith(upstream: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-proxy-"));
+  writeFileSync(join(folder, "nginx.conf"), read("deploy/nginx.conf").replaceAll("/tmp/", `${folder}/`));
+  copyFileSync(join(root, upstream), join(folder, "petstore-upstream.conf"));
+  const { exitCode, stderr } = Bun.spawnSync([
+    program as string,
+    "-t",
+    "-e",
+    "stderr",
+    "-c",
+    join(folder, "nginx.conf"),
+  ]);
+  rmSync(folder, { recursive: true });
+  return exitCode === 0 ? "" : stderr.toString();
 }
