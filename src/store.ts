@@ -9,6 +9,7 @@ import { openPostgres } from "./storage/postgres/opening.ts";
 import { WholePostgres } from "./storage/postgres/whole-postgres.ts";
 import { backupSqlite } from "./storage/sqlite/backup.ts";
 import { openWhenFree } from "./storage/sqlite/opening.ts";
+import { ServingLock, StoreServed } from "./storage/sqlite/serving-lock.ts";
 import { WholeSqlite } from "./storage/sqlite/whole-sqlite.ts";
 import { type Storage, type StorageObserver, StorageUnusable } from "./storage/storage.ts";
 
@@ -27,6 +28,8 @@ interface Engine {
   newPlace(): string | undefined;
   /** Opens the store, and makes it if `create` says so. Rejects with `StorageUnusable`. */
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
+  /** Takes the right to serve the store where one process alone may; throws `StoreServed` where another one has it. */
+  lock?(): ServingLock;
   /** Copies the store into a file. Throws `StorageUnusable`. */
   backup(target: string): void;
 }
@@ -47,6 +50,7 @@ function sqlite(dataDir: string): Engine {
     setting,
     isForOneProcess: true,
     newPlace: () => (existsSync(file) ? undefined : dataDir),
+    lock: () => new ServingLock(dataDir),
     open: async (create, observer, stop) => {
       if (!create) requireStore();
       return openWhenFree(file, observer, stop);
@@ -84,6 +88,42 @@ export function openStorage(config: Config, observer?: StorageObserver, stop?: A
 /** Opens the store that the settings choose. Rejects with `StorageUnusable`, also where there is none. */
 export function openExistingStorage(config: Config, observer?: StorageObserver): Promise<Storage> {
   return engineOf(config).open(false, observer);
+}
+
+/** A process's claim to serve the store. */
+export interface ServingClaim {
+  /** Why no other process is kept from serving the store too; undefined if all are. */
+  readonly failure?: Error;
+  /** Tells others where this process serves. */
+  announce(address: string): void;
+  release(): void;
+}
+
+/**
+ * Claims the store that the settings choose for this serving process, where it is for one process alone. Throws
+ * `StorageUnusable` where another process serves it.
+ */
+export function claimStore(config: Config): ServingClaim {
+  const engine = engineOf(config);
+  try {
+    const lock = engine.lock?.();
+    return {
+      announce: (address) => lock?.announce({ pid: process.pid, address }),
+      release: () => lock?.release(),
+    };
+  } catch (error) {
+    if (error instanceof StoreServed) throw storeServed(engine, error);
+    return { failure: error as Error, announce: () => {}, release: () => {} }; // opening the store may tell why
+  }
+}
+
+function storeServed({ place, setting }: Engine, error: StoreServed): StorageUnusable {
+  const { pid, address } = error.by ?? {};
+  const who = [pid && `process ${pid}`, address].filter(Boolean).join(", ");
+  return new StorageUnusable(
+    `The store at ${place} is served by another process${who && `: ${who}`}. Stop that one first, or set another ${setting}.`,
+    { cause: error },
+  );
 }
 
 /** True if the store that the settings choose may have more than one serving process. */

@@ -126,6 +126,9 @@ describe("a service that is told to stop during its start", () => {
   });
 });
 
+const clientOf = async ({ base, dataDir }: Program) =>
+  new Client(base, await newKey(dataDir, { perMinute: 10_000_000, perDay: 10_000_000 }));
+
 /** The names of all animals in the store. */
 function namesIn({ dataDir }: Program): string[] {
   const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
@@ -137,9 +140,6 @@ function namesIn({ dataDir }: Program): string[] {
 describe("a service that is told to stop under full load", () => {
   /** The promise: gone so long after the signal, in milliseconds. */
   const GONE_WITHIN = 15_000;
-  const clientOf = async ({ base, dataDir }: Program) =>
-    new Client(base, await newKey(dataDir, { perMinute: 10_000_000, perDay: 10_000_000 }));
-
   test.each(["SIGTERM", "SIGINT"] as const)(
     "%s: answers every request, and asks each client to leave",
     async (signal) => {

@@ -1,4 +1,5 @@
 import { App, type AppOptions } from "../app.ts";
+import { claimStore, type ServingClaim } from "../store.ts";
 import type { Given, Terminal } from "./command.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
@@ -6,8 +7,18 @@ interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> 
   readonly listening: (app: App) => void;
 }
 
-/** Runs the service in this process until it is told to stop. */
-export async function runService(
+/** Runs the service in this process until it is told to stop. Rejects where another process serves the store alone. */
+export async function runService(given: Given, terminal: Terminal, options: ServiceOptions): Promise<void> {
+  const claim = claimStore(terminal.config);
+  try {
+    await runClaimed(claim, given, terminal, options);
+  } finally {
+    claim.release();
+  }
+}
+
+async function runClaimed(
+  claim: ServingClaim,
   { json }: Given,
   { config, print, stop }: Terminal,
   { listening, ...options }: ServiceOptions,
@@ -38,6 +49,9 @@ export async function runService(
     traces: config.traces?.url,
     trustedProxies: config.trustedProxies.join(", "),
   });
+  claim.announce(app.base);
+  if (claim.failure)
+    app.log.warn("a second process on the data folder would not be noticed", { error: claim.failure.message });
   const isNew = config.environment === "development" && !stop.aborted;
   const key = isNew ? await app.firstStart() : undefined;
   if (key) {
