@@ -89,7 +89,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^workers\//,
-    may: /^(workers\/|http\/server\.ts$)/,
+    may: /^(workers\/|http\/server\.ts$|node:fs$)/,
     because: "who watches over processes knows nothing of what they serve, but for the port",
   },
   { of: /^telemetry\//, may: /^(node:|\.\.\/package\.json$)/, because: "log and metrics belong to no part" },
