@@ -9,6 +9,7 @@ import { derivePaths } from "./derive/routes.ts";
 import { baseAddress, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import { mayHoldKey } from "./domains/accounts/api-key.ts";
+import type { IssuedKey } from "./domains/accounts/accounts.ts";
 import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
 import { UsageStore } from "./domains/accounts/usage.store.ts";
 import { UsageCounter } from "./domains/accounts/usage-counter.ts";
@@ -245,7 +246,7 @@ export class App {
   }
 
   /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
-  firstStart(): Promise<string | undefined> {
+  firstStart(): Promise<IssuedKey | undefined> {
     return firstStart(this.#storage, this.accounts);
   }
 

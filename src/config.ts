@@ -83,7 +83,7 @@ export const settings = {
   PETSTORE_BASE_URL: setting<string>({
     meaning:
       "The base address of production, as clients see it; links in answers start with it. " +
-      "Unset: `http://HOST:PORT/v1`.",
+      "Unset: `http://HOST:PORT/v1`, with a warning at the start in production.",
     ...addressForm,
   }),
   PETSTORE_STAGING_BASE_URL: setting<string>({

@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = () => firstStart(storage, accounts);
+const start = async () => (await firstStart(storage, accounts))?.key;
 
 test("makes an account, its key and six animals in four categories, once", async () => {
   const key = await start();

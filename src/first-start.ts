@@ -1,4 +1,5 @@
 import type { AccountStore } from "./domains/accounts/accounts.store.ts";
+import type { IssuedKey } from "./domains/accounts/accounts.ts";
 import { CategoryStore } from "./domains/categories/categories.store.ts";
 import type { NewPet } from "./domains/pets/pets.operations.ts";
 import { PetStore } from "./domains/pets/pets.store.ts";
@@ -24,7 +25,7 @@ const sampleAnimals: readonly NewPet[] = [
  * and six animals in four categories if there are none. The account comes last, with its key in one transaction: a first
  * start that was interrupted is made good by the next one.
  */
-export async function firstStart(storage: Storage, accounts: AccountStore): Promise<string | undefined> {
+export async function firstStart(storage: Storage, accounts: AccountStore): Promise<IssuedKey | undefined> {
   if ((await accounts.accounts()).length > 0) return undefined;
   const pets = new PetStore(storage);
   const { body: animals } = await pets.page(undefined, 1);
@@ -33,6 +34,5 @@ export async function firstStart(storage: Storage, accounts: AccountStore): Prom
     for (const category of sampleCategories) await storage.write(() => categories.add(category)); // one that is there stays
     for (const animal of sampleAnimals) await storage.write(() => pets.add(animal));
   }
-  const { key } = await accounts.createAccountWithKey("First account", "business", "First key", Date.now());
-  return key;
+  return accounts.createAccountWithKey("First account", "business", "First key", Date.now());
 }

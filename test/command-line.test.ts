@@ -3,6 +3,8 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 
+const root = join(import.meta.dir, "..");
+
 describe("the first start", () => {
   let program: Program;
   beforeAll(async () => {
@@ -16,6 +18,14 @@ describe("the first start", () => {
     const animals = JSON.parse(stdout.toString());
     expect(animals.length).toBeGreaterThan(0);
     expect(new Set(animals.map(({ status }: { status: string }) => status))).toEqual(new Set(["available"]));
+  });
+
+  test("prints a line that makes another key when it is pasted", async () => {
+    const line = /^ *(\S.* keys create .*)$/m.exec(program.output)?.[1] ?? "";
+    const { stdout } = Bun.spawnSync(["sh", "-c", line], { cwd: root });
+    const [key = ""] = /psk_test_\w+/.exec(stdout.toString()) ?? [];
+    const answer = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
   });
 
   test("shows the key once and the address of the reference page", async () => {
@@ -52,6 +62,17 @@ describe("the first start", () => {
 });
 
 describe("the start", () => {
+  test.each([
+    ["production without a base address", { PETSTORE_ENV: "production" }, true],
+    ["production with one", { PETSTORE_ENV: "production", PETSTORE_BASE_URL: "https://shop.test/v1" }, false],
+    ["staging", { PETSTORE_ENV: "staging" }, false],
+    ["development", { PETSTORE_ENV: "development" }, false],
+  ])("in %s: whether the log warns of links to a local address", async (_case, settings, warns) => {
+    const started = await Program.start(newDataDir(), settings);
+    expect(await started.end()).toBe(0);
+    expect(started.output.includes('"level":"warn","event":"PETSTORE_BASE_URL is not set')).toBe(warns);
+  });
+
   test.each([
     [{ PETSTORE_PORT: "http" }, 'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.'],
     [{ PETSTORE_ENV: "prod" }, 'PETSTORE_ENV is "prod", but has to be one of development, staging, production.'],

@@ -20,9 +20,10 @@ export async function runService(given: Given, terminal: Terminal, options: Serv
 async function runClaimed(
   claim: ServingClaim,
   { json }: Given,
-  { config, print, stop }: Terminal,
+  terminal: Terminal,
   { listening, ...options }: ServiceOptions,
 ): Promise<void> {
+  const { config, print, stop } = terminal;
   let fatal: Error | undefined;
   const stopped = Promise.withResolvers<void>();
   const onFatal = (error: Error) => {
@@ -52,10 +53,15 @@ async function runClaimed(
   claim.announce(app.base);
   if (claim.failure)
     app.log.warn("a second process on the data folder would not be noticed", { error: claim.failure.message });
+  if (config.environment === "production" && config.baseUrl === undefined) {
+    app.log.warn("PETSTORE_BASE_URL is not set: links in answers lead to the address here", { address: app.base });
+  }
   const isNew = config.environment === "development" && !stop.aborted;
-  const key = isNew ? await app.firstStart() : undefined;
-  if (key) {
-    const welcome = { key, address: app.base, docs: app.docs };
+  const issued = isNew ? await app.firstStart() : undefined;
+  if (issued) {
+    const { key, record } = issued;
+    const anotherKey = `${commandLine(terminal)} keys create --account ${record.accountId} --name laptop`;
+    const welcome = { key, address: app.base, docs: app.docs, anotherKey };
     print(json ? JSON.stringify(welcome) : welcomeText(welcome));
   }
   listening(app);
@@ -68,7 +74,20 @@ async function runClaimed(
   endIfFatal();
 }
 
-function welcomeText({ key, address, docs }: { key: string; address: string; docs: string }): string {
+/** What is typed before a command that is to work on the same data folder. */
+function commandLine({ config, environment, invocation }: Terminal): string {
+  if (!environment["PETSTORE_DATA_DIR"]) return invocation;
+  return `PETSTORE_DATA_DIR='${config.dataDir.replaceAll("'", "'\\''")}' ${invocation}`;
+}
+
+interface Welcome {
+  readonly key: string;
+  readonly address: string;
+  readonly docs: string;
+  readonly anotherKey: string;
+}
+
+function welcomeText({ key, address, docs, anotherKey }: Welcome): string {
   return `
 Petstore is ready at ${address}
 
@@ -79,6 +98,10 @@ It has sample animals and an account on the Business plan. This is its API key; 
 Try it:
 
   curl -H 'Authorization: Bearer ${key}' '${address}/pets?status=available'
+
+Make another key of the account:
+
+  ${anotherKey}
 
 Reference page: ${docs}
 `;
