@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { environment } from "./torture/keys.ts";
 
+const listens = ({ output }: Program) => output.includes('"event":"listening"');
 const refusal = (dataDir: string) => `The store at ${join(dataDir, "petstore.db")} is served by another process`;
 
 describe("a second process on the same data folder", () => {
@@ -42,7 +43,6 @@ describe("a second process on the same data folder", () => {
   test("is the only one refused where several start at the same moment", async () => {
     const dataDir = newDataDir();
     const programs = Array.from({ length: 3 }, () => new Program(dataDir, environment));
-    const listens = ({ output }: Program) => output.includes('"event":"listening"');
     await Promise.all(
       programs.map((program) => Promise.race([program.until(() => listens(program)), program.child.exited])),
     );
