@@ -24,7 +24,7 @@ import type { Route } from "./http/exchange.ts";
 import { healthPages } from "./http/health.ts";
 import { Load, type LoadLimits } from "./http/load.ts";
 import { SafeRetries } from "./http/safe-retries.ts";
-import { Server } from "./http/server.ts";
+import { type InStep, Server } from "./http/server.ts";
 import { type LimiterEngine, openLimiter } from "./limiter.ts";
 import { strikesUntilBan } from "./limits/conduct.ts";
 import { type PeriodicTask, PeriodicWork } from "./periodic-work.ts";
@@ -52,8 +52,8 @@ export interface AppOptions {
   readonly domains?: readonly Domain[];
   readonly log?: Log;
   readonly metrics?: Metrics;
-  /** Set where other processes share the port: gives the metrics of all. */
-  readonly shared?: { readonly metricsOfAll: () => Promise<string> } | undefined;
+  /** Set where other processes share the port: gives the metrics of all, and has them stop in step. */
+  readonly shared?: { readonly metricsOfAll: () => Promise<string>; readonly inStep: InStep } | undefined;
   /** Opens the store; where it is absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
   /** What is taken on at once; where it is absent, what suits the service. */
@@ -80,6 +80,7 @@ export class App {
   readonly #server: Server;
   readonly #tracer: Tracer | undefined;
   readonly #looks: Timer;
+  readonly #inStep: InStep | undefined;
   #stopping = false;
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
@@ -132,6 +133,7 @@ export class App {
     const { storage, limits, load, clock, log, metrics, shared } = parts;
     const { limiter } = limits;
     this.log = log;
+    this.#inStep = shared?.inStep;
     this.#storage = storage;
     this.#limits = limits;
     const world = keyWorld(config);
@@ -255,7 +257,7 @@ export class App {
     this.#stopping = true;
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
-    await isDoneWithin(this.#server.stop(REQUEST_DEADLINE), rest());
+    await isDoneWithin(this.#server.stop(REQUEST_DEADLINE, this.#inStep), rest());
     clearInterval(this.#looks);
     const saved = this.#periodic
       .stop()

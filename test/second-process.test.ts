@@ -58,7 +58,7 @@ describe("a second process on the same data folder", () => {
     mkdirSync(join(dataDir, "petstore.lock"));
     const program = await Program.start(dataDir, environment);
     expect(program.output).toContain(
-      '"level":"warn","event":"a second process on the data folder would not be noticed"',
+      '"level":"warn","event":"data_folder_not_locked"',
     );
     expect(await program.end()).toBe(0);
   });

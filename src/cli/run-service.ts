@@ -52,7 +52,7 @@ async function runClaimed(
   });
   claim.announce(app.base);
   if (claim.failure)
-    app.log.warn("a second process on the data folder would not be noticed", { error: claim.failure.message });
+    app.log.warn("data_folder_not_locked", { error: claim.failure.message });
   if (config.environment === "production" && config.baseUrl === undefined) {
     app.log.warn("PETSTORE_BASE_URL is not set: links in answers lead to the address here", { address: app.base });
   }

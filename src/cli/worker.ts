@@ -23,7 +23,7 @@ export const worker: Command = {
       {
         log: new Log(terminal.config.logLevel, undefined, { worker: number }),
         metrics,
-        shared: { metricsOfAll: () => link.metricsOfAll() },
+        shared: { metricsOfAll: () => link.metricsOfAll(), inStep: (stage) => link.inStep(stage) },
         listening: ({ base, docs }) => link.ready({ address: base, docs }),
       },
     );

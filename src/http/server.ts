@@ -39,6 +39,12 @@ interface ListenAt {
   readonly isShared: boolean;
 }
 
+/** How far a server that stops has come: it holds all requests, or it has stopped listening. */
+export type StopStage = "holding" | "closed";
+
+/** Resolves when all processes that share the port and stop at the same time have come as far, or after a short while. */
+export type InStep = (stage: StopStage) => Promise<void>;
+
 /** The address cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
@@ -86,9 +92,10 @@ export class Server {
 
   /**
    * Tells every client that still sends to close its connection, then stops listening, lets requests
-   * in flight finish, and closes all connections after `deadline` milliseconds at the latest.
+   * in flight finish, and closes all connections after `deadline` milliseconds at the latest. With `inStep`, a client
+   * that one process has let go does not connect to another one that is about to go.
    */
-  async stop(deadline: number): Promise<void> {
+  async stop(deadline: number, inStep?: InStep): Promise<void> {
     // Closing at once would reset connections on which the next request is already on its way. So at
     // first every answer asks to close its connection; then requests are held for a moment, so that
     // clients wait for an answer, which they will get, instead of connecting to what is about to go.
@@ -97,7 +104,9 @@ export class Server {
     const hold = Promise.withResolvers<void>();
     this.#held = hold.promise;
     await this.#quiet();
+    await inStep?.("holding");
     const finished = this.#server.stop();
+    await inStep?.("closed");
     hold.resolve();
     let timer: Timer | undefined;
     const late = new Promise<void>((resolve) => {

@@ -1,3 +1,5 @@
+import type { StopStage } from "../http/server.ts";
+
 /** Where a worker listens, as clients see it. */
 export interface ListeningAt {
   readonly address: string;
@@ -10,10 +12,14 @@ export type FromWorker =
   | { readonly kind: "ready"; readonly at: ListeningAt }
   /** Somebody asks for the metrics of all workers. */
   | { readonly kind: "wants metrics"; readonly question: number }
+  /** It stops, and has come so far. */
+  | { readonly kind: "reached"; readonly question: number; readonly stage: StopStage }
   | { readonly kind: "own metrics"; readonly question: number; readonly text: string };
 
 /** What a supervisor tells a worker. */
 export type FromSupervisor =
   | { readonly kind: "stop" }
+  /** All that stop have come as far. */
+  | { readonly kind: "go on"; readonly question: number }
   | { readonly kind: "expose metrics"; readonly question: number }
   | { readonly kind: "metrics of all"; readonly question: number; readonly text: string };

@@ -1,9 +1,13 @@
+import type { StopStage } from "../http/server.ts";
 import { HEARTBEAT_INTERVAL } from "./heartbeat-monitor.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 /** How long the supervisor may take to gather the metrics of all workers, in milliseconds. */
 const METRICS_DEADLINE = 2_000;
+
+/** How long a worker that stops waits for the others to come as far, in milliseconds. */
+const STEP_DEADLINE = 2_000;
 
 /** What a worker is linked to its supervisor by. */
 export class SupervisorLink {
@@ -48,9 +52,16 @@ export class SupervisorLink {
     return all ?? this.#exposeOwn();
   }
 
+  /** Resolves when all workers that stop have come to a stage; at once if the supervisor is gone, which stops nobody in step. */
+  async inStep(stage: StopStage): Promise<void> {
+    if (!process.connected) return;
+    await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage }), STEP_DEADLINE);
+  }
+
   #take(message: Exclude<FromSupervisor, { kind: "stop" }>): void {
     const { kind, question } = message;
     if (kind === "metrics of all") this.#questions.answer(question, message.text);
+    else if (kind === "go on") this.#questions.answer(question, "");
     else this.#send({ kind: "own metrics", question, text: this.#exposeOwn() });
   }
 

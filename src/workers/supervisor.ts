@@ -1,3 +1,4 @@
+import type { StopStage } from "../http/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import { joinMetrics } from "./joined-metrics.ts";
 import type { LineOutput } from "./line-output.ts";
@@ -42,6 +43,11 @@ export class Supervisor {
   /** All that run. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
+  /** The workers that stop and wait at a stage until the others have come as far, each with what lets it go on. */
+  readonly #waiting: Readonly<Record<StopStage, Map<WorkerProcess, () => void>>> = {
+    holding: new Map(),
+    closed: new Map(),
+  };
   #failure: WorkersFailed | undefined;
   #isEnding = false;
   #replaced = 0;
@@ -117,14 +123,31 @@ export class Supervisor {
       environment,
       output,
       metricsOfAll: () => this.metrics(),
+      onReached: (stage, goOn) => {
+        if (!this.#isEnding) return goOn(); // the others go on serving
+        this.#waiting[stage].set(worker, goOn);
+        this.#goOnTogether();
+      },
       silence,
       onHang: (milliseconds) =>
         log.warn("worker_hung", { worker: number, pid: worker.pid, seconds: milliseconds / 1_000 }),
     });
     this.#running.add(worker);
     void worker.ready.then((at) => at && log.info("worker_ready", { worker: number, pid: worker.pid }));
-    void worker.ended.then(() => this.#running.delete(worker));
+    void worker.ended.then(() => {
+      this.#running.delete(worker);
+      this.#goOnTogether();
+    });
     return worker;
+  }
+
+  /** Lets workers go on from a stage of their stop at which all that serve have arrived. */
+  #goOnTogether(): void {
+    for (const waiting of Object.values(this.#waiting)) {
+      if ([...this.#running].some((worker) => worker.isReady && !waiting.has(worker))) continue;
+      for (const goOn of waiting.values()) goOn();
+      waiting.clear();
+    }
   }
 
   /** Replaces the worker of a place whenever it ends. */

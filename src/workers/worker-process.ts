@@ -1,3 +1,4 @@
+import type { StopStage } from "../http/server.ts";
 import { HEARTBEAT_INTERVAL, HeartbeatMonitor, processorWait } from "./heartbeat-monitor.ts";
 import type { LineOutput } from "./line-output.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
@@ -24,6 +25,8 @@ export interface WorkerOptions {
   readonly output: LineOutput;
   /** Gathers the metrics of all workers. */
   readonly metricsOfAll: () => Promise<string>;
+  /** Called when it stops and has come to a stage; it waits there for `goOn`. */
+  readonly onReached: (stage: StopStage, goOn: () => void) => void;
   readonly silence: SilenceLimits;
   /** Called when it was silent for so many milliseconds, before it is killed. */
   readonly onHang: (silence: number) => void;
@@ -41,7 +44,7 @@ export class WorkerProcess {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
   readonly #questions = new Questions();
 
-  constructor({ number, command, environment, output, metricsOfAll, silence, onHang }: WorkerOptions) {
+  constructor({ number, command, environment, output, metricsOfAll, onReached, silence, onHang }: WorkerOptions) {
     this.number = number;
     const monitor = new HeartbeatMonitor(silence.starting, this.startedAt);
     const ready = Promise.withResolvers<ListeningAt | undefined>();
@@ -56,7 +59,9 @@ export class WorkerProcess {
         monitor.heard();
         if (message.kind === "alive") return;
         if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
-        else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
+        else if (message.kind === "reached") {
+          onReached(message.stage, () => this.#send({ kind: "go on", question: message.question }));
+        } else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
         else {
           this.#isReady = true;
           monitor.limit = silence.serving;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, npmStart, Program, runCommand } from "../harness/program.ts";
-import { LATER_SIGNAL, unfinishedRequest } from "../harness/stopping.ts";
+import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
 import { askEach, newAccount, PLENTY, startWorkers, workerPids } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
 import { environment } from "../torture/keys.ts";
@@ -145,6 +145,13 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
       await portIsFree(program);
     },
   );
+
+  test("SIGTERM under full load: all stop in step, and no request is broken", async () => {
+    const program = await startWorkers(WORKERS, settings);
+    const client = new Client(program.base, key);
+    const { broken } = await loadUntilStopped(client, () => program.child.kill("SIGTERM"));
+    expect([broken, await program.child.exited, program.errors]).toEqual([[], 0, ""]);
+  });
 
   test("when the supervisor is killed, its workers end too", async () => {
     const program = await startWorkers(2, settings);
