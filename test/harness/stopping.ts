@@ -40,7 +40,7 @@ export async function unfinishedRequest({ port }: Pick<Program, "port">, key: st
  * Adds and lists animals over many connections until the port is closed, and calls `begun` when the load is full.
  * Returns the names that were acknowledged, what was no right answer, and what each connection's last answer said of it.
  */
-export async function loadUntilStopped(client: Client, begun: () => void) {
+export async function loadUntilStopped(client: Client, begun: () => void, connections = CONNECTIONS) {
   const acknowledged: string[] = [];
   const broken: string[] = [];
   let answers = 0;
@@ -63,6 +63,6 @@ export async function loadUntilStopped(client: Client, begun: () => void) {
       if (++answers === ANSWERS_BEFORE) begun();
     }
   };
-  const last = await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => send(connection)));
+  const last = await Promise.all(Array.from({ length: connections }, (_, connection) => send(connection)));
   return { acknowledged, broken, last };
 }
