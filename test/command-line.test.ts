@@ -70,7 +70,7 @@ describe("the start", () => {
   ])("in %s: whether the log warns of links to a local address", async (_case, settings, warns) => {
     const started = await Program.start(newDataDir(), settings);
     expect(await started.end()).toBe(0);
-    expect(started.output.includes('"level":"warn","event":"PETSTORE_BASE_URL is not set')).toBe(warns);
+    expect(started.output.includes('"level":"warn","event":"base_url_not_set')).toBe(warns);
   });
 
   test.each([

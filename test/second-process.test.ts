@@ -57,9 +57,7 @@ describe("a second process on the same data folder", () => {
     const dataDir = newDataDir();
     mkdirSync(join(dataDir, "petstore.lock"));
     const program = await Program.start(dataDir, environment);
-    expect(program.output).toContain(
-      '"level":"warn","event":"data_folder_not_locked"',
-    );
+    expect(program.output).toContain('"level":"warn","event":"data_folder_not_locked"');
     expect(await program.end()).toBe(0);
   });
 });

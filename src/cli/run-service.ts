@@ -51,10 +51,9 @@ async function runClaimed(
     trustedProxies: config.trustedProxies.join(", "),
   });
   claim.announce(app.base);
-  if (claim.failure)
-    app.log.warn("data_folder_not_locked", { error: claim.failure.message });
+  if (claim.failure) app.log.warn("data_folder_not_locked", { reason: claim.failure.message });
   if (config.environment === "production" && config.baseUrl === undefined) {
-    app.log.warn("PETSTORE_BASE_URL is not set: links in answers lead to the address here", { address: app.base });
+    app.log.warn("base_url_not_set", { address: app.base });
   }
   const isNew = config.environment === "development" && !stop.aborted;
   const issued = isNew ? await app.firstStart() : undefined;

@@ -106,6 +106,16 @@ export const events = {
     message: "The reader of the log was too slow. Lines before this one are missing.",
     fields: ["lines"],
   },
+  data_folder_not_locked: {
+    level: "warn",
+    message: "The data folder cannot be locked. A second process on it would not be refused.",
+    fields: ["reason"],
+  },
+  base_url_not_set: {
+    level: "warn",
+    message: "PETSTORE_BASE_URL is not set. Links in answers lead to the address that the service listens on.",
+    fields: ["address"],
+  },
   worker_ready: { level: "info", message: "A worker serves requests.", fields: ["worker", "pid"] },
   worker_hung: {
     level: "warn",

@@ -77,8 +77,8 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     expect(pids()).toEqual(before);
     expect(program.output).not.toContain("worker_hung");
     supervisor.restart();
-    await until(() => program.output.includes("workers_restarted"));
-    program.output = program.output.replaceAll("workers_restarted", "");
+    await until(() => program.output.includes("restart_finished"));
+    program.output = program.output.replaceAll("restart_finished", "");
   });
 
   test("kills and replaces a worker that is stopped, and says why; its clients are served again", async () => {

@@ -141,7 +141,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
       const answers = await Promise.all(requests.map(({ finish }) => finish()));
       expect(answers.filter((answer) => !answer.startsWith("HTTP/1.1 201 "))).toEqual([]);
       expect([await program.child.exited, program.errors]).toEqual([0, ""]);
-      expect(program.output).not.toContain('"event":"worker ended"');
+      expect(program.output).not.toContain('"event":"worker_ended"');
       await portIsFree(program);
     },
   );
