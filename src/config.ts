@@ -41,6 +41,11 @@ const addressForm = {
   },
 };
 
+function parsePublicUrl(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url.href : undefined;
+}
+
 /** Every setting, once: its name, meaning, default and form. The reference is derived from it. */
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
@@ -89,6 +94,20 @@ export const settings = {
   PETSTORE_STAGING_BASE_URL: setting<string>({
     meaning: "The base address of staging, as clients see it; used where `PETSTORE_ENV` is `staging`.",
     ...addressForm,
+  }),
+  PETSTORE_CONTACT_URL: setting<string>({
+    meaning:
+      "A page where users of the service get help; the OpenAPI document names it as contact. " +
+      "Unset: the reference page of the service.",
+    fallback: "",
+    expects: "an absolute http or https address without credentials",
+    parse: parsePublicUrl,
+  }),
+  PETSTORE_CONTACT_EMAIL: setting<string>({
+    meaning: "An e-mail address for users of the service; the OpenAPI document names it.",
+    fallback: "",
+    expects: "an e-mail address such as support@example.org",
+    parse: (text) => (/^[^\s@<>"]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text) ? text : undefined),
   }),
   PETSTORE_VALKEY_URL: setting<ValkeyAddress>({
     meaning:
@@ -188,6 +207,9 @@ export interface Config {
   readonly database: PostgresAddress | undefined;
   readonly baseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
+  /** Where users of the service get help. */
+  readonly contactUrl: string | undefined;
+  readonly contactEmail: string | undefined;
   /** Where limits are counted together; undefined for this process alone. It may hold a password. */
   readonly valkey: ValkeyAddress | undefined;
   readonly trustedProxies: readonly string[];
@@ -252,6 +274,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     database: read("PETSTORE_DATABASE_URL", settings.PETSTORE_DATABASE_URL),
     baseUrl: read("PETSTORE_BASE_URL", settings.PETSTORE_BASE_URL),
     stagingBaseUrl: read("PETSTORE_STAGING_BASE_URL", settings.PETSTORE_STAGING_BASE_URL),
+    contactUrl: read("PETSTORE_CONTACT_URL", settings.PETSTORE_CONTACT_URL),
+    contactEmail: read("PETSTORE_CONTACT_EMAIL", settings.PETSTORE_CONTACT_EMAIL),
     valkey: read("PETSTORE_VALKEY_URL", settings.PETSTORE_VALKEY_URL),
     trustedProxies: read("PETSTORE_TRUSTED_PROXIES", settings.PETSTORE_TRUSTED_PROXIES) ?? [],
     strictCategories: read("PETSTORE_STRICT_CATEGORIES", settings.PETSTORE_STRICT_CATEGORIES) ?? false,

@@ -1,7 +1,17 @@
+import type { TObject, TSchema } from "typebox";
 import type { Config } from "./config.ts";
 import type { Operation } from "./contract/operation.ts";
-import { type DocumentedServer, deriveOpenApi, openApiJson, openApiYaml } from "./derive/openapi.ts";
+import {
+  type DocumentedContact,
+  type DocumentedServer,
+  deriveOpenApi,
+  openApiJson,
+  openApiYaml,
+} from "./derive/openapi.ts";
+import { exampleOf } from "./derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "./derive/reference-page.ts";
+import { encodeCursor } from "./http/cursor.ts";
+import { compileListName } from "./http/page-links.ts";
 import type { Page } from "./http/pages.ts";
 import { referenceBundle } from "./http/reference-bundle.ts";
 
@@ -15,11 +25,43 @@ export function baseAddress(config: Config, host: string, port: number): string 
 
 /** The OpenAPI document under the settings; `base` is the base address that this process serves. */
 export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
-  return deriveOpenApi(operations, documentedServers(config, base));
+  return deriveOpenApi(operations, {
+    servers: documentedServers(config, base),
+    docs: docsAddress(base),
+    contact: contact(config, base),
+    cursorOf: exampleCursor,
+  });
 }
 
-function documentedServers(config: Config, base: string): DocumentedServer[] {
-  const servers: DocumentedServer[] = [{ url: base, description: config.environment }];
+/** The address of the reference page of the service with this base address. */
+function docsAddress(base: string): string {
+  return `${base.slice(0, -"/v1".length)}/docs`;
+}
+
+/** Whom to ask about the service: whom the operator names, otherwise what the service itself has to say. */
+function contact({ contactUrl, contactEmail }: Config, base: string): DocumentedContact {
+  return {
+    name: "The operator of this service",
+    url: contactUrl ?? docsAddress(base),
+    ...(contactEmail === undefined ? {} : { email: contactEmail }),
+  };
+}
+
+/** A cursor that the operation accepts together with the examples of its other parameters. */
+function exampleCursor(operation: Operation): string {
+  const { params, query, paged } = operation;
+  const list = compileListName(operation)(examples(params?.schema), examples(query));
+  return encodeCursor(String(exampleOf(paged?.position as TSchema)), list);
+}
+
+function examples(schema: TObject | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, exampleOf(property)]),
+  );
+}
+
+function documentedServers(config: Config, base: string): [DocumentedServer, ...DocumentedServer[]] {
+  const servers: [DocumentedServer, ...DocumentedServer[]] = [{ url: base, description: config.environment }];
   if (config.baseUrl && config.baseUrl !== base) servers.push({ url: config.baseUrl, description: "production" });
   if (config.stagingBaseUrl && config.stagingBaseUrl !== base) {
     servers.push({ url: config.stagingBaseUrl, description: "staging" });

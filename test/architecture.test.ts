@@ -59,7 +59,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^derive\//,
-    may: /^(contract\/|derive\/|typebox|yaml$|@scalar\/)/,
+    may: /^(contract\/|derive\/|typebox|yaml$|node:util$|@scalar\/)/,
     because: "what is derived follows from the operations alone",
   },
   {

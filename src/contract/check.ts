@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
 import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
+import { HERE } from "./schemas.ts";
 import { compileValidator } from "./validators.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
@@ -70,8 +71,9 @@ function schemaFaults(operations: readonly Operation[]): string[] {
     if (typeof schema !== "object" || schema === null) return;
     const { title } = schema as { title?: unknown };
     if (typeof title === "string") {
-      if (!isDeepStrictEqual(byTitle.get(title) ?? schema, schema)) ambiguous.add(title);
-      byTitle.set(title, schema);
+      const { [HERE]: _, ...general } = schema as Record<string, unknown>; // what it means here is not shared
+      if (!isDeepStrictEqual(byTitle.get(title) ?? general, general)) ambiguous.add(title);
+      byTitle.set(title, general);
     }
     for (const part of Object.values(schema)) visit(part);
   };

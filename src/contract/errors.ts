@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Int32 } from "./schemas.ts";
 
 /**
  * One permanent error code of the interface. A code keeps its meaning and its status for ever; a
@@ -12,6 +13,9 @@ export interface ErrorDefinition {
   /** One sentence for the reader of the documentation: when a client sees this code. */
   readonly meaning: string;
 }
+
+/** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
+export const MOST_FAULTS = 50;
 
 /** One fault of an input. `path` is a JSON Pointer (RFC 6901) into `{header, query, body}` of the request. */
 export interface Fault {
@@ -47,18 +51,24 @@ export const ErrorBody = Type.Object(
   {
     code: Type.String({ description: "Machine-readable error code. Codes are permanent." }),
     message: Type.String({ description: "Human-readable description of the error." }),
-    status: Type.Integer({ description: "The HTTP status code.", minimum: 400, maximum: 599 }),
+    status: Int32({ description: "The HTTP status code.", minimum: 400, maximum: 599 }),
     details: Type.Optional(
       Type.Array(
-        Type.Object({
-          path: Type.String({
-            description:
-              "Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as " +
-              "an object with the members `header`, `query` and `body`.",
-          }),
-          message: Type.String({ description: "What is wrong there." }),
-        }),
-        { description: "Every fault of an invalid input. Present with `invalid_request` only." },
+        Type.Object(
+          {
+            path: Type.String({
+              description:
+                "Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as " +
+                "an object with the members `header`, `query` and `body`.",
+            }),
+            message: Type.String({ description: "What is wrong there." }),
+          },
+          { title: "ErrorDetail", description: "One fault of an invalid input." },
+        ),
+        {
+          description: "Every fault of an invalid input. Present with `invalid_request` only.",
+          maxItems: MOST_FAULTS,
+        },
       ),
     ),
   },

@@ -1,12 +1,10 @@
 import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
 import { nearest } from "../nearest.ts";
-import type { Fault } from "./errors.ts";
+import { type Fault, MOST_FAULTS } from "./errors.ts";
 import { PATTERN_MEANING } from "./schemas.ts";
 import type { compileValidator } from "./validators.ts";
 
-/** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
-export const MOST_FAULTS = 50;
 const LONGEST_NAME = 64;
 
 // The schema library stops at its eighth error unless it is told otherwise.

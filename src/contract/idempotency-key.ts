@@ -14,6 +14,7 @@ export const IdempotencyKey = Type.String({
     "A name of the client's choice for this request, different for each, such as a UUID. If the request is sent " +
     `again with it within ${ANSWER_KEPT_HOURS} hours, nothing is done twice: the answer is the first one, marked by ` +
     `\`${IDEMPOTENT_REPLAYED}\`. Double quotes around it do not belong to it.`,
+  maxLength: 512, // 255 characters in quotes, each with a backslash before it
   pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[ !#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
   [PATTERN_MEANING]: "1 to 255 visible ASCII characters, or ASCII characters and spaces in double quotes",
   examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { Int32 } from "./schemas.ts";
 
 /**
  * The query parameters of a list that is read page by page. `limit` is the size of a page; `cursor`
@@ -6,7 +7,7 @@ import { Type } from "typebox";
  */
 export function pageParameters(options: { maximum: number; default: number; what: string }) {
   return {
-    limit: Type.Integer({
+    limit: Int32({
       description: `Maximum number of ${options.what} returned.`,
       minimum: 1,
       maximum: options.maximum,
@@ -15,8 +16,7 @@ export function pageParameters(options: { maximum: number; default: number; what
     cursor: Type.Optional(
       Type.String({
         description:
-          'Where the page starts. Opaque: take it from the `Link` header (`rel="next"`) of the ' +
-          "page before, with the same filters.",
+          'Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply.',
         minLength: 1,
         maxLength: 512,
       }),

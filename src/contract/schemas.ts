@@ -18,6 +18,35 @@ export function isInt64(schema: TSchema): boolean {
   return type === "integer" && format === "int64";
 }
 
+/** Bounds of a signed 32-bit integer, of which whole numbers that stay small are. */
+const INT32_MAX = 2 ** 31 - 1;
+
+interface CountOptions {
+  readonly description: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+  readonly examples?: number[];
+}
+
+/** A whole number that fits 32 bits, from 0 on where nothing else is said. */
+export function Int32(options: CountOptions) {
+  return Type.Integer({ format: "int32", minimum: 0, maximum: INT32_MAX, ...options });
+}
+
+/** A whole number of a response that may be larger than 32 bits can hold, but is exact as a JavaScript number. */
+export function LargeCount(options: CountOptions): TUnsafe<number> {
+  return Type.Unsafe<number>({ type: "integer", format: "int64", ...options });
+}
+
+/** The keyword that holds what a schema with a title means in one place. It is never part of the document. */
+export const HERE = "x-here";
+
+/** The same schema with a description of the place where it stands, which its title does not share. */
+export function described<S extends TSchema>(schema: S, description: string): S {
+  return { ...schema, [HERE]: description };
+}
+
 /** The keyword that says in words what a `pattern` allows. */
 export const PATTERN_MEANING = "x-pattern-meaning";
 
@@ -28,14 +57,23 @@ export const PATTERN_MEANING = "x-pattern-meaning";
 export function Text(options: { description: string; minLength: number; maxLength: number; examples?: string[] }) {
   return Type.String({
     ...options,
-    pattern: "^[^\\u0000\\uD800-\\uDFFF]*$",
+    pattern: textWithout("\\u0000"),
     [PATTERN_MEANING]: "no NUL and no unpaired surrogate",
   });
 }
 
+/**
+ * A pattern for Unicode text without the characters of a class, given as the class's content. It means the
+ * same with and without the `u` flag: without it a pair of surrogates is two characters, which the second
+ * alternative takes; with it the pair is one, which the first takes.
+ */
+export function textWithout(characters: string): string {
+  return `^(?:[^${characters}\\uD800-\\uDFFF]|[\\uD800-\\uDBFF][\\uDC00-\\uDFFF])*$`;
+}
+
 /** A moment in UTC, to the millisecond, as text (RFC 3339): `2026-11-21T12:00:00.000Z`. */
 export function Timestamp(options: { description: string }) {
-  return Type.String({ ...options, format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+  return Type.String({ ...options, format: "date-time", maxLength: 24, examples: ["2026-11-21T12:00:00.000Z"] });
 }
 
 /** The text of a `Timestamp` for unix milliseconds. */

@@ -1,43 +1,57 @@
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
+import { dateToUnixSeconds, type Operation } from "../contract/operation.ts";
+import { exampleOf } from "./openapi-examples.ts";
+import { operationAnchor } from "./operation-anchor.ts";
 
 interface Header {
   readonly description: string;
   readonly schema: object;
+  readonly example?: unknown;
 }
 
+/** An entity tag, as an example. */
+export const ENTITY_TAG = '"2gosa7pa2gv"';
+
 const limitHeaders: Readonly<Record<string, Header>> = {
-  "X-RateLimit-Limit": {
+  RateLimit: {
     description: "The applicable request limit: that of the window with the least remaining.",
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int64", minimum: 1 },
+    example: 60,
   },
-  "X-RateLimit-Remaining": {
+  RateRemaining: {
     description: "Requests left in the current window.",
-    schema: { type: "integer", minimum: 0 },
+    schema: { type: "integer", format: "int64", minimum: 0 },
+    example: 59,
   },
-  "X-RateLimit-Reset": {
+  RateReset: {
     description: "Unix timestamp, in seconds, at which the limit resets.",
-    schema: { type: "integer" },
+    schema: { type: "integer", format: "int64" },
+    example: 1_795_262_460,
   },
 };
 
 const otherHeaders: Readonly<Record<string, Header>> = {
-  "X-Request-Id": {
+  RequestId: {
     description: "Identifies the request in the service's log.",
     schema: { type: "string" },
+    example: "3f2a9c41-7",
   },
-  "Retry-After": {
+  RetryAfter: {
     description: "Whole seconds to wait before the next request (RFC 9110, section 10.2.3).",
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
+    example: 42,
   },
-  "WWW-Authenticate": {
+  Challenge: {
     description: "What is asked of the caller (RFC 6750, section 3).",
     schema: { type: "string" },
+    example: 'Bearer realm="petstore"',
   },
   ETag: {
     description:
       "Entity tag of the answer. Sent back as `If-None-Match` it brings 304 while nothing has changed; sent as " +
       "`If-Match` with a change, that is refused if somebody else has changed the resource meanwhile.",
     schema: { type: "string" },
+    example: ENTITY_TAG,
   },
   Location: {
     description: "Address of the new resource.",
@@ -47,13 +61,17 @@ const otherHeaders: Readonly<Record<string, Header>> = {
     description: 'The address of the next page as `rel="next"` (RFC 8288). Absent on the last page.',
     schema: { type: "string" },
   },
-  [IDEMPOTENT_REPLAYED]: {
-    description: "`true` on an answer that was given before, to a request with the same `Idempotency-Key`.",
+  Replayed: {
+    description:
+      "`true` on a response that was given before, to a request with the same `Idempotency-Key`. Absent from any " +
+      "other, and where the operation takes no such key.",
     schema: { type: "string", enum: ["true"] },
+    example: "true",
   },
   RunningRetryAfter: {
     description: "Whole seconds to wait, on `idempotency_key_in_use` (RFC 9110, section 10.2.3).",
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
+    example: 42,
   },
   Deprecation: {
     description: "Since when the operation is deprecated, as `@` and unix seconds (RFC 9745).",
@@ -70,24 +88,35 @@ const otherHeaders: Readonly<Record<string, Header>> = {
 };
 
 /** Headers that some answers only have at times. */
-const optional = new Set(["NextLink", IDEMPOTENT_REPLAYED, "RunningRetryAfter"]);
+const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter"]);
 
-/** Headers that the document describes in more than one way. */
+/** The headers behind the names of components, which are short because every response refers to some. */
 const headerNames: Readonly<Record<string, string>> = {
+  RateLimit: "X-RateLimit-Limit",
+  RateRemaining: "X-RateLimit-Remaining",
+  RateReset: "X-RateLimit-Reset",
+  RequestId: "X-Request-Id",
+  RetryAfter: "Retry-After",
+  Challenge: "WWW-Authenticate",
+  Replayed: IDEMPOTENT_REPLAYED,
   NextLink: "Link",
   DeprecationLink: "Link",
   RunningRetryAfter: "Retry-After",
 };
 
-/** Names of the headers that every answer has. */
-export const headersOfAll = [...Object.keys(limitHeaders), "X-Request-Id"];
+/** The headers that every response has. */
+export const headersOfAll = [...Object.keys(limitHeaders), "RequestId"];
 
 /** The headers as components of the document, to which `headerReferences` refers. */
-export function headerComponents(): Record<string, object> {
+export function headerComponents(
+  operations: readonly Operation[],
+  addresses: ExampleAddresses,
+): Record<string, object> {
+  const examples = headerExamples(operations, addresses);
   return Object.fromEntries(
     Object.entries({ ...limitHeaders, ...otherHeaders }).map(([name, header]) => [
       name,
-      { ...header, required: !optional.has(name) },
+      { example: examples[name], ...header, required: !optional.has(name) },
     ]),
   );
 }
@@ -95,4 +124,38 @@ export function headerComponents(): Record<string, object> {
 /** References to the components. */
 export function headerReferences(names: readonly string[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [headerNames[name] ?? name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** What headers with addresses in them are made of. */
+interface ExampleAddresses {
+  readonly base: string;
+  /** The reference page. */
+  readonly docs: string;
+  readonly cursorOf: (operation: Operation) => string;
+}
+
+/** Examples of headers that depend on the operation: each is that of the first operation which has it. */
+function headerExamples(
+  operations: readonly Operation[],
+  { base, docs, cursorOf }: ExampleAddresses,
+): Record<string, string | undefined> {
+  const made = operations.find(({ answer }) => answer.location !== undefined)?.answer;
+  const [body] = Object.values(made?.examples ?? {}) as Record<string, unknown>[];
+  const paged = operations.find((operation) => operation.paged);
+  const parameters = Object.entries(paged?.query?.properties ?? {})
+    .filter(([name]) => name !== "cursor")
+    .map(([name, schema]) => `${name}=${encodeURIComponent(String(exampleOf(schema)))}&`);
+  const deprecated = operations.find(({ deprecation }) => deprecation);
+  const successor = operations.find(({ name }) => name === deprecated?.deprecation?.replacement);
+  const { since, removal } = deprecated?.deprecation ?? {};
+  return {
+    Location: made?.location && base + made.location.replaceAll(/\{([^}]*)\}/g, (_, name) => String(body?.[name])),
+    NextLink: paged && `<${base}${paged.path}?${parameters.join("")}cursor=${cursorOf(paged)}>; rel="next"`,
+    Deprecation: since && `@${dateToUnixSeconds(since)}`,
+    Sunset: removal && new Date(dateToUnixSeconds(removal) * 1000).toUTCString(),
+    DeprecationLink:
+      deprecated &&
+      `<${docs}#${operationAnchor(deprecated)}>; rel="deprecation"; type="text/html", ` +
+        `<${base}${successor?.path}>; rel="successor-version"`,
+  };
 }

@@ -3,12 +3,10 @@ import type { ErrorDefinition } from "../contract/errors.ts";
 import { ANSWER_KEPT_HOURS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Operation, Tag } from "../contract/operation.ts";
 import { errorTable } from "./error-table.ts";
+import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { operationObject } from "./openapi-operations.ts";
-import { Schemas } from "./openapi-schemas.ts";
 import { disableOptionalParameters } from "./test-requests.ts";
-
-type Json = Record<string, unknown>;
 
 /** An address at which the interface is served. */
 export interface DocumentedServer {
@@ -16,14 +14,36 @@ export interface DocumentedServer {
   readonly description: string;
 }
 
+/** Where questions about the service are answered. */
+export interface DocumentedContact {
+  readonly name: string;
+  readonly url: string;
+  readonly email?: string;
+}
+
+/** What the document says besides the operations. */
+export interface DocumentedService {
+  /** The first one is this service. */
+  readonly servers: readonly [DocumentedServer, ...DocumentedServer[]];
+  /** The address of the reference page. */
+  readonly docs: string;
+  readonly contact: DocumentedContact;
+  /** A cursor of the list that the examples of a paged operation's other parameters select. */
+  readonly cursorOf: (operation: Operation) => string;
+}
+
 /** The OpenAPI 3.1 document of a list of operations. */
-export function deriveOpenApi(operations: readonly Operation[], servers: readonly DocumentedServer[]): Json {
-  const schemas = new Schemas();
+export function deriveOpenApi(operations: readonly Operation[], service: DocumentedService): Json {
+  const components = new Components();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const item = (paths[operation.path] ??= {});
-    item[operation.method.toLowerCase()] = operationObject(operation, operations, schemas);
+    const cursor = operation.paged && service.cursorOf(operation);
+    item[operation.method.toLowerCase()] = operationObject(operation, operations, components, cursor);
   }
+  const addresses = { ...service, base: service.servers[0].url };
+  for (const [name, header] of Object.entries(headerComponents(operations, addresses)))
+    components.add("headers", name, header);
   const document = {
     openapi: "3.1.1",
     info: {
@@ -31,9 +51,14 @@ export function deriveOpenApi(operations: readonly Operation[], servers: readonl
       version: "1.0.0",
       summary: "The animals of a pet store.",
       description: introduction(errorCatalogue(operations)),
+      contact: service.contact,
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: servers.map(({ url, description }) => ({ url, description })),
+    servers: service.servers.map(({ url, description }) => ({
+      url,
+      description,
+      "x-internal": description !== "production", // whether it is meant for others than the operator's own people
+    })),
     security: [{ bearerAuth: [] }],
     tags: tagsOf(operations).map(({ name, description }) => ({ name, description })),
     paths,
@@ -45,8 +70,7 @@ export function deriveOpenApi(operations: readonly Operation[], servers: readonl
           description: "The API key, sent as `Authorization: Bearer <API_KEY>`.",
         },
       },
-      headers: headerComponents(),
-      schemas: schemas.named,
+      ...components.all,
     },
   };
   disableOptionalParameters(document);

@@ -1,5 +1,4 @@
-import { type Failure, type Fault, failure, invalidRequest, pathNotFound } from "../contract/errors.ts";
-import { MOST_FAULTS } from "../contract/faults.ts";
+import { type Failure, type Fault, failure, invalidRequest, MOST_FAULTS, pathNotFound } from "../contract/errors.ts";
 import { type Caller, type Input, mediaTypesOf, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
 import { compileTextReaders } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";

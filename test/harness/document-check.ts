@@ -52,8 +52,9 @@ export class DocumentCheck {
     if (answer.method === "OPTIONS") return faults;
     if (!operation) return [...faults, ...this.#errorFaults(answer)];
     const responses = operation["responses"] as Record<string, Json>;
-    const response = responses[answer.status];
-    if (!response) return [...faults, `status ${answer.status} is not declared`];
+    const declared = responses[answer.status];
+    if (!declared) return [...faults, `status ${answer.status} is not declared`];
+    const response = this.#resolve(declared);
     return [...faults, ...this.#headerFaults(answer, response), ...this.#bodyFaults(answer, response)];
   }
 
@@ -132,10 +133,10 @@ export class DocumentCheck {
   }
 }
 
-/** Makes every object schema refuse properties that it does not name. */
+/** Makes every object schema refuse properties that it does not name; of combined ones, one of them names them all. */
 function close(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(close);
-  if (typeof schema !== "object" || schema === null) return schema;
+  if (typeof schema !== "object" || schema === null || "allOf" in schema) return schema;
   const closed = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, close(part)]));
   return "properties" in closed ? { additionalProperties: false, ...closed } : closed;
 }

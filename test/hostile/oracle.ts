@@ -6,7 +6,6 @@ import { isInt64Text } from "./hostile-texts.ts";
 
 interface DocumentedSchema {
   readonly type?: string;
-  readonly enum?: readonly string[];
   readonly items?: DocumentedSchema;
 }
 
@@ -14,6 +13,7 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
+  readonly example?: unknown;
   readonly schema: DocumentedSchema;
 }
 
@@ -47,16 +47,17 @@ export class Oracle {
     if (!documented) throw new Error(`The document has no ${operation.name}.`);
     this.#ajv.addSchema({ $id: "document", components });
     this.#ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
+    this.#ajv.addFormat("int32", { type: "number", validate: (value) => Math.abs(value) < 2 ** 31 });
     const schema = documented.requestBody?.content["application/json"]?.schema;
     this.#body = schema && this.#compile(schema);
     const parameters = (documented.parameters ?? []).filter((parameter) => parameter.in === "query");
     this.#parameters = new Map(
-      parameters.map(({ name, required = false, schema: parameter }) => [
+      parameters.map(({ name, required = false, example, schema: parameter }) => [
         name,
         {
           isRequired: required,
           schema: parameter,
-          sample: parameter.enum?.[0] ?? "1",
+          sample: name === "cursor" ? "1" : String(example), // the example of a cursor is valid in one list
           validate: this.#compile(parameter),
         },
       ]),
@@ -73,7 +74,7 @@ export class Oracle {
     return this.#parameters.get(name)?.schema.items !== undefined;
   }
 
-  /** A parameter with a value that its schema takes, most likely. */
+  /** A parameter with the value of its example. */
   sampleOf(name: string): string {
     return `${name}=${this.#parameters.get(name)?.sample}`;
   }

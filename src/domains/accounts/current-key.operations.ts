@@ -1,22 +1,21 @@
 import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
+import { described, Int32, LargeCount } from "../../contract/schemas.ts";
 import { account, banField, exampleBan, keyFields, till } from "./keys.operations.ts";
 
 function seconds(description: string) {
-  return Type.Integer({ description: `${description}, in seconds.`, minimum: 0 });
+  return Int32({ description: `${description}, in seconds.` });
 }
 
-function windowOf(description: string) {
-  return Type.Object(
-    {
-      limit: Type.Integer({ description: "Requests that the window allows.", minimum: 1 }),
-      used: Type.Integer({ description: "Requests that were counted in it.", minimum: 0 }),
-      remaining: Type.Integer({ description: "Requests that are left.", minimum: 0 }),
-      reset: Type.Integer({ description: "When it ends, as unix timestamp in seconds." }),
-    },
-    { description },
-  );
-}
+const LimitWindow = Type.Object(
+  {
+    limit: LargeCount({ description: "Requests that the window allows.", minimum: 1 }),
+    used: LargeCount({ description: "Requests that were counted in it.", minimum: 0 }),
+    remaining: LargeCount({ description: "Requests that are left.", minimum: 0 }),
+    reset: LargeCount({ description: "When it ends, as unix timestamp in seconds." }),
+  },
+  { title: "LimitWindow", description: "A window in which requests are counted." },
+);
 
 const CurrentKey = Type.Object(
   {
@@ -27,21 +26,21 @@ const CurrentKey = Type.Object(
         name: Type.String({ description: "What the account is called." }),
         plan: Type.String({ description: "Its plan." }),
       },
-      { description: "The account that the key belongs to." },
+      { title: "KeyAccount", description: "The account that the key belongs to." },
     ),
     limits: Type.Object(
       {
-        minute: windowOf("The minute that began with the account's first request."),
-        day: windowOf("The UTC calendar day."),
+        minute: described(LimitWindow, "The minute that began with the account's first request."),
+        day: described(LimitWindow, "The UTC calendar day."),
       },
-      { description: "The windows of the account, which all of its keys share." },
+      { title: "KeyLimits", description: "The windows of the account, which all of its keys share." },
     ),
     strikes: Type.Object(
       {
-        count: Type.Integer({ description: "Requests sent before the time that a 429 named.", minimum: 0 }),
-        untilBan: Type.Integer({ description: "How many more of them bring a ban.", minimum: 0 }),
+        count: LargeCount({ description: "Requests sent before the time that a 429 named.", minimum: 0 }),
+        untilBan: LargeCount({ description: "How many more of them bring a ban.", minimum: 0 }),
       },
-      { description: "What the key did after its last 429. Waiting as told sets it to 0." },
+      { title: "KeyStrikes", description: "What the key did after its last 429. Waiting as told sets it to 0." },
     ),
     ...banField,
     bans: Type.Object(
@@ -51,7 +50,7 @@ const CurrentKey = Type.Object(
         longest: seconds("How long a ban lasts at the most"),
         forgottenAfter: seconds("How long without a ban makes it begin with the first one again"),
       },
-      { description: "How bans grow." },
+      { title: "BanSchedule", description: "How bans grow." },
     ),
   },
   { title: "CurrentKey", description: "The calling key, its account, and how both stand." },

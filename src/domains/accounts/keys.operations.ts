@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineError, invalidRequest } from "../../contract/errors.ts";
 import { defineOperation, scopes, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { PATTERN_MEANING, Timestamp } from "../../contract/schemas.ts";
+import { Int32, PATTERN_MEANING, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 export const account: Tag = {
   name: "account",
@@ -47,7 +47,7 @@ export const lastAdminKey = defineError({
   meaning: "No other key with the scope `admin` is valid as long: without this one nobody could manage the keys.",
 });
 
-const Scope = Type.Enum([...scopes], { type: "string" });
+const Scope = Type.Enum([...scopes], { title: "Scope", type: "string", description: "What an API key may do." });
 
 const scopeList = Type.Array(Scope, {
   description: "What the key may do.",
@@ -59,7 +59,7 @@ const name = Type.String({
   description: "What the key is called, to tell it from others.",
   minLength: 1,
   maxLength: 100,
-  pattern: "^[^\\u0000-\\u001F\\u007F-\\u009F\\uD800-\\uDFFF]*$", // terminals show it too
+  pattern: textWithout("\\u0000-\\u001F\\u007F-\\u009F"), // terminals show it too
   [PATTERN_MEANING]: "no control character and no unpaired surrogate",
   examples: ["till"],
 });
@@ -69,7 +69,7 @@ export const keyFields = {
   id: Type.String({ description: "Identifies the key. It is no secret." }),
   name: Type.String({ description: "What the key is called." }),
   hint: Type.String({ description: "Start and end of the key, to tell it from others." }),
-  scopes: Type.Array(Scope, { description: "What the key may do." }),
+  scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
   createdAt: Timestamp({ description: "When the key was made." }),
   expiresAt: Type.Optional(Timestamp({ description: "When the key ends by itself. Absent for a key without an end." })),
 };
@@ -154,6 +154,7 @@ const listKeys = defineOperation({
     position: Type.String({
       description: "When a key was made, and its `id`.",
       pattern: "^[0-9]{1,15}-[0-9A-Za-z_]{1,64}$",
+      examples: ["1795262400000-key_5fQ0c2mN8xWbT1Lz"],
     }),
   },
   answer: {
@@ -187,7 +188,7 @@ const createKey = defineOperation({
         name,
         scopes: scopeList,
         expiresIn: Type.Optional(
-          Type.Integer({
+          Int32({
             description: "In how many seconds the key ends, up to ten years. Without it, it has no end.",
             minimum: LEAST_LIFETIME,
             maximum: 315_360_000,
@@ -227,7 +228,7 @@ const rotateKey = defineOperation({
   scope: "admin",
   params,
   query: Type.Object({
-    overlap: Type.Integer({
+    overlap: Int32({
       description:
         "For how many seconds the old key stays valid, up to thirty days; 0 ends it at once. At least 60 for the " +
         "calling key: it must be able to ask again for an answer that was lost.",

@@ -1,22 +1,28 @@
 import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "./keys.operations.ts";
+
+/** Far more than there are operations and statuses, those of earlier releases included. */
+const MOST_COUNTS = 10_000;
 
 const UsageInterval = Type.Object(
   {
     start: Timestamp({ description: "When the minute, hour or day begins." }),
-    requests: Type.Integer({ description: "All requests of it.", minimum: 1 }),
+    requests: LargeCount({ description: "All requests of it.", minimum: 1 }),
     operations: Type.Array(
-      Type.Object({
-        operation: Type.Optional(
-          Type.String({ description: "The operation. Absent for requests whose path and method name none." }),
-        ),
-        status: Type.Integer({ description: "The status of the answers." }),
-        requests: Type.Integer({ description: "How many there were.", minimum: 1 }),
-      }),
-      { description: "The same requests by operation and status." },
+      Type.Object(
+        {
+          operation: Type.Optional(
+            Type.String({ description: "The operation. Absent for requests whose path and method name none." }),
+          ),
+          status: Int32({ description: "The status of the answers.", minimum: 100, maximum: 599 }),
+          requests: LargeCount({ description: "How many there were.", minimum: 1 }),
+        },
+        { title: "UsageCount", description: "Requests of one operation that were answered with one status." },
+      ),
+      { description: "The same requests by operation and status.", maxItems: MOST_COUNTS },
     ),
   },
   { title: "UsageInterval", description: "What an account has sent in a minute, an hour or a day." },
@@ -47,7 +53,9 @@ const getUsage = defineOperation({
   scope: "read",
   quota: "free",
   query: Type.Object({ granularity, ...pageParameters({ maximum: 100, default: 24, what: "intervals" }) }),
-  paged: { position: Type.Integer({ description: "When an interval begins, in unix seconds.", minimum: 0 }) },
+  paged: {
+    position: Type.Integer({ description: "When an interval begins.", minimum: 0, examples: [1_795_262_400] }),
+  },
   answer: {
     status: 200,
     description: "A page of intervals.",

@@ -85,13 +85,12 @@ const listCategories = defineOperation({
   tag: categories,
   summary: "List all categories",
   description:
-    "Returns categories by ascending `id`, page by page. `limit` sets the size of a page; the `Link` header " +
-    '(`rel="next"`) holds the address of the next one and is absent on the last.',
+    'Returns categories by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next.',
   stability: "beta",
   testPanel: true,
   scope: "read",
   query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "categories" })),
-  paged: { position: Int64({ description: "The `id` of a category." }) },
+  paged: { position: Int64({ description: "The `id` of a category.", examples: [5n] }) },
   answer: {
     status: 200,
     description: "A page of categories.",

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 
 const store: Tag = {
   name: "store",
@@ -123,17 +123,17 @@ const listStoreOrders = defineOperation({
   tag: store,
   summary: "List all orders",
   description:
-    "Returns orders by ascending `id`, page by page. `limit` sets the size of a page; the `Link` header " +
-    '(`rel="next"`) holds the address of the next one and is absent on the last. Orders of every state are kept.',
+    'Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. ' +
+    "Orders of every state are kept.",
   stability: "beta",
   testPanel: true,
   scope: "read",
   query: Type.Object({
     ...pageParameters({ maximum: 100, default: 20, what: "orders" }),
-    status: Type.Optional(StoreOrderStatus),
+    status: Type.Optional(described(StoreOrderStatus, "Filters orders by their state.")),
     petId: Type.Optional(Int64({ description: "Filters orders by their animal.", examples: [1n] })),
   }),
-  paged: { position: Int64({ description: "The `id` of an order." }) },
+  paged: { position: Int64({ description: "The `id` of an order.", examples: [1n] }) },
   answer: {
     status: 200,
     description: "A page of orders.",

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 
 const animals: Tag = {
   name: "animals",
@@ -87,8 +87,8 @@ const StatusChange = Type.Object(
   {
     at: Type.Optional(Timestamp({ description: "When, by the service's clock. Absent where that was not kept yet." })),
     cause: StatusCause,
-    from: Type.Optional(PetStatus),
-    to: Type.Optional(PetStatus),
+    from: Type.Optional(described(PetStatus, "The status before.")),
+    to: Type.Optional(described(PetStatus, "The status from then on.")),
   },
   {
     title: "StatusChange",
@@ -127,6 +127,7 @@ const furtherFilters = {
   ),
   sort: Type.Optional(
     Type.Enum(["id", "-id"], {
+      title: "PetSort",
       type: "string",
       description: "The order (beta): `id` is the usual one, `-id` shows the animals that were added last first.",
     }),
@@ -135,7 +136,7 @@ const furtherFilters = {
 
 const ListQuery = Type.Object({
   ...pageParameters({ maximum: 100, default: 20, what: "animals" }),
-  status,
+  status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
   ...furtherFilters,
 });
 /** What selects and orders a list of animals. */
@@ -156,7 +157,7 @@ const listPets = defineOperation({
   testPanel: true,
   scope: "read",
   query: ListQuery,
-  paged: { position: Int64({ description: "The `id` of an animal." }) },
+  paged: { position: Int64({ description: "The `id` of an animal.", examples: [42n] }) },
   answer: {
     status: 200,
     description: "A page of animals.",
@@ -288,7 +289,7 @@ const listPetStatusChanges = defineOperation({
   scope: "read",
   params,
   query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "changes" })),
-  paged: { position: Int64({ description: "The number of a change." }) },
+  paged: { position: Int64({ description: "The number of a change.", examples: [2n] }) },
   answer: {
     status: 200,
     description: "A page of changes.",

@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from "node:util";
+import { HERE, PATTERN_MEANING } from "../contract/schemas.ts";
+
+export type Json = Record<string, unknown>;
+type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "examples";
+
+/** Keywords for the service itself. */
+const internal: ReadonlySet<string> = new Set([HERE, PATTERN_MEANING]);
+
+/** Keywords that only schemas of requests have. The examples of a response show all of it at once. */
+const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);
+
+/** Which way a schema's values go: to the service, or to the client. */
+type Direction = "input" | "output";
+
+/** Collects the parts that the document holds once and refers to by name. */
+export class Components {
+  readonly #parts = new Map<Kind, Record<string, unknown>>();
+
+  /** All parts, by kind and name; kinds without a part are left out. */
+  get all(): Json {
+    return Object.fromEntries(this.#parts);
+  }
+
+  /** Adds a part, unless it is there, and refers to it. Throws an error if the name stands for another part. */
+  add(kind: Kind, name: string, part: unknown): { $ref: string } {
+    let parts = this.#parts.get(kind);
+    if (!parts) this.#parts.set(kind, (parts = {}));
+    if (!isDeepStrictEqual((parts[name] ??= part), part)) throw new TypeError(`Two ${kind} are called ${name}.`);
+    return { $ref: `#/components/${kind}/${name}` };
+  }
+
+  /**
+   * A schema of the contract as the document shows it: one with a title becomes a component. A pattern is
+   * a rule for clients only, so schemas of responses have none: a validator made from one must not fail
+   * on what an older release accepted.
+   */
+  schema(schema: unknown, direction: Direction): unknown {
+    if (Array.isArray(schema)) return schema.map((part) => this.schema(part, direction));
+    if (typeof schema !== "object" || schema === null) return schema;
+    const { title, [HERE]: here } = schema as { title?: unknown; [HERE]?: string };
+    const parts = Object.fromEntries(
+      Object.entries(schema)
+        .filter(
+          ([key]) =>
+            !internal.has(key) &&
+            (key !== "title" || typeof title !== "string") &&
+            (direction === "input" || !ofInput.has(key)),
+        )
+        .map(([key, part]) => [key, this.schema(part, direction)]),
+    );
+    if (typeof title !== "string") return parts;
+    const reference = this.add("schemas", title, parts);
+    return here === undefined ? reference : { ...reference, description: here };
+  }
+}

@@ -1,0 +1,26 @@
+import type { TSchema } from "typebox";
+import type { Json } from "./openapi-components.ts";
+
+interface Keywords {
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly items?: TSchema;
+}
+
+/** The example of a parameter: that of its schema, its default, or its first value. */
+export function exampleOf(schema: TSchema): unknown {
+  const { examples, default: fallback, enum: values, items }: Keywords = schema;
+  const own = examples?.[0] ?? fallback ?? values?.[0];
+  return own === undefined && items ? [exampleOf(items)] : own;
+}
+
+/** Examples of the contract, whose names are sentences, under names for addresses. */
+export function namedExamples(named: Readonly<Record<string, unknown>>): Json {
+  return Object.fromEntries(
+    Object.entries(named).map(([summary, value]) => [
+      summary.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
+      { summary, value },
+    ]),
+  );
+}

@@ -1,0 +1,45 @@
+import type { TObject } from "typebox";
+import { type Operation, pathParameters } from "../contract/operation.ts";
+import type { Components, Json } from "./openapi-components.ts";
+
+/**
+ * What a client can do next with a response of success, as OpenAPI links: operations on the resource that
+ * it holds, and those that get a resource which it names in a field called like their path parameter.
+ */
+export function linksOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
+  const fields = Object.keys((operation.answer.schema as TObject).properties ?? {});
+  const collection = collectionOf(operation, operations);
+  const targets = operations.filter(({ name }) => name !== operation.name);
+  return Object.fromEntries(
+    targets.flatMap((target) => {
+      const [parameter, ...others] = pathParameters(target.path);
+      if (parameter === undefined || others.length > 0) return [];
+      const isOnResource = collection !== undefined && `${target.path}/`.startsWith(`${collection}/{${parameter}}/`);
+      const isReference =
+        target.method === "GET" && target.path.endsWith(`/{${parameter}}`) && fields.includes(parameter);
+      const field = isOnResource ? "id" : isReference ? parameter : undefined;
+      return field === undefined ? [] : [[target.name, link(target, parameter, field, components)]];
+    }),
+  );
+}
+
+/** The path of the list to which the resource of a response belongs: there a POST makes one, and answers with its `id`. */
+function collectionOf({ answer }: Operation, operations: readonly Operation[]): string | undefined {
+  const making = operations.find(
+    (other) =>
+      other.method === "POST" &&
+      other.answer.status === 201 &&
+      other.answer.schema === answer.schema &&
+      "id" in ((answer.schema as TObject).properties ?? {}),
+  );
+  return making?.path;
+}
+
+function link({ name, summary }: Operation, parameter: string, field: string, components: Components) {
+  const part = field.charAt(0).toUpperCase() + field.slice(1);
+  return components.add("links", `${name}By${part}`, {
+    operationId: name,
+    description: `${summary}.`,
+    parameters: { [parameter]: `$response.body#/${field}` },
+  });
+}

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from "node:util";
+import type { TObject, TSchema } from "typebox";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
+import { isCacheable, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
+import { HERE } from "../contract/schemas.ts";
+import type { Components, Json } from "./openapi-components.ts";
+import { exampleOf } from "./openapi-examples.ts";
+import { ENTITY_TAG } from "./openapi-headers.ts";
+
+/**
+ * The parameters of an operation. `cursor` is the example of the parameter of this name, which depends on
+ * all others.
+ */
+export function parametersOf(
+  operation: Operation,
+  operations: readonly Operation[],
+  components: Components,
+  cursor: string | undefined,
+): Json[] {
+  const { params, query, ifMatch } = operation;
+  const list = (schema: TObject | undefined, place: "path" | "query") =>
+    Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
+      const { description, examples: _, [HERE]: here, ...rest } = property as Json;
+      const isRequired = (schema?.required as string[] | undefined)?.includes(name) ?? false;
+      return {
+        name,
+        in: place,
+        required: place === "path" || (isRequired && rest["default"] === undefined),
+        description: here ?? description,
+        explode: rest["items"] ? false : undefined, // a list's items are separated by commas
+        example: name === "cursor" && operation.paged ? cursor : exampleOf(property),
+        schema: components.schema(rest["title"] === undefined ? rest : { ...rest, description }, "input"),
+      };
+    });
+  const inPath = list(params?.schema, "path").map((parameter) =>
+    isSame(parameter.name, operations)
+      ? components.add("parameters", parameter.name.charAt(0).toUpperCase() + parameter.name.slice(1), parameter)
+      : parameter,
+  );
+  return [
+    ...inPath,
+    ...list(query, "query"),
+    ...(isCacheable(operation) ? [components.add("parameters", "IfNoneMatch", { ...ifNoneMatch })] : []),
+    ...(ifMatch ? [components.add("parameters", "IfMatch", { ...ifMatchParameter })] : []),
+    ...(takesIdempotencyKey(operation)
+      ? [components.add("parameters", "IdempotencyKey", idempotencyKey(components))]
+      : []),
+  ];
+}
+
+/** True if a path parameter of this name is the same wherever there is one. */
+function isSame(name: string, operations: readonly Operation[]): boolean {
+  const [first, ...others] = operations.flatMap(({ params }) => params?.schema.properties[name] ?? []);
+  return others.every((other) => isDeepStrictEqual(first, other));
+}
+
+function idempotencyKey(components: Components): Json {
+  const { description, examples: _, ...schema } = IdempotencyKey as Json & typeof IdempotencyKey;
+  return {
+    name: IDEMPOTENCY_KEY,
+    in: "header",
+    required: false,
+    description,
+    example: exampleOf(IdempotencyKey),
+    schema: components.schema(schema, "input"),
+  };
+}
+
+const entityTags = { type: "string", minLength: 1 };
+
+const ifNoneMatch: Json = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description:
+    "The `ETag` of an earlier response, several of them separated by commas, or `*`. If it still applies, the " +
+    "response is 304 without a body (RFC 9110, section 13.1.2). It costs quota all the same.",
+  example: ENTITY_TAG,
+  schema: entityTags,
+};
+
+const ifMatchParameter: Json = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description:
+    "The `ETag` of the resource as the client knows it, several of them separated by commas, or `*`. If it has " +
+    "another one by now, nothing is changed (RFC 9110, section 13.1.1).",
+  examples: {
+    "any-version": { summary: "Any version", value: "*" },
+    "the-version-that-was-read": { summary: "The version that was read", value: ENTITY_TAG },
+  },
+  schema: entityTags,
+};

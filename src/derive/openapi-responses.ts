@@ -1,0 +1,140 @@
+import {
+  ErrorBody,
+  type ErrorDefinition,
+  idempotencyKeyInUse,
+  invalidRequest,
+  serviceErrors,
+} from "../contract/errors.ts";
+import { errorsOf, hasEntityTag, isCacheable, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
+import type { Components, Json } from "./openapi-components.ts";
+import { namedExamples } from "./openapi-examples.ts";
+import { headerReferences, headersOfAll } from "./openapi-headers.ts";
+import { linksOf } from "./openapi-links.ts";
+
+/** The responses of an operation. Those of errors, and 304, are components, because operations share them. */
+export function responsesOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
+  const { answer, paged, deprecation } = operation;
+  const ofDeprecation = deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : [];
+  const onSuccess = [
+    ...headersOfAll,
+    ...ofDeprecation,
+    ...(hasEntityTag(operation) ? ["ETag"] : []),
+    ...(paged ? ["NextLink"] : []),
+  ];
+  const onlySuccess = [
+    ...(answer.location ? ["Location"] : []),
+    ...(takesIdempotencyKey(operation) ? ["Replayed"] : []),
+  ];
+  const links = linksOf(operation, operations, components);
+  const responses: Json = {
+    [answer.status]: {
+      description: answer.description,
+      headers: headerReferences([...onSuccess, ...onlySuccess]),
+      ...(answer.status === 204
+        ? {}
+        : {
+            content: {
+              "application/json": {
+                schema: components.schema(boundedAnswer(operation), "output"),
+                examples: namedExamples(answer.examples),
+              },
+            },
+          }),
+      ...(Object.keys(links).length > 0 ? { links } : {}),
+    },
+  };
+  if (isCacheable(operation)) {
+    responses["304"] = components.add(
+      "responses",
+      `${deprecation ? "Deprecated" : ""}NotModified${paged ? "Page" : ""}`,
+      {
+        description: "Nothing has changed since the response whose entity tag was sent as `If-None-Match`.",
+        headers: headerReferences(onSuccess),
+      },
+    );
+  }
+  for (const [status, errors] of Map.groupBy(errorsOf(operation), (error) => error.status)) {
+    responses[status] = errorResponse(operation, status, errors.toSorted(byOrigin), components);
+  }
+  return responses;
+}
+
+/** A page holds as many items as its parameter `limit` allows. */
+function boundedAnswer({ paged, query, answer }: Operation): object {
+  const { maximum } = (query?.properties["limit"] ?? {}) as { maximum?: number };
+  return paged && maximum !== undefined ? { ...answer.schema, maxItems: maximum } : answer.schema;
+}
+
+/** Errors of operations before those of the service, so that the same ones always have the same name. */
+function byOrigin(one: ErrorDefinition, other: ErrorDefinition): number {
+  return serviceErrors.indexOf(one) - serviceErrors.indexOf(other) || one.code.localeCompare(other.code);
+}
+
+function errorResponse(
+  operation: Operation,
+  status: number,
+  errors: readonly ErrorDefinition[],
+  components: Components,
+): Json {
+  const name = nameOfErrors(status, errors);
+  const canBeReplay = errors.some((error) => isKept(error));
+  return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
+    description: errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join("\n\n"),
+    headers: headerReferences([
+      ...headersOfAll,
+      ...(operation.deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : []),
+      ...(canBeReplay ? ["Replayed"] : []),
+      ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
+      ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),
+      ...(status === 401 || status === 403 ? ["Challenge"] : []),
+    ]),
+    content: {
+      "application/json": {
+        schema: errorSchema(name, status, errors, components),
+        examples: Object.fromEntries(
+          errors.map((error) => [error.code, components.add("examples", error.code, { value: errorExample(error) })]),
+        ),
+      },
+    },
+  });
+}
+
+/** Whether the answer may be kept for retries: one of the operation itself, which ran. Shared by all operations that have it. */
+function isKept(error: ErrorDefinition): boolean {
+  return error === invalidRequest || !serviceErrors.includes(error);
+}
+
+/** Names of the errors that every client meets together, of the service itself. */
+const familiar: Readonly<Record<number, string>> = {
+  401: "Unauthorized",
+  429: "TooManyRequests",
+  503: "ServiceUnavailable",
+};
+
+/** `PetNotFound`, `OrderNotOpenOrIdempotencyKeyInUse`. */
+function nameOfErrors(status: number, errors: readonly ErrorDefinition[]): string {
+  const general = errors.length > 1 && errors.every((error) => serviceErrors.includes(error)) && familiar[status];
+  return general || errors.map(({ code }) => pascalCase(code)).join("Or");
+}
+
+function pascalCase(code: string): string {
+  return code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The Error schema with the codes that it can have here, so that a client's compiler knows them all. */
+function errorSchema(name: string, status: number, errors: readonly ErrorDefinition[], components: Components) {
+  return components.add("schemas", name.endsWith("Error") ? name : `${name}Error`, {
+    description: `A ${status} error.`,
+    allOf: [
+      components.schema(ErrorBody, "output"),
+      { type: "object", properties: { code: { type: "string", enum: errors.map(({ code }) => code) } } },
+    ],
+  });
+}
+
+function errorExample(error: ErrorDefinition): ErrorBody {
+  const { code, status, meaning } = error;
+  const details =
+    error === invalidRequest ? { details: [{ path: "/query/limit", message: "must be at most 100" }] } : {};
+  return { code, message: meaning, status, ...details };
+}
