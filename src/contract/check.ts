@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
+import { unknownKeyFaults } from "./known-keys.ts";
 import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
 import { HERE } from "./schemas.ts";
 import { compileValidator } from "./validators.ts";
@@ -94,6 +95,7 @@ function tagFaults(operations: readonly Operation[]): string[] {
 function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
   const { name, method, path, summary, description, scope, answer, body, tag, errors } = operation;
   return [
+    ...unknownKeyFaults(operation),
     ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase."]),
     ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path) ? [] : [`the path ${path} is malformed.`]),
     ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty."]),

@@ -327,3 +327,44 @@ describe("it is a fault of an error", () => {
 test("the catalogue holds each error once, the service's own first", () => {
   expect(errorCatalogue(toys)).toEqual([...serviceErrors, toyNotFound]);
 });
+
+describe("a key that operations do not have", () => {
+  const answer = {
+    status: 200,
+    description: "Toys.",
+    schema: Type.Array(Toy),
+    examples: { "One toy": [ball] },
+  } as const;
+  const minimal = { ...common, name: "findToys", method: "GET", path: "/found-toys", answer } as const;
+
+  test("does not compile", () => {
+    // @ts-expect-error -- query
+    defineOperation({ ...minimal, quary: Type.Object({}) });
+    // @ts-expect-error -- quota
+    defineOperation({ ...minimal, qouta: "free" });
+    // @ts-expect-error -- deprecation
+    defineOperation({ ...minimal, deprecaton: { since: "2026-11-21" } });
+    // @ts-expect-error -- answer.secret
+    defineOperation({ ...minimal, answer: { ...answer, secrete: true } });
+    // @ts-expect-error -- body.examples
+    defineOperation({ ...minimal, body: { schema: NewToy, examples: {}, exmaples: {} } });
+    const params = { schema: Type.Object({}), otherwise: toyNotFound, otherwize: toyNotFound };
+    // @ts-expect-error -- params.otherwise
+    defineOperation({ ...minimal, params });
+    // @ts-expect-error -- paged.position
+    defineOperation({ ...minimal, paged: { position: Type.String(), postion: Type.String() } });
+    // @ts-expect-error -- tag.description
+    defineOperation({ ...minimal, tag: { ...common.tag, descripton: "Toys." } });
+    expect(defineOperation({ ...minimal, quota: "free" }).quota).toBe("free"); // the control
+  });
+
+  test.each([
+    [{ quary: Type.Object({}) }, "the key quary is not known. Did you mean query?"],
+    [{ qouta: "free" }, "the key qouta is not known. Did you mean quota?"],
+    [{ deprecaton: {} }, "the key deprecaton is not known. Did you mean deprecation?"],
+    [{ answer: { ...answer, secrete: true } }, "the key answer.secrete is not known. Did you mean answer.secret?"],
+    [{ tag: { ...common.tag, x: 1 } }, "the key tag.x is not known."],
+  ])("is a fault at startup: %#", (change, fault) => {
+    expect(contractFaults([{ ...minimal, ...change }])).toContain(`findToys: ${fault}`);
+  });
+});

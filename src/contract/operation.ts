@@ -110,8 +110,21 @@ export interface Operation {
   readonly errors: readonly ErrorDefinition[];
 }
 
-/** Gives an operation its exact type. Faults in it are found by `contractFaults`, at the start. */
-export function defineOperation<const O extends Operation>(operation: O): O {
+/** Parts of an operation that have keys themselves. Schemas and examples are none: any key can stand in them. */
+type PartName = "tag" | "deprecation" | "params" | "body" | "answer" | "paged";
+
+/** What has all other keys of `T`, which `Known` lacks, as `never`: a misspelled key does not compile. */
+type NoOthers<T, Known> = { readonly [K in Exclude<keyof T, keyof Known>]: never };
+
+type OnlyKnownKeys<O extends Operation> = NoOthers<O, Operation> & {
+  readonly [K in PartName & keyof O]: NoOthers<O[K], NonNullable<Operation[K]>>;
+};
+
+/**
+ * Gives an operation its exact type. A key that operations do not have is refused by the compiler; other
+ * faults, and such keys where the compiler was not asked, are found by `contractFaults` at startup.
+ */
+export function defineOperation<const O extends Operation>(operation: O & OnlyKnownKeys<O>): O {
   return operation;
 }
 

@@ -1,0 +1,61 @@
+import { nearest } from "../nearest.ts";
+import type { Operation } from "./operation.ts";
+
+/** The keys of a type, each once; one that is missing here or that the type does not have does not compile. */
+type KeysOf<T> = Readonly<Record<keyof T, true>>;
+type Part<Name extends keyof Operation> = KeysOf<NonNullable<Operation[Name]>>;
+
+const ofOperation: KeysOf<Operation> = {
+  name: true,
+  method: true,
+  path: true,
+  tag: true,
+  summary: true,
+  description: true,
+  stability: true,
+  deprecation: true,
+  testPanel: true,
+  scope: true,
+  quota: true,
+  params: true,
+  query: true,
+  body: true,
+  ifMatch: true,
+  answer: true,
+  paged: true,
+  errors: true,
+};
+const tag: Part<"tag"> = { name: true, description: true };
+const deprecation: Part<"deprecation"> = { since: true, removal: true, replacement: true, advice: true };
+const params: Part<"params"> = { schema: true, otherwise: true };
+const body: Part<"body"> = { schema: true, examples: true };
+const answer: Part<"answer"> = {
+  status: true,
+  description: true,
+  schema: true,
+  examples: true,
+  location: true,
+  entityTag: true,
+  secret: true,
+};
+const paged: Part<"paged"> = { position: true };
+const ofParts = { tag, deprecation, params, body, answer, paged };
+
+/** Faults of keys that an operation or a part of it has and that mean nothing: misspelled ones, which would be ignored. */
+export function unknownKeyFaults(operation: Operation): string[] {
+  return [
+    ...unknownKeys(operation, ofOperation, ""),
+    ...Object.entries(ofParts).flatMap(([name, known]) =>
+      unknownKeys(operation[name as keyof typeof ofParts] ?? {}, known, `${name}.`),
+    ),
+  ];
+}
+
+function unknownKeys(part: object, known: object, prefix: string): string[] {
+  return Object.keys(part)
+    .filter((key) => !Object.hasOwn(known, key))
+    .map((key) => {
+      const meant = nearest(key, Object.keys(known));
+      return `the key ${prefix}${key} is not known.${meant ? ` Did you mean ${prefix}${meant}?` : ""}`;
+    });
+}
