@@ -25,7 +25,7 @@ const checks = [
   ["lint", [bin("oxlint"), "--deny-warnings"]],
   ["format", [bin("biome"), "ci", "--colors=off", "--error-on-warnings", "."]],
   ["dead exports", [bin("knip")]],
-  ["document", [bin("redocly"), "lint", document]],
+  ["document", [bin("redocly"), "lint", "--extends", "recommended-strict", document]],
 ];
 
 /** Runs a command and shows what it says only if it fails. */

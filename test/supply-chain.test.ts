@@ -38,7 +38,7 @@ const unchecked = (/^- \*\*The lock file names .*$/m.exec(read("docs/decisions.m
   .match(/`@[^`]*\*`/g)
   ?.map((pattern) => new RegExp(`^${pattern.slice(1, -1).replaceAll("*", "[a-z0-9-]+")}$`));
 
-describe.each([".", "bench/peers"])("the packages of %s", (folder) => {
+describe.each([".", "bench/peers", "test/interop"])("the packages of %s", (folder) => {
   const manifest = manifestOf(folder);
   const lock = lockOf(folder);
 

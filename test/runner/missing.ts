@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { areInteropToolsInstalled } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 
 /** What this machine lacks, each as a sentence that says which tests were skipped and what to install. */
@@ -12,6 +13,10 @@ export function whatIsMissing(): string[] {
     [
       !runs(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]),
       "The test of a full disk was skipped: it needs permission to mount a file system (unshare -rm).",
+    ],
+    [
+      !areInteropToolsInstalled(),
+      "Tests with the tools of others were skipped: `npm ci` in test/interop could not install them.",
     ],
     [
       !existsSync("/usr/bin/chromium"),

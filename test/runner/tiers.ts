@@ -15,7 +15,7 @@ export type Tier = keyof typeof tiers;
 /** Tests that start, kill, freeze or flood whole processes. */
 const system = [
   /^test\/(attack|bodies|clocks|delivery|faults|hostile|leaks|overload|torture|workers)\//,
-  /^test\/(banned-keys|launching|lost-answers|many-processes|moving-animals|moving-animals-postgres|second-process|stopping|supply-chain|valkey-tls)\.test/,
+  /^test\/(banned-keys|document-lint|launching|lost-answers|many-processes|moving-animals|moving-animals-postgres|second-process|stopping|supply-chain|valkey-tls)\.test/,
   /^src\/(storage\/postgres\/postgres|limits\/valkey\/valkey)-faults\.test/,
 ];
 

@@ -116,7 +116,8 @@ const params = {
   schema: Type.Object({
     keyId: Type.String({
       description: "The identifier of a key.",
-      pattern: "^[0-9A-Za-z_]{1,64}$",
+      maxLength: 64,
+      pattern: "^[0-9A-Za-z_]+$",
       examples: ["key_5fQ0c2mN8xWbT1Lz"],
     }),
   }),
