@@ -6,7 +6,7 @@ import type { BoundOperation, Operation, Write } from "./contract/operation.ts";
 import { isDoneWithin } from "./deadline.ts";
 import { operationAnchor } from "./derive/operation-anchor.ts";
 import { derivePaths } from "./derive/routes.ts";
-import { baseAddress, documentPages } from "./documents.ts";
+import { baseAddress, documentedBases, documentPages } from "./documents.ts";
 import { AccountStore } from "./domains/accounts/accounts.store.ts";
 import type { IssuedKey } from "./domains/accounts/accounts.ts";
 import { mayHoldKey } from "./domains/accounts/api-key.ts";
@@ -35,6 +35,7 @@ import { AbuseLog } from "./telemetry/abuse-log.ts";
 import { Log } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { Tracer } from "./telemetry/tracer.ts";
+import { hasExpired, startingLinks, wellKnownPages } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const REQUEST_DEADLINE = 10_000;
@@ -228,14 +229,19 @@ export class App {
         return {
           api: new Api({ authenticator, limiter, usage, ...around }, base),
           basePath,
+          baseLinks: startingLinks(root),
           routes: compileRoutes(bound, operations, addresses),
           pages: new Map([
             ...documentPages(operations, config, base, root),
+            ...wellKnownPages(config, documentedBases(config, base), clock),
             ...healthPages({ probe: () => storage.probe(), isStopping: () => this.#stopping, metrics: exposed, clock }),
           ]),
         };
       },
     );
+    if (config.security && hasExpired(config.security, clock)) {
+      log.warn("security.txt is not served: PETSTORE_SECURITY_EXPIRES has passed");
+    }
     this.base = base;
     this.docs = docs;
     this.port = this.#server.port;

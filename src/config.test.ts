@@ -65,3 +65,24 @@ test.each([
   expect(read).toThrow(`${name} has to be ${expected}`);
   expect(read).not.toThrow("hunter2");
 });
+
+test("a security contact is read with the day on which it expires, and is not taken without", () => {
+  const PETSTORE_SECURITY_CONTACT = "mailto:security@example.org,https://example.org/report";
+  expect(readConfig({ PETSTORE_SECURITY_CONTACT, PETSTORE_SECURITY_EXPIRES: "2027-06-01" }).security).toEqual({
+    contacts: ["mailto:security@example.org", "https://example.org/report"],
+    expires: "2027-06-01T00:00:00Z",
+    policy: undefined,
+  });
+  expect(() => readConfig({ PETSTORE_SECURITY_CONTACT })).toThrow("needs PETSTORE_SECURITY_EXPIRES");
+  for (const PETSTORE_SECURITY_EXPIRES of ["2027-02-30", "soon", "2027-06-01T00:00:00Z"]) {
+    expect(() => readConfig({ PETSTORE_SECURITY_CONTACT, PETSTORE_SECURITY_EXPIRES })).toThrow(ConfigError);
+  }
+  for (const contact of ["security@example.org", "http://example.org", "mailto:"]) {
+    const settings = { PETSTORE_SECURITY_CONTACT: contact, PETSTORE_SECURITY_EXPIRES: "2027-06-01" };
+    expect(() => readConfig(settings)).toThrow(ConfigError);
+  }
+});
+
+test.each(["support", "a@b", "a b@example.org", "a@example.org>"])("%j is no contact by e-mail", (text) => {
+  expect(() => readConfig({ PETSTORE_CONTACT_EMAIL: text })).toThrow(ConfigError);
+});

@@ -109,6 +109,38 @@ export const settings = {
     expects: "an e-mail address such as support@example.org",
     parse: (text) => (/^[^\s@<>"]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text) ? text : undefined),
   }),
+  PETSTORE_SECURITY_CONTACT: setting<readonly string[]>({
+    meaning:
+      "Where to report security problems of the service, the preferred address first, separated by commas; it is " +
+      "published at `/.well-known/security.txt` (RFC 9116). Needs `PETSTORE_SECURITY_EXPIRES`.",
+    fallback: "",
+    expects: "addresses that start with mailto:, https: or tel:, separated by commas",
+    parse: (text) => {
+      const contacts = text.split(",").map((contact) => contact.trim());
+      return contacts.every((contact) => /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[0-9-]+)$/.test(contact))
+        ? contacts
+        : undefined;
+    },
+  }),
+  PETSTORE_SECURITY_EXPIRES: setting<string>({
+    meaning:
+      "The day from whose start (UTC) on nobody may rely on the contact any more, at most a year ahead: whoever " +
+      "sets it confirms the contact until then. From that day on `/.well-known/security.txt` is gone.",
+    fallback: "",
+    expects: "a day as YYYY-MM-DD",
+    parse: (text) => {
+      const day = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+      return day && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+        ? `${text}T00:00:00Z`
+        : undefined;
+    },
+  }),
+  PETSTORE_SECURITY_POLICY: setting<string>({
+    meaning: "The page with the rules for those who look for security problems; a part of security.txt.",
+    fallback: "",
+    expects: "an absolute http or https address without credentials",
+    parse: parsePublicUrl,
+  }),
   PETSTORE_VALKEY_URL: setting<ValkeyAddress>({
     meaning:
       "A Valkey or Redis server, in which all processes count limits and bans together: " +
@@ -210,6 +242,8 @@ export interface Config {
   /** Where users of the service get help. */
   readonly contactUrl: string | undefined;
   readonly contactEmail: string | undefined;
+  /** Where to report security problems; undefined for nowhere. */
+  readonly security: SecurityContact | undefined;
   /** Where limits are counted together; undefined for this process alone. It may hold a password. */
   readonly valkey: ValkeyAddress | undefined;
   readonly trustedProxies: readonly string[];
@@ -230,6 +264,15 @@ export interface Config {
  */
 function isMisspelled(name: string, known: readonly string[]): boolean {
   return /^pet/i.test(name) && isSlipOf(known, name);
+}
+
+/** What security.txt says (RFC 9116). */
+export interface SecurityContact {
+  /** URIs, the preferred one first. */
+  readonly contacts: readonly string[];
+  /** RFC 3339. */
+  readonly expires: string;
+  readonly policy: string | undefined;
 }
 
 /** Settings that cannot be used: a line for each. */
@@ -265,6 +308,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     service: read("OTEL_SERVICE_NAME", settings.OTEL_SERVICE_NAME) as string,
     ratio: read("OTEL_TRACES_SAMPLER_ARG", settings.OTEL_TRACES_SAMPLER_ARG) as number,
   };
+  const contacts = read("PETSTORE_SECURITY_CONTACT", settings.PETSTORE_SECURITY_CONTACT);
+  const expires = read("PETSTORE_SECURITY_EXPIRES", settings.PETSTORE_SECURITY_EXPIRES);
+  const policy = read("PETSTORE_SECURITY_POLICY", settings.PETSTORE_SECURITY_POLICY);
+  if (contacts && !environment["PETSTORE_SECURITY_EXPIRES"]) {
+    faults.push("PETSTORE_SECURITY_CONTACT needs PETSTORE_SECURITY_EXPIRES, the day until which it is confirmed.");
+  }
   const config = {
     environment: read("PETSTORE_ENV", settings.PETSTORE_ENV) as Environment,
     environmentIsSet: Boolean(environment["PETSTORE_ENV"]),
@@ -276,6 +325,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     stagingBaseUrl: read("PETSTORE_STAGING_BASE_URL", settings.PETSTORE_STAGING_BASE_URL),
     contactUrl: read("PETSTORE_CONTACT_URL", settings.PETSTORE_CONTACT_URL),
     contactEmail: read("PETSTORE_CONTACT_EMAIL", settings.PETSTORE_CONTACT_EMAIL),
+    security: contacts && expires ? { contacts, expires, policy } : undefined,
     valkey: read("PETSTORE_VALKEY_URL", settings.PETSTORE_VALKEY_URL),
     trustedProxies: read("PETSTORE_TRUSTED_PROXIES", settings.PETSTORE_TRUSTED_PROXIES) ?? [],
     strictCategories: read("PETSTORE_STRICT_CATEGORIES", settings.PETSTORE_STRICT_CATEGORIES) ?? false,

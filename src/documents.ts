@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import type { Config } from "./config.ts";
 import type { Operation } from "./contract/operation.ts";
+import { deriveLlmsText } from "./derive/llms-text.ts";
 import {
   type DocumentedContact,
   type DocumentedServer,
@@ -11,9 +12,11 @@ import {
 import { exampleOf } from "./derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "./derive/reference-page.ts";
 import { encodeCursor } from "./http/cursor.ts";
+import { FixedContent } from "./http/fixed-content.ts";
 import { compileListName } from "./http/page-links.ts";
 import type { Page } from "./http/pages.ts";
 import { referenceBundle } from "./http/reference-bundle.ts";
+import { startingLinks } from "./well-known.ts";
 
 /** The base address, as clients see it, of a process that listens on this host and port. */
 export function baseAddress(config: Config, host: string, port: number): string {
@@ -90,38 +93,50 @@ const pageProtection = {
   "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
 };
 
-/** A value that is made when it is first asked for. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+/** A page that is made when it is first asked for: no start waits for it. */
+function fixedPage(type: string, make: () => string | Promise<string>, headers = {}): Page {
+  return { type, headers, fixed: new FixedContent(make) };
 }
 
-/** The document and the reference page, each derived when it is first asked for: no start waits for them. */
+/** The document, the reference page, and what leads to them. `root` is the path above the base address. */
 export function documentPages(
   operations: readonly Operation[],
   config: Config,
   base: string,
   root: string,
 ): [string, Page][] {
-  const document = once(() => openApiDocument(operations, config, base));
-  const json = once(() => ({ body: openApiJson(document()) }));
-  const yaml = once(async () => ({ body: await openApiYaml(document()) }));
+  let derived: ReturnType<typeof openApiDocument> | undefined;
+  const document = () => (derived ??= openApiDocument(operations, config, base));
   const bundle = `${root}/docs/${referenceBundle.name}`;
   const start = `${root}/docs/start.js`;
-  const html = once(() => ({ body: deriveReferencePage({ bundle, start }) }));
-  const script = once(() => ({ body: deriveReferenceStart(operations, { document: `${root}/openapi.json` }) }));
   const cors = { "Access-Control-Allow-Origin": "*" };
   const policy = { "Content-Security-Policy": pagePolicy(documentedServers(config, base)), ...pageProtection };
+  const docs = docsAddress(base);
+  const json = `${root}/openapi.json`;
+  // Whoever opens the bare address in a browser is shown the way.
+  const entrance: Page = {
+    type: "text/plain",
+    headers: { Location: `${root}/docs`, Link: startingLinks(root) },
+    content: () => ({ body: "", status: 302 }),
+  };
   return [
-    [`${root}/openapi.json`, { type: "application/json", headers: cors, content: json }],
-    [`${root}/openapi.yaml`, { type: "application/yaml", headers: cors, content: yaml }],
-    // Whoever opens the bare address in a browser is shown the way.
+    [json, fixedPage("application/json", () => openApiJson(document()), cors)],
+    [`${root}/openapi.yaml`, fixedPage("application/yaml", () => openApiYaml(document()), cors)],
     [
-      `${root}/`,
-      { type: "text/plain", headers: { Location: `${root}/docs` }, content: () => ({ body: "", status: 302 }) },
+      `${root}/llms.txt`,
+      fixedPage("text/plain; charset=utf-8", () =>
+        deriveLlmsText(operations, { base, docs, document: `${base.slice(0, -"/v1".length)}/openapi.json` }),
+      ),
     ],
-    [`${root}/docs`, { type: "text/html; charset=utf-8", headers: policy, content: html }],
-    [start, { type: "text/javascript; charset=utf-8", content: script }],
+    ...[...new Set([root || "/", `${root}/`])].map((path): [string, Page] => [path, entrance]),
+    [`${root}/docs`, fixedPage("text/html; charset=utf-8", () => deriveReferencePage({ bundle, start }), policy)],
+    [start, fixedPage("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, { document: json }))],
     [bundle, referenceBundle],
   ];
+}
+
+/** The base addresses that the document names, that of this process first. */
+export function documentedBases(config: Config, base: string): [string, ...string[]] {
+  const [first, ...others] = documentedServers(config, base);
+  return [first.url, ...others.map(({ url }) => url)];
 }

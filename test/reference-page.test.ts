@@ -253,14 +253,18 @@ test("the page is sent with everything that protects it", async () => {
   const { origin } = new URL(service.app.base);
   const { headers } = await fetch(service.app.docs);
   expect(Object.fromEntries([...headers].filter(([name]) => !/^(content-length|date)$/.test(name)))).toEqual({
+    "cache-control": "no-cache",
+    "content-encoding": expect.any(String),
     "content-security-policy":
       "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; worker-src 'none'; " +
       `connect-src 'self' ${origin} https://staging.shop.test; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     "content-type": "text/html; charset=utf-8",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    etag: expect.any(String),
     "permissions-policy": expect.stringContaining("camera=()"),
     "referrer-policy": "no-referrer",
+    vary: "Accept-Encoding",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
   });

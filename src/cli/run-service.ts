@@ -48,6 +48,7 @@ async function runClaimed(
     database: config.database?.shown,
     valkey: config.valkey?.shown,
     traces: config.traces?.url,
+    security: config.security?.contacts.join(", "),
     trustedProxies: config.trustedProxies.join(", "),
   });
   claim.announce(app.base);

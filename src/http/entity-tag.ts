@@ -2,7 +2,7 @@
  * A strong entity tag (RFC 9110, section 8.8.3) of a representation, from its text and, for one page
  * of many, its links.
  */
-export function entityTag(body: string, link = ""): string {
+export function entityTag(body: string | Uint8Array<ArrayBuffer>, link = ""): string {
   const digest = link === "" ? Bun.hash(body) : Bun.hash(body, BigInt(Bun.hash.crc32(link)));
   return `"${digest.toString(36)}"`;
 }

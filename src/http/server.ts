@@ -26,6 +26,8 @@ export interface Served {
   readonly api: Api;
   /** Path of the base address, such as `/v1`. */
   readonly basePath: string;
+  /** The value of `Link` at the base address itself, where no operation is. */
+  readonly baseLinks: string;
   /** Routes below the base address, by pattern. */
   readonly routes: ReadonlyMap<string, Route>;
   /** Pages outside the interface, by path. */
@@ -129,7 +131,7 @@ export class Server {
     } while (this.#heldRequests > before && performance.now() < deadline);
   }
 
-  #routes({ api, basePath, routes, pages }: Served) {
+  #routes({ api, basePath, baseLinks, routes, pages }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
       if (!this.#isDraining) return api.serve(route, request, server);
       if (this.#held) this.#heldRequests++;
@@ -137,9 +139,14 @@ export class Server {
       return whenReady(response, closing);
     };
     const unknown = handler(unknownRoute);
+    const entrance: typeof unknown = (request, server) =>
+      whenReady(unknown(request, server), (response) => {
+        response.headers.set("Link", baseLinks);
+        return response;
+      });
     return {
       ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
-      [basePath]: unknown,
+      ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, entrance])),
       [`${basePath}/*`]: unknown,
       ...Object.fromEntries([...pages].map(([path, page]) => [path, (request: Request) => servePage(page, request)])),
     };

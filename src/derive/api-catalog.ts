@@ -1,0 +1,19 @@
+/** A catalogue of the interfaces at these base addresses, as linkset (RFC 9264) for RFC 9727. */
+export function deriveApiCatalog(bases: readonly string[]): object {
+  return {
+    linkset: bases.map((base) => {
+      const root = base.slice(0, -"/v1".length);
+      return {
+        anchor: base,
+        "service-desc": [
+          { href: `${root}/openapi.json`, type: "application/json" },
+          { href: `${root}/openapi.yaml`, type: "application/yaml" },
+        ],
+        "service-doc": [
+          { href: `${root}/docs`, type: "text/html" },
+          { href: `${root}/llms.txt`, type: "text/plain" },
+        ],
+      };
+    }),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Operation } from "../contract/operation.ts";
+
+/** Addresses of the service, as clients see them. */
+interface Addresses {
+  readonly base: string;
+  readonly docs: string;
+  readonly document: string;
+}
+
+/** What a language model has to know to call the service, in Markdown, as llmstxt.org proposes. */
+export function deriveLlmsText(operations: readonly Operation[], { base, docs, document }: Addresses): string {
+  const byTag = Map.groupBy(operations, ({ tag }) => tag);
+  return `${[
+    "# Petstore",
+    "> An HTTP/JSON interface for the animals of a pet store.",
+    `The base address is ${base}. Send an API key as \`Authorization: Bearer <API_KEY>\`. Errors have a body with ` +
+      "`code`, `message` and `status`. After a 429, wait as long as `Retry-After` says. Identifiers are 64-bit " +
+      "integers. Send `Idempotency-Key` with each POST and PATCH, to be able to send it again safely.",
+    "## Documentation",
+    [
+      `- [OpenAPI document](${document}): every operation, schema and error`,
+      `- [Reference](${docs}): the same to read`,
+    ].join("\n"),
+    ...[...byTag].flatMap(([{ name, description }, own]) => [
+      `## ${name}`,
+      description,
+      own.map(operationLine).join("\n"),
+    ]),
+  ].join("\n\n")}\n`;
+}
+
+function operationLine({ name, method, path, summary, stability, deprecation }: Operation): string {
+  const mark = deprecation
+    ? ` Deprecated, removed on ${deprecation.removal}.`
+    : stability === "stable"
+      ? ""
+      : ` (${stability})`;
+  return `- \`${method} ${path}\` (${name}): ${summary}.${mark}`;
+}

@@ -1,0 +1,65 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { MaybePromise } from "../maybe-promise.ts";
+import { type Coding, preferredCoding } from "./content-coding.ts";
+import { entityTag, matchesEntityTag } from "./entity-tag.ts";
+
+/** Above this size, in bytes, the best compression would keep the first client waiting for seconds. */
+const LARGE = 1_000_000;
+
+/** Content in one coding, with its strong entity tag (RFC 9110, section 8.8.3). */
+interface Representation {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly tag: string;
+}
+
+/**
+ * Content that stays the same while the process runs. It is made, and compressed, on another thread, when it
+ * is first asked for: no start waits for it.
+ */
+export class FixedContent {
+  readonly #make: () => MaybePromise<string | Uint8Array<ArrayBuffer>>;
+  readonly #representations = new Map<Coding, Promise<Representation>>();
+
+  constructor(make: () => MaybePromise<string | Uint8Array<ArrayBuffer>>) {
+    this.#make = make;
+  }
+
+  /** The response to a GET or HEAD: in the coding that the client prefers, or 304 to one that has it. */
+  async respond(request: Request, headers: Readonly<Record<string, string>>): Promise<Response> {
+    const coding = preferredCoding(request.headers.get("accept-encoding"));
+    const { body, tag } = await this.#in(coding);
+    const own = { "Cache-Control": "no-cache", ...headers, ETag: tag, Vary: "Accept-Encoding" };
+    const ifNoneMatch = request.headers.get("if-none-match");
+    if (ifNoneMatch !== null && matchesEntityTag(ifNoneMatch, tag)) {
+      const { "Content-Type": _, ...unchanged } = own as Record<string, string>;
+      return new Response(null, { status: 304, headers: unchanged });
+    }
+    return new Response(body, { headers: coding === "identity" ? own : { ...own, "Content-Encoding": coding } });
+  }
+
+  #in(coding: Coding): Promise<Representation> {
+    let representation = this.#representations.get(coding);
+    if (!representation) {
+      representation = coding === "identity" ? this.#plain() : this.#compressed(coding);
+      this.#representations.set(coding, representation);
+    }
+    return representation;
+  }
+
+  async #plain(): Promise<Representation> {
+    const made = await this.#make();
+    const body = typeof made === "string" ? new TextEncoder().encode(made) : made;
+    return { body, tag: entityTag(body) };
+  }
+
+  async #compressed(coding: "br" | "gzip"): Promise<Representation> {
+    const { body, tag } = await this.#in("identity");
+    const quality = body.length > LARGE ? 5 : constants.BROTLI_MAX_QUALITY;
+    const compressed =
+      coding === "gzip"
+        ? await promisify(gzip)(body)
+        : await promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+    return { body: new Uint8Array(compressed), tag: `${tag.slice(0, -1)}-${coding}"` };
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from "./clock.ts";
+import type { Config, SecurityContact } from "./config.ts";
+import { deriveApiCatalog } from "./derive/api-catalog.ts";
+import { FixedContent } from "./http/fixed-content.ts";
+import type { Page } from "./http/pages.ts";
+
+/** The address of the catalogue, below the host (RFC 8615). */
+const CATALOG = "/.well-known/api-catalog";
+const SECURITY = "/.well-known/security.txt";
+
+/** The value of `Link` where a client starts: it leads to the documents. `root` is the path above the base address. */
+export function startingLinks(root: string): string {
+  return [
+    `<${root}/openapi.json>; rel="service-desc"; type="application/json"`,
+    `<${root}/docs>; rel="service-doc"; type="text/html"`,
+    `<${CATALOG}>; rel="api-catalog"`,
+  ].join(", ");
+}
+
+/** What clients look for at fixed paths of a host. `bases` are base addresses, that of this process first. */
+export function wellKnownPages(
+  { security }: Config,
+  bases: readonly [string, ...string[]],
+  clock: Clock,
+): [string, Page][] {
+  const { origin } = new URL(bases[0]);
+  const items = bases.map((base) => `<${base}>; rel="item"`);
+  return [
+    [
+      CATALOG,
+      {
+        type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+        headers: {
+          "Access-Control-Allow-Origin": "*",
+          Link: [`<${origin}${CATALOG}>; rel="api-catalog"`, ...items].join(", "), // RFC 9727, section 2
+        },
+        fixed: new FixedContent(() => JSON.stringify(deriveApiCatalog(bases))),
+      },
+    ],
+    [
+      SECURITY,
+      {
+        type: "text/plain; charset=utf-8",
+        headers: { "Cache-Control": "no-cache" },
+        content: () =>
+          security && !hasExpired(security, clock) ? { body: securityText(security, origin + SECURITY) } : undefined,
+      },
+    ],
+  ];
+}
+
+/** True from the moment on from which nobody may rely on the contact (RFC 9116, section 2.5.5). */
+export function hasExpired({ expires }: SecurityContact, clock: Clock): boolean {
+  return clock.now() >= Date.parse(expires);
+}
+
+function securityText({ contacts, expires, policy }: SecurityContact, canonical: string): string {
+  return [
+    ...contacts.map((contact) => `Contact: ${contact}`),
+    `Expires: ${expires}`,
+    `Canonical: ${canonical}`,
+    ...(policy === undefined ? [] : [`Policy: ${policy}`]),
+    "",
+  ].join("\n");
+}
