@@ -35,11 +35,10 @@ function collectionOf({ answer }: Operation, operations: readonly Operation[]): 
   return making?.path;
 }
 
-function link({ name, summary }: Operation, parameter: string, field: string, components: Components) {
+function link({ name }: Operation, parameter: string, field: string, components: Components) {
   const part = field.charAt(0).toUpperCase() + field.slice(1);
   return components.add("links", `${name}By${part}`, {
     operationId: name,
-    description: `${summary}.`,
     parameters: { [parameter]: `$response.body#/${field}` },
   });
 }

@@ -79,7 +79,7 @@ function errorResponse(
   const name = nameOfErrors(status, errors);
   const canBeReplay = errors.some((error) => isKept(error));
   return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
-    description: errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join("\n\n"),
+    description: describeErrors(errors),
     headers: headerReferences([
       ...headersOfAll,
       ...(operation.deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : []),
@@ -97,6 +97,12 @@ function errorResponse(
       },
     },
   });
+}
+
+/** The meaning of each error; which code it has is said where there are several. */
+function describeErrors(errors: readonly ErrorDefinition[]): string {
+  const lines = errors.map(({ code, meaning }) => (errors.length > 1 ? `\`${code}\`: ${meaning}` : meaning));
+  return lines.join("\n\n");
 }
 
 /** Whether the answer may be kept for retries: one of the operation itself, which ran. Shared by all operations that have it. */
