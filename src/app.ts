@@ -239,9 +239,7 @@ export class App {
         };
       },
     );
-    if (config.security && hasExpired(config.security, clock)) {
-      log.warn("security.txt is not served: PETSTORE_SECURITY_EXPIRES has passed");
-    }
+    if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
     this.base = base;
     this.docs = docs;
     this.port = this.#server.port;

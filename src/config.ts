@@ -124,8 +124,8 @@ export const settings = {
   }),
   PETSTORE_SECURITY_EXPIRES: setting<string>({
     meaning:
-      "The day from whose start (UTC) on nobody may rely on the contact any more, at most a year ahead: whoever " +
-      "sets it confirms the contact until then. From that day on `/.well-known/security.txt` is gone.",
+      "The first day (UTC) on which the security contact is no longer confirmed, at most a year ahead. From then " +
+      "on `/.well-known/security.txt` is 404, and each start logs `security_contact_expired`.",
     fallback: "",
     expects: "a day as YYYY-MM-DD",
     parse: (text) => {

@@ -246,12 +246,11 @@ describe("security.txt (RFC 9116)", () => {
     other.clock.advance(Date.UTC(2027, 5, 1) - NOON - 1);
     expect((await fetch(address)).status).toBe(200);
     other.clock.advance(1);
-    expect([(await fetch(address)).status, other.logLines.filter((line) => line.includes("security.txt"))]).toEqual([
-      404,
-      [],
-    ]);
+    expect([(await fetch(address)).status, other.logLines.filter((line) => line.includes("security_contact"))]).toEqual(
+      [404, []],
+    );
     const restarted = await other.restart();
-    expect(restarted.logLines.filter((line) => line.includes("security.txt"))).toHaveLength(1);
+    expect(restarted.logLines.filter((line) => line.includes("security_contact_expired"))).toHaveLength(1);
     await restarted.stop();
   });
 });

@@ -35,6 +35,11 @@ export const events = {
     ],
   },
   settings: { level: "debug", message: "These settings are in force." },
+  security_contact_expired: {
+    level: "warn",
+    message: "PETSTORE_SECURITY_EXPIRES has passed: security.txt is not served.",
+    fields: [],
+  },
   stopping: { level: "info", message: "The service was told to stop.", fields: [] },
   stopped_without_saving: {
     level: "warn",
