@@ -73,7 +73,7 @@ export function textWithout(characters: string): string {
 
 /** A moment in UTC, to the millisecond, as text (RFC 3339): `2026-11-21T12:00:00.000Z`. */
 export function Timestamp(options: { description: string }) {
-  return Type.String({ ...options, format: "date-time", maxLength: 24, examples: ["2026-11-21T12:00:00.000Z"] });
+  return Type.String({ ...options, format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 }
 
 /** The text of a `Timestamp` for unix milliseconds. */

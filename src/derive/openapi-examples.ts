@@ -15,12 +15,7 @@ export function exampleOf(schema: TSchema): unknown {
   return own === undefined && items ? [exampleOf(items)] : own;
 }
 
-/** Examples of the contract, whose names are sentences, under names for addresses. */
+/** Examples of the contract under their names, which are short sentences. */
 export function namedExamples(named: Readonly<Record<string, unknown>>): Json {
-  return Object.fromEntries(
-    Object.entries(named).map(([summary, value]) => [
-      summary.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
-      { summary, value },
-    ]),
-  );
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, { value }]));
 }

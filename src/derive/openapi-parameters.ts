@@ -87,8 +87,8 @@ const ifMatchParameter: Json = {
     "The `ETag` of the resource as the client knows it, several of them separated by commas, or `*`. If it has " +
     "another one by now, nothing is changed (RFC 9110, section 13.1.1).",
   examples: {
-    "any-version": { summary: "Any version", value: "*" },
-    "the-version-that-was-read": { summary: "The version that was read", value: ENTITY_TAG },
+    "Any version": { value: "*" },
+    "The version that was read": { value: ENTITY_TAG },
   },
   schema: entityTags,
 };

@@ -82,7 +82,7 @@ export const banField = {
         reason: Type.String({ description: "Why the key is banned." }),
         endsAt: Timestamp({ description: "When the ban ends." }),
       },
-      { description: "The ban of the key. Absent where there is none." },
+      { title: "KeyBan", description: "The ban of the key. Absent where there is none." },
     ),
   ),
 };
