@@ -1,10 +1,10 @@
 // Writes the parts of the documentation that are derived from the program. A test compares them.
 import { join } from "node:path";
+import { domains } from "../src/app/domains.ts";
 import { commands } from "../src/cli/run.ts";
 import { settings } from "../src/config.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
-import { domains } from "../src/domains.ts";
 import { events } from "../src/telemetry/events.ts";
 import { tierTable } from "../test/runner/tiers.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { didYouMean, isSlipOf, nearest } from "./contract/suggest.ts";
 import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
-import { didYouMean, isSlipOf, nearest } from "./nearest.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
 import { type LogLevel, logLevels } from "./telemetry/events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telemetry/otlp.ts";

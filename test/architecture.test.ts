@@ -27,8 +27,8 @@ function reachableFrom(start: string): string[] {
   return [...found];
 }
 
-/** Small modules without a part of their own, which any part may use. */
-const leaves = /^(change|clock|deadline|maybe-promise|nearest|quota|recent-map)\.ts$|^telemetry\//;
+/** Small modules that any part may use. */
+const leaves = /^(timing|telemetry)\/|^contract\/(change|quota|suggest)\.ts$|^storage\/recent-map\.ts$/;
 
 interface Rule {
   readonly of: RegExp;
@@ -39,7 +39,7 @@ interface Rule {
 const rules: readonly Rule[] = [
   {
     of: /^contract\//,
-    may: /^(contract\/|typebox|node:util$)/,
+    may: /^(contract\/|typebox|fastest-levenshtein$|node:util$)/,
     because: "the contract is pure values and knows only the schema library",
   },
   {
@@ -73,9 +73,9 @@ const rules: readonly Rule[] = [
     because: "the limiter implements a port of http on the storage port",
   },
   {
-    of: /^retries\//,
-    may: /^(contract\/|http\/ports\.ts$|storage\/storage\.ts$)/,
-    because: "what keeps answers implements a port of http on the storage port",
+    of: /^timing\//,
+    may: /^(timing\/|node:fs$)/,
+    because: "clocks and deadlines belong to no part",
   },
   {
     of: /^storage\//,
@@ -127,7 +127,7 @@ describe("imports", () => {
 
   test("one file lists the domains", () => {
     const listing = program.filter((file) => importsOf(file).some((name) => /^domains\/.*\.handlers\.ts$/.test(name)));
-    expect(listing).toEqual(["domains.ts"]);
+    expect(listing).toEqual(["app/domains.ts"]);
   });
 
   test("one domain does not reach into another", () => {
@@ -159,6 +159,10 @@ describe("imports", () => {
 describe("files", () => {
   test("have names that say what is in them", () => {
     expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/)/.test(file))).toEqual([]);
+  });
+
+  test("at the root are the entry point and the settings", () => {
+    expect(files.filter((file) => !file.includes("/")).toSorted()).toEqual(["config.test.ts", "config.ts", "main.ts"]);
   });
 
   test("are short enough to read", () => {

@@ -4,9 +4,9 @@ import { brotliCompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { array, assert, constantFrom, oneof, property, string } from "fast-check";
 import { Type } from "typebox";
+import { domains } from "../src/app/domains.ts";
 import { errorsOf, isCacheable, type Operation, pathParameters, scopes } from "../src/contract/operation.ts";
 import { compileValidator } from "../src/contract/validators.ts";
-import { domains } from "../src/domains.ts";
 import { TestService } from "./harness/service.ts";
 import { bodyOf } from "./harness/valid-call.ts";
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { parse } from "yaml";
+import { domains } from "../src/app/domains.ts";
 import { commands } from "../src/cli/run.ts";
 import { settings } from "../src/config.ts";
 import { errorCatalogue } from "../src/contract/check.ts";
@@ -10,7 +11,6 @@ import { defineOperation, errorsOf, type Operation } from "../src/contract/opera
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { deriveOpenApi } from "../src/derive/openapi.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
-import { domains } from "../src/domains.ts";
 import { events } from "../src/telemetry/events.ts";
 import { TestService } from "./harness/service.ts";
 

@@ -1,9 +1,9 @@
 // What every operation owes, derived from the contract: an operation that is added is tested here
 // without a line of its own.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { domains } from "../src/app/domains.ts";
 import { type Operation, scopes, takesIdempotencyKey } from "../src/contract/operation.ts";
 import { generateApiKey } from "../src/domains/accounts/api-key.ts";
-import { domains } from "../src/domains.ts";
 import { exchange, type RawAnswer } from "./harness/raw-http.ts";
 import { servedStatuses } from "./harness/served.ts";
 import { type Call, TestService } from "./harness/service.ts";

@@ -1,6 +1,6 @@
 // The answer to a commit that is lost on its way from PostgreSQL: all is written, and who wrote it does not know.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../src/clock.ts";
+import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { UsageStore } from "../src/domains/accounts/usage.store.ts";
@@ -9,7 +9,7 @@ import { callerOf } from "../src/limits/limiter-model.ts";
 import { LimitStore } from "../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
 import { CommitUnknown, type Storage } from "../src/storage/storage.ts";
-import { openStorage } from "../src/store.ts";
+import { systemClock } from "../src/timing/clock.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 

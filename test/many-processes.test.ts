@@ -1,8 +1,8 @@
 // Several processes on one store in PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
-import { openStorage } from "../src/store.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { stopwatch } from "./harness/run-queue.ts";

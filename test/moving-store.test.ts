@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { scopes } from "../src/contract/operation.ts";
 import { migrations } from "../src/storage/migrations.ts";
@@ -11,7 +12,6 @@ import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postg
 import { WholePostgres } from "../src/storage/postgres/whole-postgres.ts";
 import { openDatabase } from "../src/storage/sqlite/database.ts";
 import { WholeSqlite } from "../src/storage/sqlite/whole-sqlite.ts";
-import { openStorage } from "../src/store.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { fillEmptyTables } from "./harness/fill-tables.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";

@@ -1,13 +1,13 @@
 // Reads of more than one table or stretch, on PostgreSQL. Between two statements others can change what both are
 // about, so each read is one statement: what it shows was so at one moment, and it takes one round trip.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../src/clock.ts";
+import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { UsageStore } from "../src/domains/accounts/usage.store.ts";
 import { hasOpenOrder } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
 import type { Storage, Transaction } from "../src/storage/storage.ts";
-import { openStorage } from "../src/store.ts";
+import { systemClock } from "../src/timing/clock.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
-import { systemClock } from "../src/clock.ts";
+import { type Domain, domains } from "../src/app/domains.ts";
 import { readConfig } from "../src/config.ts";
 import {
   type BoundOperation,
@@ -22,13 +22,12 @@ import { keyWorldOf } from "../src/domains/accounts/key-world.store.ts";
 import { UsageStore } from "../src/domains/accounts/usage.store.ts";
 import { UsageCounter } from "../src/domains/accounts/usage-counter.ts";
 import { CategoryStore } from "../src/domains/categories/categories.store.ts";
+import { RetryStore } from "../src/domains/idempotency/stored-responses.store.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
-import { type Domain, domains } from "../src/domains.ts";
 import type { Limiter } from "../src/http/ports.ts";
 import { LimitStore } from "../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
-import { RetryStore } from "../src/retries/retries.store.ts";
 import type { Migration } from "../src/storage/migrations/migration.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { pageOf } from "../src/storage/page.ts";
@@ -42,6 +41,7 @@ import {
   type Statement,
   type Storage,
 } from "../src/storage/storage.ts";
+import { systemClock } from "../src/timing/clock.ts";
 import { fillingOfEmptyTables } from "./harness/fill-tables.ts";
 import { walkPages } from "./harness/pages.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";

@@ -1,12 +1,12 @@
 // What belongs to no operation: unknown paths and methods, other sites, strangers, removal, failures.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { domains } from "../src/app/domains.ts";
 import { failure } from "../src/contract/errors.ts";
 import { bind } from "../src/contract/operation.ts";
 import { generateApiKey } from "../src/domains/accounts/api-key.ts";
 import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
 import { petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
-import { domains } from "../src/domains.ts";
 import { StorageUnavailable } from "../src/storage/storage.ts";
 import { NOON } from "./harness/manual-clock.ts";
 import { TestService } from "./harness/service.ts";

@@ -1,10 +1,10 @@
 // The reference page as a person sees it, in a real browser.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "typebox";
+import { type Domain, domains } from "../src/app/domains.ts";
 import { bind, defineOperation } from "../src/contract/operation.ts";
 import { operationAnchor } from "../src/derive/operation-anchor.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
-import { type Domain, domains } from "../src/domains.ts";
 import { accessibilityViolations } from "./harness/accessibility.ts";
 import { hasBrowser, TestBrowser } from "./harness/browser.ts";
 import { eventually } from "./harness/program.ts";

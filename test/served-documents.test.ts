@@ -1,10 +1,10 @@
 // How documents, scripts and pages beside the interface are sent: compressed, remembered, and found.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { App } from "../src/app.ts";
+import { App } from "../src/app/app.ts";
+import { domains } from "../src/app/domains.ts";
 import { readConfig } from "../src/config.ts";
 import type { Operation } from "../src/contract/operation.ts";
-import { domains } from "../src/domains.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { NOON } from "./harness/manual-clock.ts";
 import { exchange } from "./harness/raw-http.ts";

@@ -1,12 +1,12 @@
 // Traces, as a receiver of OpenTelemetry gets them.
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../src/clock.ts";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { Metrics } from "../src/telemetry/metrics.ts";
 import { parseTraceparent } from "../src/telemetry/trace-context.ts";
 import { Tracer } from "../src/telemetry/tracer.ts";
 import { version } from "../src/telemetry/version.ts";
+import { systemClock } from "../src/timing/clock.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { TraceReceiver } from "./harness/trace-receiver.ts";

@@ -1,10 +1,10 @@
+import { newStorePlace, openExistingStorage, openStorage, worldOf } from "../app/open-storage.ts";
 import type { Config } from "../config.ts";
+import type { Quota } from "../contract/quota.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import type { Account } from "../domains/accounts/accounts.ts";
 import { type Plan, planNames } from "../domains/accounts/plans.ts";
-import type { Quota } from "../quota.ts";
 import type { Storage } from "../storage/storage.ts";
-import { newStorePlace, openExistingStorage, openStorage, worldOf } from "../store.ts";
 import { type Command, type Given, table, UsageError } from "./command.ts";
 
 const planOptions = {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { backupStorage } from "../store.ts";
+import { backupStorage } from "../app/open-storage.ts";
 import type { Command } from "./command.ts";
 
 export const backup: Command = {

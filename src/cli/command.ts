@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Config } from "../config.ts";
-import { didYouMean, nearest } from "../nearest.ts";
+import { didYouMean, nearest } from "../contract/suggest.ts";
 
 /** What a command may use of the world around it. */
 export interface Terminal {

@@ -1,8 +1,8 @@
+import { domains } from "../app/domains.ts";
+import { openExistingStorage, worldOf } from "../app/open-storage.ts";
 import { dateToUnixSeconds, type Operation } from "../contract/operation.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type DeprecatedUse, UsageStore } from "../domains/accounts/usage.store.ts";
-import { domains } from "../domains.ts";
-import { openExistingStorage, worldOf } from "../store.ts";
 import { type Command, table } from "./command.ts";
 
 const DAY = 86_400_000;

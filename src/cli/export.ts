@@ -1,8 +1,8 @@
+import { openExistingStorage } from "../app/open-storage.ts";
 import { PetExportStore } from "../domains/pets/pets.export.store.ts";
 import { animalWriter, type Format, fileHead } from "../domains/pets/pets.files.ts";
 import { asFileError, FileError, writeNewFile } from "../files/new-file.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
-import { openExistingStorage } from "../store.ts";
 import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
 import { type Command } from "./command.ts";
 import { Progress } from "./progress.ts";

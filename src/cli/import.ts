@@ -1,11 +1,11 @@
 import { createReadStream, statSync } from "node:fs";
+import { openExistingStorage, worldOf } from "../app/open-storage.ts";
 import { categoryHasRecord } from "../domains/categories/categories.store.ts";
 import { idRules } from "../domains/pets/pets.files.ts";
 import { PetImportStore } from "../domains/pets/pets.import.store.ts";
 import { ImportFailed, type ImportProgress, type ImportResult, importAnimals } from "../domains/pets/pets.import.ts";
 import { asFileError } from "../files/new-file.ts";
 import { silentObserver } from "../storage/storage.ts";
-import { openExistingStorage, worldOf } from "../store.ts";
 import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
 import { type Command, type Report, type Terminal, UsageError } from "./command.ts";
 import { Progress } from "./progress.ts";

@@ -1,10 +1,10 @@
-import { systemClock } from "../clock.ts";
+import { readBanEnds } from "../app/open-limiter.ts";
 import type { Config } from "../config.ts";
 import { scopes as allScopes, type Scope } from "../contract/operation.ts";
 import { type ApiKey, type IssuedKey, isValid } from "../domains/accounts/accounts.ts";
 import { shownBan } from "../domains/accounts/shown-key.ts";
-import { readBanEnds } from "../limiter.ts";
 import { type Storage, StorageUnavailable } from "../storage/storage.ts";
+import { systemClock } from "../timing/clock.ts";
 import { readName, withAccounts } from "./accounts.ts";
 import { type Command, type Problem, table, UsageError } from "./command.ts";
 

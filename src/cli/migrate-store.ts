@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { migrateStore as move } from "../app/open-storage.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
-import { migrateStore as move } from "../store.ts";
 import { counted, pace } from "./animal-files.ts";
 import { type Command, UsageError } from "./command.ts";
 import { Progress } from "./progress.ts";

@@ -1,6 +1,6 @@
+import { baseAddress, openApiDocument } from "../app/documents.ts";
+import { domains } from "../app/domains.ts";
 import { openApiJson, openApiYaml } from "../derive/openapi.ts";
-import { baseAddress, openApiDocument } from "../documents.ts";
-import { domains } from "../domains.ts";
 import type { Command } from "./command.ts";
 
 export const openapi: Command = {

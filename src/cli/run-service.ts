@@ -1,5 +1,5 @@
-import { App, type AppOptions } from "../app.ts";
-import { claimStore, type ServingClaim } from "../store.ts";
+import { App, type AppOptions } from "../app/app.ts";
+import { claimStore, type ServingClaim } from "../app/open-storage.ts";
 import type { Given, Terminal } from "./command.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {

@@ -1,10 +1,10 @@
 import { ConfigError, readConfig, settings } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
+import { didYouMean, nearest } from "../contract/suggest.ts";
 import { AccountsError } from "../domains/accounts/accounts.ts";
 import { ImportFailed } from "../domains/pets/pets.import.ts";
 import { FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
-import { didYouMean, nearest } from "../nearest.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
 import { version } from "../telemetry/version.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";

@@ -1,4 +1,4 @@
-import { requireSharedStore } from "../store.ts";
+import { requireSharedStore } from "../app/open-storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { runtime, version } from "../telemetry/version.ts";
 import { LineOutput } from "../workers/line-output.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
-import { domains } from "../domains.ts";
+import { domains } from "../app/domains.ts";
 import { ContractError, checkContract, contractFaults, errorCatalogue } from "./check.ts";
 import { defineError, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
 import { defineOperation, type Operation } from "./operation.ts";

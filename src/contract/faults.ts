@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
-import { nearest } from "../nearest.ts";
 import { type Fault, MOST_FAULTS } from "./errors.ts";
 import { PATTERN_MEANING } from "./schemas.ts";
+import { nearest } from "./suggest.ts";
 import type { compileValidator } from "./validators.ts";
 
 const LONGEST_NAME = 64;

@@ -1,5 +1,5 @@
-import { nearest } from "../nearest.ts";
 import type { Operation } from "./operation.ts";
+import { nearest } from "./suggest.ts";
 
 /** The keys of a type, each once; one that is missing here or that the type does not have does not compile. */
 type KeysOf<T> = Readonly<Record<keyof T, true>>;

@@ -1,6 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
-import type { Change } from "../change.ts";
-import type { Quota } from "../quota.ts";
+import type { Change } from "./change.ts";
 import {
   type ErrorDefinition,
   type Failure,
@@ -20,6 +19,7 @@ import {
   storageUnavailable,
   unsupportedMediaType,
 } from "./errors.ts";
+import type { Quota } from "./quota.ts";
 
 /** What an API key may be allowed to do. */
 export const scopes = ["read", "write", "admin"] as const;
@@ -163,7 +163,7 @@ export interface Success<O extends Operation = Operation> {
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
 
-export type { Change } from "../change.ts";
+export type { Change } from "./change.ts";
 
 /** Runs a change. Resolves when it is on disk; it may run the steps again. */
 export type Write = <T>(change: () => Change<T>) => Promise<T>;

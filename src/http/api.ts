@@ -1,4 +1,3 @@
-import type { Clock } from "../clock.ts";
 import {
   type Failure,
   failure,
@@ -10,20 +9,21 @@ import {
   storageUnavailable,
 } from "../contract/errors.ts";
 import type { Success, Write } from "../contract/operation.ts";
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
+import type { Clock } from "../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { answerFailure, answerOptions, answerSuccess } from "./answer.ts";
 import type { BodyDrains } from "./body-drains.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
+import type { SafeRetries } from "./idempotency/idempotency.ts";
 import type { Load } from "./load.ts";
 import type { Abuse, Admission, Authenticator, Limiter, Usage } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
-import type { SafeRetries } from "./safe-retries.ts";
 import { readInput, type StageServices, stageNames, stages } from "./stages.ts";
 
 /** Seconds after which a client may try again that had no answer in time. */

@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
 import { type Failure, payloadTooLarge, requestTimeout } from "../contract/errors.ts";
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import type { Clock } from "../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { BODY_LIMIT, type BodyLength, bodyLength } from "./body-length.ts";
 import { Deadlines } from "./deadlines.ts";
 

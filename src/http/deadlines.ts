@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../timing/clock.ts";
 
 /** Milliseconds within which every request is answered. */
 export const REQUEST_DEADLINE = 10_000;

@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
-import { isDoneWithin } from "../deadline.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { Clock } from "../timing/clock.ts";
+import { isDoneWithin } from "../timing/deadline.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Page } from "./pages.ts";
 
 /** How long the store may take to prove that it is there, in milliseconds. */

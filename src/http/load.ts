@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../timing/clock.ts";
 
 /** What the service takes on. */
 export interface LoadLimits {

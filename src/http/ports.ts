@@ -1,5 +1,5 @@
 import type { Caller, Change, Operation } from "../contract/operation.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 export type { Caller } from "../contract/operation.ts";
 

@@ -10,7 +10,7 @@ import {
 import { faultsOf } from "../contract/faults.ts";
 import { parseJson } from "../contract/parse-json.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { BODY_LIMIT, type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;

@@ -2,11 +2,11 @@ import { type Failure, type Fault, failure, invalidRequest, MOST_FAULTS, pathNot
 import { type Caller, type Input, mediaTypesOf, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
 import { compileTextReaders } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { type KeyResult, noKey, readIdempotencyKey } from "./idempotency/read-idempotency-key.ts";
 import type { PageLinks } from "./page-links.ts";
 import { compilePrecondition } from "./precondition.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
-import { type KeyResult, noKey, readIdempotencyKey } from "./read-idempotency-key.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
 
 /** A request as the server hands it over: `params` are percent-decoded. */

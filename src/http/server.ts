@@ -1,5 +1,5 @@
 import { internalError } from "../contract/errors.ts";
-import { whenReady } from "../maybe-promise.ts";
+import { whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { noSniff } from "./headers.ts";

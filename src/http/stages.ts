@@ -1,4 +1,3 @@
-import type { Clock } from "../clock.ts";
 import {
   type Failure,
   failure,
@@ -12,12 +11,13 @@ import {
   rateLimitExceeded,
 } from "../contract/errors.ts";
 import type { Write } from "../contract/operation.ts";
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
+import type { Clock } from "../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { bearerToken } from "./bearer-token.ts";
 import { requireDeclared } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
+import type { SafeRetries } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
-import type { SafeRetries } from "./safe-retries.ts";
 
 /** What the stages need from outside. */
 export interface StageServices {

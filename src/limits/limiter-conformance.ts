@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { assert, asyncProperty } from "fast-check";
-import type { Quota } from "../quota.ts";
+import type { Quota } from "../contract/quota.ts";
 import { conductConformance } from "./limiter-conduct-conformance.ts";
 import { arbitraryEvent, arbitraryStart, happen, LimiterModel, storyOf } from "./limiter-model.ts";
 import { standingConformance } from "./limiter-standing-conformance.ts";

@@ -1,6 +1,6 @@
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
+import type { Quota } from "../contract/quota.ts";
 import type { Admission, Caller, Limiter } from "../http/ports.ts";
-import type { Quota } from "../quota.ts";
 import { callerOf } from "./limiter-model.ts";
 import { MINUTE } from "./windows.ts";
 

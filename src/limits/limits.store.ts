@@ -1,5 +1,5 @@
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
 import { each, type Row, type Storage, statement } from "../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { type Ban, Conduct, LONGEST_BAN } from "./conduct.ts";
 import type { Moment } from "./moment.ts";
 import { DAY, MINUTE, type WindowState } from "./windows.ts";

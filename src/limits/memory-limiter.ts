@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
+import type { Quota } from "../contract/quota.ts";
 import type { Admission, Caller, Limiter, Standing } from "../http/ports.ts";
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
-import type { Quota } from "../quota.ts";
-import { RecentMap } from "../recent-map.ts";
+import { RecentMap } from "../storage/recent-map.ts";
+import type { Clock } from "../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { type Ban, Conduct, correctedBan, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
 import { type Moment, Moments } from "./moment.ts";

@@ -1,4 +1,4 @@
-import type { Boot, Clock } from "../clock.ts";
+import type { Boot, Clock } from "../timing/clock.ts";
 
 /**
  * A difference between the two clocks that changes by more than this is a jump of the wall clock, in

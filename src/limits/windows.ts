@@ -1,5 +1,5 @@
+import type { Quota } from "../contract/quota.ts";
 import type { Admission, WindowStanding } from "../http/ports.ts";
-import type { Quota } from "../quota.ts";
 import { type Moment, restUntil, type StoredEnd, storedEnd } from "./moment.ts";
 
 export const MINUTE = 60_000;

@@ -1,5 +1,5 @@
-import { type MaybePromise, whenReady } from "../maybe-promise.ts";
-import { RecentMap } from "../recent-map.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { RecentMap } from "./recent-map.ts";
 import type { Storage } from "./storage.ts";
 
 /**

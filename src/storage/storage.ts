@@ -1,5 +1,5 @@
-import type { ChangeStep } from "../change.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
+import type { ChangeStep } from "../contract/change.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 /** What a column can hold. Every integer is a bigint, so that 64-bit values stay exact. */
 export type SqlValue = string | bigint | null;

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../timing/clock.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import { isDoneWithin } from "../deadline.ts";
+import type { Clock } from "../timing/clock.ts";
+import { isDoneWithin } from "../timing/deadline.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { OtlpExporter, type Span, spanKind, type TraceSettings } from "./otlp.ts";

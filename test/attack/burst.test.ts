@@ -1,7 +1,7 @@
 // Bursts over 50 connections: exactly the limit is admitted, never one more.
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import type { Quota } from "../../src/contract/quota.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
-import type { Quota } from "../../src/quota.ts";
 import { rounds } from "../harness/form.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
+import type { Domain } from "../../src/app/domains.ts";
 import { defineError, failure } from "../../src/contract/errors.ts";
 import { bind, defineOperation, type Handlers } from "../../src/contract/operation.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
-import type { Domain } from "../../src/domains.ts";
 
 const tag = { name: "attempts", description: "Operations of tests." };
 const refused = defineError({ code: "attempt_refused", status: 409, meaning: "The attempt is refused." });

@@ -1,4 +1,3 @@
-import type { MaybePromise } from "../../src/maybe-promise.ts";
 import {
   type Row,
   type SqlParameter,
@@ -9,6 +8,7 @@ import {
   StorageUnavailable,
   type Transaction,
 } from "../../src/storage/storage.ts";
+import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 
 /** A store that answers reads later, as one across a network does, and that can fail. */
 export class DistantStorage implements Storage {

@@ -1,4 +1,4 @@
-import type { Boot, Clock } from "../../src/clock.ts";
+import type { Boot, Clock } from "../../src/timing/clock.ts";
 
 /** 2026-11-21T12:00:00Z, a Saturday. */
 export const NOON = Date.UTC(2026, 10, 21, 12);

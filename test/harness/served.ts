@@ -1,6 +1,6 @@
+import { domains } from "../../src/app/domains.ts";
 import { type ErrorDefinition, invalidRequest } from "../../src/contract/errors.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { domains } from "../../src/domains.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 

@@ -1,9 +1,9 @@
-import { App, type AppOptions } from "../../src/app.ts";
+import { App, type AppOptions } from "../../src/app/app.ts";
+import { domains as allDomains, type Domain } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Scope } from "../../src/contract/operation.ts";
+import type { Quota } from "../../src/contract/quota.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
-import { domains as allDomains, type Domain } from "../../src/domains.ts";
-import type { Quota } from "../../src/quota.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { evidence } from "../leaks/evidence.ts";
 import { type Answer, DocumentCheck } from "./document-check.ts";

@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { openStorage } from "../../src/store.ts";
 import { SharedPostgres } from "./shared-postgres.ts";
 
 /** The store of a service under test. */

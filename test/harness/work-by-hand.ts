@@ -1,9 +1,9 @@
-import { type Domain, domains } from "../../src/domains.ts";
-import type { PeriodicTask } from "../../src/periodic-work.ts";
+import type { BackgroundTask } from "../../src/app/background-tasks.ts";
+import { type Domain, domains } from "../../src/app/domains.ts";
 
 /** All domains, whose periodic work is done when a test says so, and not by itself. */
 export class WorkByHand {
-  readonly #tasks = new Map<string, PeriodicTask>();
+  readonly #tasks = new Map<string, BackgroundTask>();
   /** For `TestService.start`. */
   readonly domains: readonly Domain[] = domains.map(({ operations, open }) => ({
     operations,

@@ -1,7 +1,7 @@
+import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
+import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import type { Quota } from "../../src/quota.ts";
-import { openStorage } from "../../src/store.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
 /** So many requests that no test comes to the end of them. */

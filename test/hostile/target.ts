@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { domains } from "../../src/app/domains.ts";
 import { type Operation, scopes } from "../../src/contract/operation.ts";
-import { domains } from "../../src/domains.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawAnswer } from "../harness/raw-http.ts";
 import { servedStatuses } from "../harness/served.ts";

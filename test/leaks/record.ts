@@ -1,8 +1,8 @@
 // Loaded before all tests: keeps every key that they make and everything that the services under test
 // say, whichever way a test asks. When the run has ended, it is searched for what must not be in it.
-import { App } from "../../src/app.ts";
+import { App } from "../../src/app/app.ts";
+import { domains } from "../../src/app/domains.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { domains } from "../../src/domains.ts";
 import { type Evidence, evidence } from "./evidence.ts";
 
 /** A longer body is a file of another project: the bundle of the reference page. */

@@ -1,12 +1,12 @@
 // Requests that do not get on: their body does not come, or the store does not answer. The service's
 // clock is moved, so that nobody waits for the deadline.
 import { afterEach, describe, expect, test } from "bun:test";
+import { domains } from "../../src/app/domains.ts";
 import type { Handler } from "../../src/contract/operation.ts";
 import { bind } from "../../src/contract/operation.ts";
 import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petOperations } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
-import { domains } from "../../src/domains.ts";
 import { REQUEST_DEADLINE } from "../../src/http/deadlines.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";

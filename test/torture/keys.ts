@@ -1,7 +1,7 @@
+import { keyWorld, openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
+import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import type { Quota } from "../../src/quota.ts";
-import { keyWorld, openStorage } from "../../src/store.ts";
 
 /** Staging: no first account and no sample animals. No reservation ends while a test runs, on whatever machine. */
 export const environment = { PETSTORE_ENV: "staging", PETSTORE_RESERVATION_MINUTES: "43200" };

@@ -1,8 +1,8 @@
 // Workers on one PostgreSQL, while the worst is done to them and to it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
 import { hasOpenOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import { systemClock } from "../../src/timing/clock.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { stopwatch } from "../harness/run-queue.ts";

@@ -1,5 +1,5 @@
 import type { Scope } from "../../contract/operation.ts";
-import type { Quota } from "../../quota.ts";
+import type { Quota } from "../../contract/quota.ts";
 import { type Row, statement } from "../../storage/storage.ts";
 import type { Account, ApiKey, KeyOwner } from "./accounts.ts";
 import { type Plan, plans } from "./plans.ts";

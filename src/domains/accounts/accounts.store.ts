@@ -1,8 +1,8 @@
 import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
-import type { Quota } from "../../quota.ts";
+import type { Quota } from "../../contract/quota.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { afterCommit, all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import {
   type AccountRow,
   accountById,

@@ -1,5 +1,5 @@
 import type { Scope } from "../../contract/operation.ts";
-import type { Quota } from "../../quota.ts";
+import type { Quota } from "../../contract/quota.ts";
 import type { Plan } from "./plans.ts";
 
 /** A customer. Quotas count for all of its keys together. */

@@ -1,7 +1,7 @@
-import type { Clock } from "../../clock.ts";
 import type { Authenticator, Caller } from "../../http/ports.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
-import { RecentMap } from "../../recent-map.ts";
+import { RecentMap } from "../../storage/recent-map.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { AccountStore } from "./accounts.store.ts";
 import type { KeyOwner } from "./accounts.ts";
 import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";

@@ -1,5 +1,5 @@
 import type { Handlers } from "../../contract/operation.ts";
-import { whenReady } from "../../maybe-promise.ts";
+import { whenReady } from "../../timing/maybe-promise.ts";
 import type { currentKeyOperations } from "./current-key.operations.ts";
 import type { CurrentKey } from "./current-key.ts";
 

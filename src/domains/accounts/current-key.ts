@@ -1,6 +1,6 @@
 import type { Caller } from "../../contract/operation.ts";
 import type { Limiter } from "../../http/ports.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { AccountStore } from "./accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";
 import { shownBan, shownKey } from "./shown-key.ts";

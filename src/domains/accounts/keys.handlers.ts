@@ -1,7 +1,7 @@
-import type { Clock } from "../../clock.ts";
 import { failure, invalidRequest } from "../../contract/errors.ts";
 import { scopes as allScopes, type Caller, type Handlers } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
+import type { Clock } from "../../timing/clock.ts";
 import type { AccountStore } from "./accounts.store.ts";
 import { type ApiKey, isValid } from "./accounts.ts";
 import {

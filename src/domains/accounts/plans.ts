@@ -1,4 +1,4 @@
-import type { Quota } from "../../quota.ts";
+import type { Quota } from "../../contract/quota.ts";
 
 /** The plans (interface section 8). `custom`: the figures are agreed with each account. */
 export const plans = {

@@ -1,7 +1,7 @@
-import type { Clock } from "../../clock.ts";
 import type { Caller, Operation } from "../../contract/operation.ts";
 import type { Usage } from "../../http/ports.ts";
 import { CommitUnknown } from "../../storage/storage.ts";
+import type { Clock } from "../../timing/clock.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
 import type { RequestCount } from "./usage-intervals.ts";
 

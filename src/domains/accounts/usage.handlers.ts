@@ -1,5 +1,5 @@
-import type { Clock } from "../../clock.ts";
 import type { Handlers } from "../../contract/operation.ts";
+import type { Clock } from "../../timing/clock.ts";
 import type { usageOperations } from "./usage.operations.ts";
 import type { UsageStore } from "./usage.store.ts";
 import type { UsageCounter } from "./usage-counter.ts";

@@ -1,7 +1,7 @@
 import type { Operation } from "../../contract/operation.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
   DAY,

@@ -1,6 +1,6 @@
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Category } from "./categories.operations.ts";
 
 /** What categories have to know of the animals that name them, and may do to them. */

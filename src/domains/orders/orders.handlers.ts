@@ -1,6 +1,6 @@
 import { failure } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/operation.ts";
-import { whenReady } from "../../maybe-promise.ts";
+import { whenReady } from "../../timing/maybe-promise.ts";
 import {
   orderedPetNotFound,
   orderNotConfirmed,

@@ -1,7 +1,7 @@
-import type { Clock } from "../../clock.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Statement, type Storage, type Transaction } from "../../storage/storage.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { NewStoreOrder, StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
 import {
   byId,

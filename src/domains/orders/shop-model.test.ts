@@ -2,10 +2,16 @@
 // each answer and everything that it holds is as the model says.
 import { expect, test } from "bun:test";
 import { array, assert, asyncProperty } from "fast-check";
+import {
+  type Act,
+  arbitraryEvent,
+  type Happening,
+  RESERVATION,
+  ShopModel,
+} from "../../../test/conformance/shop-model.ts";
 import { rounds } from "../../../test/harness/form.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
 import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
-import { type Act, arbitraryEvent, type Happening, RESERVATION, ShopModel } from "./shop-model.ts";
 
 /** The service and its model, to which the same is done. */
 class Walk {

@@ -1,8 +1,8 @@
 // What becomes of an animal after it was added: changed and deleted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
+import type { Domain } from "../../app/domains.ts";
 import { bind } from "../../contract/operation.ts";
-import type { Domain } from "../../domains.ts";
 import type { Transaction } from "../../storage/storage.ts";
 import { petHandlers } from "./pets.handlers.ts";
 import { type PetStatus, petOperations } from "./pets.operations.ts";

@@ -1,7 +1,7 @@
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { Remembered } from "../../storage/remembered.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
 import { type PetRow, pageQuery, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statements.ts";
 

@@ -1,6 +1,6 @@
-import type { MaybePromise } from "../../maybe-promise.ts";
-import { whenReady } from "../../maybe-promise.ts";
 import { type Storage, statement } from "../../storage/storage.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { whenReady } from "../../timing/maybe-promise.ts";
 import type { Pet } from "./pets.operations.ts";
 import { columns, type FigureRow, type PetRow, toPet } from "./pets.statements.ts";
 

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../clock.ts";
 import type { LineFault, LineFaults } from "../../files/lines.ts";
 import { all, first, type Row, type Stage, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { FileAnimal, IdRule } from "./pets.files.ts";
 import { notACategory } from "./pets.operations.ts";
 import type { CategoryCheck, PetPorts } from "./pets.store.ts";

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from "../../clock.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import type { Page } from "../../storage/page.ts";
 import { afterCommit, all, first, lastly, type Storage, type Transaction } from "../../storage/storage.ts";
+import { type Clock, systemClock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
 import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 import {

@@ -1,8 +1,8 @@
-import type { Clock } from "../../clock.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 
 /** The animal itself, beside one of its changes; `number` is null where it has none of those asked for. */

@@ -1,6 +1,6 @@
 import type { ManualClock } from "../../../test/harness/manual-clock.ts";
-import { systemClock } from "../../clock.ts";
-import type { Quota } from "../../quota.ts";
+import type { Quota } from "../../contract/quota.ts";
+import { systemClock } from "../../timing/clock.ts";
 import { addressQuota } from "../address-quota.ts";
 import { MemoryLimiter, nothingKept } from "../memory-limiter.ts";
 import { connectValkey } from "./valkey.ts";

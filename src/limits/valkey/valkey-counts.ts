@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, Standing } from "../../http/ports.ts";
-import type { Quota } from "../../quota.ts";
 import { banLength, ladder, strikesUntilBan } from "../conduct.ts";
 import { windowStanding } from "../windows.ts";
 import { limitsScript, presenceScript } from "./limits-script.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import type { Quota } from "../../quota.ts";
+import type { Quota } from "../../contract/quota.ts";
 import { limiterConformance } from "../limiter-conformance.ts";
 import { callerOf } from "../limiter-model.ts";
 import { openProcess } from "./process-under-test.ts";

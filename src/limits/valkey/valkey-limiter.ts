@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, Limiter, Standing } from "../../http/ports.ts";
-import { type MaybePromise, whenReady } from "../../maybe-promise.ts";
-import type { Quota } from "../../quota.ts";
-import { RecentMap } from "../../recent-map.ts";
+import { RecentMap } from "../../storage/recent-map.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { ALIVE } from "./limits-script.ts";
 import type { ValkeyCounts } from "./valkey-counts.ts";
 

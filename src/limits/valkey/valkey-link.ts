@@ -1,4 +1,4 @@
-import { isDoneWithin } from "../../deadline.ts";
+import { isDoneWithin } from "../../timing/deadline.ts";
 import { encodeCommand, type Reply } from "./resp.ts";
 import { ValkeyConnection } from "./valkey-connection.ts";
 import type { ValkeyLogin, ValkeyNode } from "./valkey-url.ts";

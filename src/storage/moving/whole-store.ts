@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../../maybe-promise.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Row } from "../storage.ts";
 
 /** A table, with its columns in the order in which rows are read. */

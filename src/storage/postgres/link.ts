@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../../maybe-promise.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { StorageUnavailable } from "../storage.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection } from "./errors.ts";

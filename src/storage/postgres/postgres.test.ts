@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "bun:test";
+import { storageConformance } from "../../../test/conformance/storage.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { storageConformance } from "../conformance.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { storageConformance } from "../conformance.ts";
+import { storageConformance } from "../../../test/conformance/storage.ts";
 import { afterCommit, all, type Row, StorageUnavailable, statement } from "../storage.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 import { WalFile } from "./wal-file.ts";

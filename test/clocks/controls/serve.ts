@@ -1,8 +1,8 @@
 // The service with a wall clock that is wrong by so many milliseconds, and, where a second word is
 // given, without the time of the machine: it then knows nothing but the wall clock of its last end.
-import { App } from "../../../src/app.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { App } from "../../../src/app/app.ts";
 import { readConfig } from "../../../src/config.ts";
+import { systemClock } from "../../../src/timing/clock.ts";
 
 const [, , error, only] = process.argv;
 const boot = only === undefined ? systemClock.boot : { id: process.pid, offset: 0 };

@@ -1,5 +1,5 @@
 // The service with other limits of its load. The checks have to find out where they do not protect it.
-import { App } from "../../../src/app.ts";
+import { App } from "../../../src/app/app.ts";
 import { readConfig } from "../../../src/config.ts";
 import { type LoadLimits, loadLimits } from "../../../src/http/load.ts";
 

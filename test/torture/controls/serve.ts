@@ -1,11 +1,11 @@
 // The service on a store that does not keep its promise. The checks have to find it out.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { App } from "../../../src/app.ts";
+import { App } from "../../../src/app/app.ts";
+import { openStorage } from "../../../src/app/open-storage.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { WalFile } from "../../../src/storage/sqlite/wal-file.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
-import { openStorage } from "../../../src/store.ts";
 import { EarlyStorage } from "./early-storage.ts";
 import { PiecemealStorage } from "./piecemeal-storage.ts";
 

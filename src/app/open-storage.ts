@@ -1,17 +1,17 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Config, settings } from "./config.ts";
-import type { KeyWorld } from "./domains/accounts/api-key.ts";
-import { keyWorldOf, settleKeyWorld } from "./domains/accounts/key-world.store.ts";
-import { type MoveOptions, type MoveProgress, type MoveResult, moveStore } from "./storage/moving/move-store.ts";
-import { type PostgresAddress } from "./storage/postgres/address.ts";
-import { openPostgres } from "./storage/postgres/opening.ts";
-import { WholePostgres } from "./storage/postgres/whole-postgres.ts";
-import { backupSqlite } from "./storage/sqlite/backup.ts";
-import { openWhenFree } from "./storage/sqlite/opening.ts";
-import { ServingLock, StoreServed } from "./storage/sqlite/serving-lock.ts";
-import { WholeSqlite } from "./storage/sqlite/whole-sqlite.ts";
-import { type Storage, type StorageObserver, StorageUnusable } from "./storage/storage.ts";
+import type { Config, settings } from "../config.ts";
+import type { KeyWorld } from "../domains/accounts/api-key.ts";
+import { keyWorldOf, settleKeyWorld } from "../domains/accounts/key-world.store.ts";
+import { type MoveOptions, type MoveProgress, type MoveResult, moveStore } from "../storage/moving/move-store.ts";
+import { type PostgresAddress } from "../storage/postgres/address.ts";
+import { openPostgres } from "../storage/postgres/opening.ts";
+import { WholePostgres } from "../storage/postgres/whole-postgres.ts";
+import { backupSqlite } from "../storage/sqlite/backup.ts";
+import { openWhenFree } from "../storage/sqlite/opening.ts";
+import { ServingLock, StoreServed } from "../storage/sqlite/serving-lock.ts";
+import { WholeSqlite } from "../storage/sqlite/whole-sqlite.ts";
+import { type Storage, type StorageObserver, StorageUnusable } from "../storage/storage.ts";
 
 /** The name of an embedded store in its folder. */
 const FILE = "petstore.db";

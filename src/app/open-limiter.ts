@@ -1,17 +1,17 @@
-import type { Clock } from "./clock.ts";
-import type { Config } from "./config.ts";
-import type { Caller, Limiter } from "./http/ports.ts";
-import { addressQuota } from "./limits/address-quota.ts";
-import { LimitStore } from "./limits/limits.store.ts";
-import { MemoryLimiter, nothingKept } from "./limits/memory-limiter.ts";
-import { Moments } from "./limits/moment.ts";
-import { connectValkey } from "./limits/valkey/valkey.ts";
-import { ValkeyCounts } from "./limits/valkey/valkey-counts.ts";
-import { Share, ValkeyLimiter } from "./limits/valkey/valkey-limiter.ts";
-import type { Storage } from "./storage/storage.ts";
-import { isForManyProcesses } from "./store.ts";
-import type { Log } from "./telemetry/log.ts";
-import type { Metrics } from "./telemetry/metrics.ts";
+import type { Config } from "../config.ts";
+import type { Caller, Limiter } from "../http/ports.ts";
+import { addressQuota } from "../limits/address-quota.ts";
+import { LimitStore } from "../limits/limits.store.ts";
+import { MemoryLimiter, nothingKept } from "../limits/memory-limiter.ts";
+import { Moments } from "../limits/moment.ts";
+import { connectValkey } from "../limits/valkey/valkey.ts";
+import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
+import { Share, ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Clock } from "../timing/clock.ts";
+import { isForManyProcesses } from "./open-storage.ts";
 
 /** The limiter of a running service, and what it has to have done. */
 export interface LimiterEngine {

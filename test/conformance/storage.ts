@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { MaybePromise } from "../maybe-promise.ts";
-import { movingConformance } from "./moving-conformance.ts";
 import {
   afterCommit,
   all,
@@ -12,7 +10,9 @@ import {
   StorageUnavailable,
   statement,
   within,
-} from "./storage.ts";
+} from "../../src/storage/storage.ts";
+import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
+import { movingConformance } from "./migrate-store.ts";
 
 /** An engine, as the suite needs it. */
 export interface StorageEngine {

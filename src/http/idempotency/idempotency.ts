@@ -1,12 +1,12 @@
-import type { Clock } from "../clock.ts";
-import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../contract/errors.ts";
-import type { Change, Input, Success, Write } from "../contract/operation.ts";
-import { bearerToken } from "./bearer-token.ts";
-import { requireDeclared } from "./compiled-operation.ts";
-import type { Exchange } from "./exchange.ts";
-import { isFinal, readOutcome, writeOutcome } from "./kept-answer.ts";
-import type { AnswerRecord, AnswerRecords } from "./ports.ts";
+import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
+import type { Change, Input, Success, Write } from "../../contract/operation.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { bearerToken } from "../bearer-token.ts";
+import { requireDeclared } from "../compiled-operation.ts";
+import type { Exchange } from "../exchange.ts";
+import type { AnswerRecord, AnswerRecords } from "../ports.ts";
 import { seal, unseal } from "./sealed-text.ts";
+import { isFinal, readOutcome, writeOutcome } from "./stored-response.ts";
 
 /** Seconds after which a client may ask again for the answer to a request that is still running. */
 const RUNNING_RETRY = 1;

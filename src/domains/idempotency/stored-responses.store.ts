@@ -1,7 +1,7 @@
-import { ANSWER_KEPT_HOURS } from "../contract/idempotency-key.ts";
-import type { Change } from "../contract/operation.ts";
-import type { AnswerRecord, AnswerRecords } from "../http/ports.ts";
-import { all, first, type Row, type Storage, statement, type Transaction, within } from "../storage/storage.ts";
+import { ANSWER_KEPT_HOURS } from "../../contract/idempotency-key.ts";
+import type { Change } from "../../contract/operation.ts";
+import type { AnswerRecord, AnswerRecords } from "../../http/ports.ts";
+import { all, first, type Row, type Storage, statement, type Transaction, within } from "../../storage/storage.ts";
 
 interface RecordRow extends Row {
   fingerprint: string;

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
-import type { Fault } from "../contract/errors.ts";
-import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
-import { PATTERN_MEANING } from "../contract/schemas.ts";
+import type { Fault } from "../../contract/errors.ts";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../../contract/idempotency-key.ts";
+import { PATTERN_MEANING } from "../../contract/schemas.ts";
 
 export type KeyResult = { readonly value: string | undefined } | { readonly faults: Fault[] };
 

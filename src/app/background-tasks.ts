@@ -1,5 +1,5 @@
-import type { MaybePromise } from "./maybe-promise.ts";
-import type { Log } from "./telemetry/log.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 /**
  * Milliseconds between two rounds. What they write may be a second old at the most when the process
@@ -7,7 +7,7 @@ import type { Log } from "./telemetry/log.ts";
  */
 const PERIOD = 500;
 
-export interface PeriodicTask {
+export interface BackgroundTask {
   readonly name: string;
   /** Who does it: each process for itself, or one for all that work on the store. */
   readonly by: "each" | "leader";
@@ -15,15 +15,15 @@ export interface PeriodicTask {
 }
 
 /** Runs tasks one after the other, twice a second, off the way of requests. A failure is logged and tried again. */
-export class PeriodicWork {
+export class BackgroundTasks {
   readonly #log: Log;
-  readonly #tasks: readonly PeriodicTask[];
+  readonly #tasks: readonly BackgroundTask[];
   readonly #lead: () => MaybePromise<boolean>;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
 
   /** `lead` tells in each round whether this process is the leader: see `Storage.lead`. */
-  constructor(log: Log, tasks: readonly PeriodicTask[], lead: () => MaybePromise<boolean>) {
+  constructor(log: Log, tasks: readonly BackgroundTask[], lead: () => MaybePromise<boolean>) {
     this.#log = log;
     this.#tasks = tasks;
     this.#lead = lead;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { type PeriodicTask, PeriodicWork } from "./periodic-work.ts";
-import { Log } from "./telemetry/log.ts";
+import { Log } from "../telemetry/log.ts";
+import { type BackgroundTask, BackgroundTasks } from "./background-tasks.ts";
 
 let lines: string;
 let log: Log;
@@ -14,14 +14,14 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-const note = (name: string): PeriodicTask => ({ name, by: "each", run: async () => void done.push(name) });
-const fail = (name: string): PeriodicTask => ({ name, by: "each", run: () => Promise.reject(new Error("away")) });
+const note = (name: string): BackgroundTask => ({ name, by: "each", run: async () => void done.push(name) });
+const fail = (name: string): BackgroundTask => ({ name, by: "each", run: () => Promise.reject(new Error("away")) });
 const leads = () => true;
 /** Lets everything happen that is ready to. */
 const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
 
 test("runs its tasks in order, so often that a round ends in every second, also if it begins late", async () => {
-  const work = new PeriodicWork(log, [note("first"), note("second")], leads);
+  const work = new BackgroundTasks(log, [note("first"), note("second")], leads);
   jest.advanceTimersByTime(499);
   await settle();
   expect(done).toEqual([]);
@@ -34,7 +34,7 @@ test("runs its tasks in order, so often that a round ends in every second, also 
 });
 
 test("runs once more when it is stopped, and not again", async () => {
-  const work = new PeriodicWork(log, [note("task")], leads);
+  const work = new BackgroundTasks(log, [note("task")], leads);
   await work.stop();
   expect(done).toEqual(["task"]);
   jest.advanceTimersByTime(10_000);
@@ -45,7 +45,7 @@ test("runs once more when it is stopped, and not again", async () => {
 test("does not start a round while the one before is under way", async () => {
   const slow = Promise.withResolvers<void>();
   let started = 0;
-  const work = new PeriodicWork(log, [{ name: "wait", by: "each", run: () => (started++, slow.promise) }], leads);
+  const work = new BackgroundTasks(log, [{ name: "wait", by: "each", run: () => (started++, slow.promise) }], leads);
   jest.advanceTimersByTime(5_000);
   await settle();
   const stopped = work.stop();
@@ -57,7 +57,7 @@ test("does not start a round while the one before is under way", async () => {
 });
 
 test("logs what fails, goes on with the next task, and tries again", async () => {
-  const work = new PeriodicWork(log, [fail("save"), note("task")], leads);
+  const work = new BackgroundTasks(log, [fail("save"), note("task")], leads);
   jest.advanceTimersByTime(500);
   await settle();
   await work.stop();
@@ -74,7 +74,7 @@ test("does what one process does for all only while it leads, and asks in each r
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  const work = new PeriodicWork(log, [{ ...note("for all"), by: "leader" }, note("for itself")], lead);
+  const work = new BackgroundTasks(log, [{ ...note("for all"), by: "leader" }, note("for itself")], lead);
   for (let round = 1; round <= 3; round++) {
     jest.advanceTimersByTime(500);
     await settle();

@@ -1,40 +1,40 @@
-import { type Clock, systemClock } from "./clock.ts";
-import type { Config } from "./config.ts";
-import { checkContract } from "./contract/check.ts";
-import { type Failure, failure, storageUnavailable } from "./contract/errors.ts";
-import type { BoundOperation, Operation, Write } from "./contract/operation.ts";
-import { isDoneWithin } from "./deadline.ts";
-import { operationAnchor } from "./derive/operation-anchor.ts";
-import { derivePaths } from "./derive/routes.ts";
+import type { Config } from "../config.ts";
+import { checkContract } from "../contract/check.ts";
+import { type Failure, failure, storageUnavailable } from "../contract/errors.ts";
+import type { BoundOperation, Operation, Write } from "../contract/operation.ts";
+import { operationAnchor } from "../derive/operation-anchor.ts";
+import { derivePaths } from "../derive/routes.ts";
+import { AccountStore } from "../domains/accounts/accounts.store.ts";
+import type { IssuedKey } from "../domains/accounts/accounts.ts";
+import { mayHoldKey } from "../domains/accounts/api-key.ts";
+import { KeyAuthenticator } from "../domains/accounts/authenticator.ts";
+import { UsageStore } from "../domains/accounts/usage.store.ts";
+import { UsageCounter } from "../domains/accounts/usage-counter.ts";
+import { RetryStore } from "../domains/idempotency/stored-responses.store.ts";
+import { Api } from "../http/api.ts";
+import { BodyDrains } from "../http/body-drains.ts";
+import { ClientAddresses } from "../http/client-address.ts";
+import { type Addresses, compileOperation } from "../http/compiled-operation.ts";
+import { Deadlines } from "../http/deadlines.ts";
+import type { Route } from "../http/exchange.ts";
+import { healthPages } from "../http/health.ts";
+import { SafeRetries } from "../http/idempotency/idempotency.ts";
+import { Load, type LoadLimits } from "../http/load.ts";
+import { type InStep, Server } from "../http/server.ts";
+import { strikesUntilBan } from "../limits/conduct.ts";
+import { type Storage, type StorageObserver, StorageUnavailable } from "../storage/storage.ts";
+import { AbuseLog } from "../telemetry/abuse-log.ts";
+import { Log } from "../telemetry/log.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { Tracer } from "../telemetry/tracer.ts";
+import { type Clock, systemClock } from "../timing/clock.ts";
+import { isDoneWithin } from "../timing/deadline.ts";
+import { type BackgroundTask, BackgroundTasks } from "./background-tasks.ts";
 import { baseAddress, documentedBases, documentPages } from "./documents.ts";
-import { AccountStore } from "./domains/accounts/accounts.store.ts";
-import type { IssuedKey } from "./domains/accounts/accounts.ts";
-import { mayHoldKey } from "./domains/accounts/api-key.ts";
-import { KeyAuthenticator } from "./domains/accounts/authenticator.ts";
-import { UsageStore } from "./domains/accounts/usage.store.ts";
-import { UsageCounter } from "./domains/accounts/usage-counter.ts";
 import { type Domain, type DomainParts, domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
-import { Api } from "./http/api.ts";
-import { BodyDrains } from "./http/body-drains.ts";
-import { ClientAddresses } from "./http/client-address.ts";
-import { type Addresses, compileOperation } from "./http/compiled-operation.ts";
-import { Deadlines } from "./http/deadlines.ts";
-import type { Route } from "./http/exchange.ts";
-import { healthPages } from "./http/health.ts";
-import { Load, type LoadLimits } from "./http/load.ts";
-import { SafeRetries } from "./http/safe-retries.ts";
-import { type InStep, Server } from "./http/server.ts";
-import { type LimiterEngine, openLimiter } from "./limiter.ts";
-import { strikesUntilBan } from "./limits/conduct.ts";
-import { type PeriodicTask, PeriodicWork } from "./periodic-work.ts";
-import { RetryStore } from "./retries/retries.store.ts";
-import { type Storage, type StorageObserver, StorageUnavailable } from "./storage/storage.ts";
-import { failedStore, keyWorld, openStorage, settleWorld } from "./store.ts";
-import { AbuseLog } from "./telemetry/abuse-log.ts";
-import { Log } from "./telemetry/log.ts";
-import { Metrics } from "./telemetry/metrics.ts";
-import { Tracer } from "./telemetry/tracer.ts";
+import { type LimiterEngine, openLimiter } from "./open-limiter.ts";
+import { failedStore, keyWorld, openStorage, settleWorld } from "./open-storage.ts";
 import { hasExpired, startingLinks, wellKnownPages } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
@@ -75,7 +75,7 @@ export class App {
   readonly log: Log;
   readonly #storage: Storage;
   readonly #limits: LimiterEngine;
-  readonly #periodic: PeriodicWork;
+  readonly #periodic: BackgroundTasks;
   readonly #usage: UsageCounter;
   readonly #abuse: AbuseLog;
   readonly #server: Server;
@@ -179,7 +179,7 @@ export class App {
     });
     this.#abuse = abuse;
 
-    const tasks: PeriodicTask[] = [
+    const tasks: BackgroundTask[] = [
       { name: "tell_abuse", by: "each", run: async () => abuse.tell() },
       { name: "save_limits", by: "each", run: () => limits.save() },
       { name: "note_key_uses", by: "each", run: () => authenticator.noteUses() },
@@ -248,7 +248,7 @@ export class App {
       deadlines.look();
       drains.look();
     }, LOOK);
-    this.#periodic = new PeriodicWork(log, tasks, () => storage.lead());
+    this.#periodic = new BackgroundTasks(log, tasks, () => storage.lead());
   }
 
   /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */

@@ -1,9 +1,9 @@
-import type { AccountStore } from "./domains/accounts/accounts.store.ts";
-import type { IssuedKey } from "./domains/accounts/accounts.ts";
-import { CategoryStore } from "./domains/categories/categories.store.ts";
-import type { NewPet } from "./domains/pets/pets.operations.ts";
-import { PetStore } from "./domains/pets/pets.store.ts";
-import type { Storage } from "./storage/storage.ts";
+import type { AccountStore } from "../domains/accounts/accounts.store.ts";
+import type { IssuedKey } from "../domains/accounts/accounts.ts";
+import { CategoryStore } from "../domains/categories/categories.store.ts";
+import type { NewPet } from "../domains/pets/pets.operations.ts";
+import { PetStore } from "../domains/pets/pets.store.ts";
+import type { Storage } from "../storage/storage.ts";
 
 const sampleCategories = [
   { id: 1n, name: "Dogs" },

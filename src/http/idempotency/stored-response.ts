@@ -1,7 +1,7 @@
-import type { ErrorDefinition, Failure } from "../contract/errors.ts";
-import type { Input, Operation, Success } from "../contract/operation.ts";
-import { makeReady, type ReadyBody, type RememberedSuccess } from "./answer.ts";
-import type { CompiledOperation } from "./compiled-operation.ts";
+import type { ErrorDefinition, Failure } from "../../contract/errors.ts";
+import type { Input, Operation, Success } from "../../contract/operation.ts";
+import { makeReady, type ReadyBody, type RememberedSuccess } from "../answer.ts";
+import type { CompiledOperation } from "../compiled-operation.ts";
 
 /** An outcome as text: a success ready to be sent, so that it is the same again byte for byte; or a failure. */
 interface Kept {

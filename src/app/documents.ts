@@ -1,21 +1,21 @@
 import type { TObject, TSchema } from "typebox";
-import type { Config } from "./config.ts";
-import type { Operation } from "./contract/operation.ts";
-import { deriveLlmsText } from "./derive/llms-text.ts";
+import type { Config } from "../config.ts";
+import type { Operation } from "../contract/operation.ts";
+import { deriveLlmsText } from "../derive/llms-text.ts";
 import {
   type DocumentedContact,
   type DocumentedServer,
   deriveOpenApi,
   openApiJson,
   openApiYaml,
-} from "./derive/openapi.ts";
-import { exampleOf } from "./derive/openapi-examples.ts";
-import { deriveReferencePage, deriveReferenceStart } from "./derive/reference-page.ts";
-import { encodeCursor } from "./http/cursor.ts";
-import { FixedContent } from "./http/fixed-content.ts";
-import { compileListName } from "./http/page-links.ts";
-import type { Page } from "./http/pages.ts";
-import { referenceBundle } from "./http/reference-bundle.ts";
+} from "../derive/openapi.ts";
+import { exampleOf } from "../derive/openapi-examples.ts";
+import { deriveReferencePage, deriveReferenceStart } from "../derive/reference-page.ts";
+import { encodeCursor } from "../http/cursor.ts";
+import { FixedContent } from "../http/fixed-content.ts";
+import { compileListName } from "../http/page-links.ts";
+import type { Page } from "../http/pages.ts";
+import { referenceBundle } from "../http/reference-bundle.ts";
 import { startingLinks } from "./well-known.ts";
 
 /** The base address, as clients see it, of a process that listens on this host and port. */

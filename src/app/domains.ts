@@ -1,29 +1,29 @@
-import type { Clock } from "./clock.ts";
-import type { Config } from "./config.ts";
-import { type BoundOperation, bind, type Operation } from "./contract/operation.ts";
-import type { AccountStore } from "./domains/accounts/accounts.store.ts";
-import { currentKeyHandlers } from "./domains/accounts/current-key.handlers.ts";
-import { currentKeyOperations } from "./domains/accounts/current-key.operations.ts";
-import { CurrentKey } from "./domains/accounts/current-key.ts";
-import { type KeyUses, keyHandlers } from "./domains/accounts/keys.handlers.ts";
-import { keyOperations } from "./domains/accounts/keys.operations.ts";
-import { limiterBans } from "./domains/accounts/limiter-bans.ts";
-import { usageHandlers } from "./domains/accounts/usage.handlers.ts";
-import { usageOperations } from "./domains/accounts/usage.operations.ts";
-import type { UsageStore } from "./domains/accounts/usage.store.ts";
-import type { UsageCounter } from "./domains/accounts/usage-counter.ts";
-import { categoryHandlers } from "./domains/categories/categories.handlers.ts";
-import { categoryOperations } from "./domains/categories/categories.operations.ts";
-import { CategoryStore, categoryHasRecord } from "./domains/categories/categories.store.ts";
-import { orderHandlers } from "./domains/orders/orders.handlers.ts";
-import { orderOperations } from "./domains/orders/orders.operations.ts";
-import { hasOpenOrder, OrderStore } from "./domains/orders/orders.store.ts";
-import { petHandlers } from "./domains/pets/pets.handlers.ts";
-import { petOperations } from "./domains/pets/pets.operations.ts";
-import { PetStore } from "./domains/pets/pets.store.ts";
-import type { Limiter } from "./http/ports.ts";
-import type { PeriodicTask } from "./periodic-work.ts";
-import type { Storage } from "./storage/storage.ts";
+import type { Config } from "../config.ts";
+import { type BoundOperation, bind, type Operation } from "../contract/operation.ts";
+import type { AccountStore } from "../domains/accounts/accounts.store.ts";
+import { currentKeyHandlers } from "../domains/accounts/current-key.handlers.ts";
+import { currentKeyOperations } from "../domains/accounts/current-key.operations.ts";
+import { CurrentKey } from "../domains/accounts/current-key.ts";
+import { type KeyUses, keyHandlers } from "../domains/accounts/keys.handlers.ts";
+import { keyOperations } from "../domains/accounts/keys.operations.ts";
+import { limiterBans } from "../domains/accounts/limiter-bans.ts";
+import { usageHandlers } from "../domains/accounts/usage.handlers.ts";
+import { usageOperations } from "../domains/accounts/usage.operations.ts";
+import type { UsageStore } from "../domains/accounts/usage.store.ts";
+import type { UsageCounter } from "../domains/accounts/usage-counter.ts";
+import { categoryHandlers } from "../domains/categories/categories.handlers.ts";
+import { categoryOperations } from "../domains/categories/categories.operations.ts";
+import { CategoryStore, categoryHasRecord } from "../domains/categories/categories.store.ts";
+import { orderHandlers } from "../domains/orders/orders.handlers.ts";
+import { orderOperations } from "../domains/orders/orders.operations.ts";
+import { hasOpenOrder, OrderStore } from "../domains/orders/orders.store.ts";
+import { petHandlers } from "../domains/pets/pets.handlers.ts";
+import { petOperations } from "../domains/pets/pets.operations.ts";
+import { PetStore } from "../domains/pets/pets.store.ts";
+import type { Limiter } from "../http/ports.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Clock } from "../timing/clock.ts";
+import type { BackgroundTask } from "./background-tasks.ts";
 
 /** One folder of `domains/`, or more that work on each other: operations, and how they come to life on a store. */
 export interface Domain {
@@ -35,7 +35,7 @@ export interface Domain {
 export interface DomainParts {
   readonly clock: Clock;
   /** Has something done over and over while the service runs. */
-  readonly repeat: (task: PeriodicTask) => void;
+  readonly repeat: (task: BackgroundTask) => void;
   readonly accounts: AccountStore;
   readonly keyUses: KeyUses;
   readonly limiter: Limiter;

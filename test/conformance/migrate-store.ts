@@ -8,7 +8,7 @@ import {
   type Storage,
   StorageUnavailable,
   statement,
-} from "./storage.ts";
+} from "../../src/storage/storage.ts";
 
 /** The store of the current test, and a way to open it once more. */
 export interface StoreUnderTest {

@@ -1,16 +1,16 @@
 // Requests that are sent again with their Idempotency-Key, through HTTP.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { attempts } from "../../test/harness/attempts.ts";
-import { DistantStorage } from "../../test/harness/distant-storage.ts";
-import { eventually } from "../../test/harness/program.ts";
-import { exchange } from "../../test/harness/raw-http.ts";
-import { type Reply, TestService } from "../../test/harness/service.ts";
-import { metric } from "../../test/overload/metrics.ts";
-import { scopes } from "../contract/operation.ts";
-import { domains } from "../domains.ts";
-import { REQUEST_DEADLINE } from "../http/deadlines.ts";
-import { openStorage } from "../store.ts";
-import { RetryStore } from "./retries.store.ts";
+import { attempts } from "../../../test/harness/attempts.ts";
+import { DistantStorage } from "../../../test/harness/distant-storage.ts";
+import { eventually } from "../../../test/harness/program.ts";
+import { exchange } from "../../../test/harness/raw-http.ts";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { metric } from "../../../test/overload/metrics.ts";
+import { domains } from "../../app/domains.ts";
+import { openStorage } from "../../app/open-storage.ts";
+import { scopes } from "../../contract/operation.ts";
+import { REQUEST_DEADLINE } from "../../http/deadlines.ts";
+import { RetryStore } from "./stored-responses.store.ts";
 
 const HOUR = 3_600_000;
 const rex = { name: "Rex", categoryId: 1 };
