@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^limits\//,
-    may: /^(limits\/|http\/ports\.ts$|storage\/storage\.ts$|bun$|node:crypto$)/,
+    may: /^(limits\/|http\/ports\.ts$|storage\/storage\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements a port of http on the storage port",
   },
   {
@@ -109,7 +109,7 @@ describe("imports", () => {
   });
 
   test("drivers are imported in storage/ and limits/ only", () => {
-    const drivers = /^(bun|bun:sqlite)$/;
+    const drivers = /^(bun|bun:sqlite|ioredis)$/;
     const elsewhere = program.filter(
       (file) => !/^(storage|limits)\//.test(file) && importsOf(file).some((name) => drivers.test(name)),
     );

@@ -4,9 +4,11 @@ import { addressQuota } from "../limits/address-quota.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryLimiter, nothingKept } from "../limits/memory-limiter.ts";
 import { Moments } from "../limits/moment.ts";
-import { connectValkey } from "../limits/valkey/valkey.ts";
+import type { Decision } from "../limits/valkey/decision.ts";
+import { Share } from "../limits/valkey/share.ts";
+import { Valkey } from "../limits/valkey/valkey.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
-import { Share, ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
+import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -37,24 +39,26 @@ export async function openLimiter(
 ): Promise<LimiterEngine> {
   const { valkey } = config;
   const share = new Share();
+  const store = new LimitStore(storage);
+  // While Valkey is away, a process that starts knows the bans at least.
   const memory =
     valkey === undefined
-      ? await MemoryLimiter.open(new LimitStore(storage), clock, addressQuota)
-      : await MemoryLimiter.open(nothingKept, clock, share.of(addressQuota));
+      ? await MemoryLimiter.open(store, clock, addressQuota)
+      : await MemoryLimiter.open({ ...nothingKept, bans: (now) => store.bans(now) }, clock, share.of(addressQuota));
   for (const [kind, meaning] of Object.entries(gauges) as [keyof typeof gauges, string][]) {
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
   }
-  const save = () => memory.save();
   if (valkey === undefined) {
     if (isForManyProcesses(config)) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
-    return { limiter: memory, save, close: () => {} };
+    return { limiter: memory, save: () => memory.save(), close: () => {} };
   }
 
   const limiter = await ValkeyLimiter.open({
-    counts: new ValkeyCounts(await connectValkey(valkey)),
+    counts: new ValkeyCounts(await Valkey.connect(valkey)),
     local: memory,
     share,
     addressQuota,
+    backup: store,
     changed: (isAlone, reason) => {
       if (isAlone) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
       else log.info("limits_shared_again");
@@ -64,6 +68,10 @@ export async function openLimiter(
     Number(limiter.isAlone),
   );
   metrics.gauge("petstore_limiter_processes", "Processes that count limits together.", () => share.processes);
+  const save = async () => {
+    await memory.save();
+    await limiter.save();
+  };
   return { limiter, save, close: () => limiter.close() };
 }
 
@@ -81,20 +89,33 @@ export async function readBanEnds(
   clock: Clock,
   keys: readonly Pick<Caller, "keyId" | "accountId">[],
 ): Promise<ReadonlyMap<string, number>> {
-  if (valkey === undefined) return new LimitStore(storage).banEnds(new Moments(clock).now());
+  const stored = await new LimitStore(storage).banEnds(new Moments(clock).now());
+  if (valkey === undefined) return stored;
   const ends = new Map<string, number>();
-  const counts = new ValkeyCounts(await connectValkey(valkey));
+  const counts = new ValkeyCounts(await Valkey.connect(valkey));
   try {
     for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
-      const looks = keys.slice(start, start + KEYS_AT_ONCE).map(async ({ keyId, accountId }) => {
-        // The figures of the plan matter for the windows only, which nobody looks at here.
-        const { banEnds } = await counts.peek({ keyId, accountId, scopes: new Set(), perMinute: 1, perDay: 1 });
-        if (banEnds !== undefined) ends.set(keyId, banEnds);
-      });
-      await Promise.all(looks);
+      // The figures of the plan matter for the windows only, which nobody looks at here.
+      const looks = keys.slice(start, start + KEYS_AT_ONCE).map(({ keyId, accountId }) => ({
+        ...{ keyId, owner: accountId, requests: 0 },
+        quota: { perMinute: 1, perDay: 1 },
+      }));
+      for (const asked of counts.calls(looks, ({ owner }) => owner)) {
+        const decisions = await counts.decide(asked);
+        for (const [index, { keyId }] of asked.entries()) {
+          const end = endOfBan(decisions[index], stored.get(keyId));
+          if (end !== undefined) ends.set(keyId, end);
+        }
+      }
     }
   } finally {
     counts.close();
   }
   return ends;
+}
+
+/** An account that the server does not know gets its bans back from the store with its next request. */
+function endOfBan(decision: Decision | undefined, stored: number | undefined): number | undefined {
+  if (!decision) return stored;
+  return decision.now < decision.banEnds ? Math.ceil(decision.banEnds / 1000) : undefined;
 }

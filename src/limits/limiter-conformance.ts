@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { assert, asyncProperty } from "fast-check";
 import type { Quota } from "../contract/quota.ts";
 import { conductConformance } from "./limiter-conduct-conformance.ts";
-import { arbitraryEvent, arbitraryStart, happen, LimiterModel, storyOf } from "./limiter-model.ts";
+import { arbitraryEvent, arbitraryStart, happen, happenAtOnce, LimiterModel, storyOf } from "./limiter-model.ts";
 import { standingConformance } from "./limiter-standing-conformance.ts";
 import {
   caller,
@@ -195,12 +195,15 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
     conductConformance(open);
     standingConformance(open);
 
-    test("whoever asks, and whenever: the answer is that of the model", async () => {
+    test.each([
+      ["one by one", happen],
+      ["in one turn of the event loop", happenAtOnce],
+    ])("requests that come %s are answered as the model says", async (_how, run) => {
       await assert(
         asyncProperty(arbitraryStart, storyOf(arbitraryEvent), async (wall, story) => {
           const fresh = await LimiterUnderTest.start(open, wall);
           const model = new LimiterModel(fresh.clock);
-          for (const event of story) await happen(event, fresh.clock, fresh.limiter, model);
+          for (const event of story) await run(event, fresh.clock, fresh.limiter, model);
           await fresh.close();
         }),
         { numRuns: stories },

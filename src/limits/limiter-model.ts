@@ -186,3 +186,16 @@ export async function happen(event: Event, clock: ManualClock, limiter: Limiter,
     expect(await limiter.admit(event.caller)).toEqual(model.request(event.caller));
   }
 }
+
+/** The same, with requests that come in one turn of the event loop. They are answered in the order of arrival. */
+export async function happenAtOnce(
+  event: Event,
+  clock: ManualClock,
+  limiter: Limiter,
+  model: LimiterModel,
+): Promise<void> {
+  if (event.kind === "time passes") return happen(event, clock, limiter, model);
+  const sent = Array.from({ length: event.times }, async () => limiter.admit(event.caller));
+  const expected = Array.from({ length: event.times }, () => model.request(event.caller));
+  expect(await Promise.all(sent)).toEqual(expected);
+}

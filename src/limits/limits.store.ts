@@ -1,8 +1,8 @@
-import { each, type Row, type Storage, statement } from "../storage/storage.ts";
+import { each, type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { type Ban, Conduct, LONGEST_BAN } from "./conduct.ts";
 import type { Moment } from "./moment.ts";
-import { DAY, MINUTE, type WindowState } from "./windows.ts";
+import { DAY, type DayCount, MINUTE, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
   minute_ends_at: bigint;
@@ -89,8 +89,70 @@ const writeBan = statement(
      level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY)} THEN key_bans.level ELSE excluded.level END`,
 );
 
+/** How many accounts one query asks for. A list is filled up to one of these, so that few statements are prepared. */
+const LONGEST_LIST = 100;
+const LISTS = [1, 10, LONGEST_LIST];
+
+interface AccountRow extends Row {
+  account_id: string;
+  minute_ends_at: bigint;
+  minute_used: bigint;
+  day: bigint;
+  day_used: bigint;
+  previous_day: bigint;
+  previous_day_used: bigint;
+  key_id: string;
+  ends_at: bigint;
+  level: bigint;
+}
+
+/** The windows of accounts, and the last bans of all their keys: a row for each. */
+const readAccounts = new Map(LISTS.map((length) => [length, readAccountsIn(listOf(length))]));
+
+function listOf(length: number): string {
+  return Array.from({ length }, (_, index) => `$${index + 1}`).join(", ");
+}
+
+function readAccountsIn(list: string) {
+  return statement<AccountRow>(`
+    SELECT account_id, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used,
+      '' AS key_id, 0 AS ends_at, 0 AS level
+    FROM limit_windows WHERE account_id IN (${list})
+    UNION ALL
+    SELECT api_keys.account_id, 0, 0, 0, 0, 0, 0, key_bans.key_id, key_bans.ends_at, key_bans.level
+    FROM api_keys JOIN key_bans ON key_bans.key_id = api_keys.id WHERE api_keys.account_id IN (${list})`);
+}
+
+/** What is kept of an account. Times are unix milliseconds. */
+export interface KeptAccount {
+  readonly minuteEnds: number;
+  readonly minuteUsed: number;
+  /** The days with requests that are known, the last one first. */
+  readonly days: readonly DayCount[];
+  /** The last ban of each of its keys. */
+  readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
+}
+
 /** In place of a day that there was none. */
 const noDay = { day: 0, used: 0 };
+
+const nothingKept: KeptAccount = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+
+function withRow(account = nothingKept, row: AccountRow): KeptAccount {
+  if (row.key_id !== "") {
+    const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
+    return { ...account, bans: [...account.bans, ban] };
+  }
+  return {
+    ...account,
+    minuteEnds: Number(row.minute_ends_at),
+    minuteUsed: Number(row.minute_used),
+    days: [
+      { day: Number(row.day), used: Number(row.day_used) },
+      { day: Number(row.previous_day), used: Number(row.previous_day_used) },
+    ],
+  };
+}
 
 /** What of the limits outlives the process. */
 export class LimitStore {
@@ -119,6 +181,20 @@ export class LimitStore {
           ],
         },
     );
+  }
+
+  /** What is kept of accounts, by their ids; nothing of those that nothing is kept of. */
+  async accounts(ids: readonly string[]): Promise<Map<string, KeptAccount>> {
+    const found = new Map<string, KeptAccount>();
+    for (let start = 0; start < ids.length; ) {
+      const length = LISTS.find((one) => one >= ids.length - start) ?? LONGEST_LIST;
+      const some = ids.slice(start, start + length);
+      const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
+      const rows = await this.#storage.all(readAccounts.get(length) as Statement<AccountRow>, ...filled);
+      for (const row of rows) found.set(row.account_id, withRow(found.get(row.account_id), row));
+      start += length;
+    }
+    return found;
   }
 
   async saveWindows(states: readonly (readonly [string, WindowState])[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { type Ban, Conduct, correctedBan, strikesUntilBan } from "./conduct.ts";
 import type { LimitStore } from "./limits.store.ts";
-import { type Moment, Moments } from "./moment.ts";
+import { type Moment, Moments, storedEnd } from "./moment.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
@@ -26,6 +26,14 @@ export const nothingKept: KeptLimits = {
   bans: () => [],
   saveBans: async () => {},
 };
+
+/** Counts of an account that somebody else has made. */
+export interface StartingCounts {
+  readonly minuteRest: number;
+  readonly minuteUsed: number;
+  readonly day: number;
+  readonly dayUsed: number;
+}
 
 /**
  * The limiter of one process: decides in memory, at once, and writes what has changed to the store
@@ -98,6 +106,13 @@ export class MemoryLimiter implements Limiter {
   peekAddress(address: string): Admission {
     const windows = this.#addresses.get(address) ?? new Windows();
     return windows.peek(this.#addressQuota, this.#moments.now());
+  }
+
+  /** Goes on with these counts of an account, whatever was counted here. `minuteRest` is the rest of its minute in milliseconds. */
+  startFrom(accountId: string, { minuteRest, ...counts }: StartingCounts): void {
+    const moment = this.#moments.now();
+    const state = { ...counts, minuteEnd: storedEnd(minuteRest, moment), earlierDays: [] };
+    this.#accounts.set(accountId, Windows.restore(state, moment, this.#opened));
   }
 
   /** Writes what has changed since the last call, and lets go of what is no longer needed. */

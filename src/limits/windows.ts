@@ -11,7 +11,7 @@ function dayOf(wall: number): number {
 }
 
 /** How many requests were admitted on a day. */
-interface DayCount {
+export interface DayCount {
   readonly day: number;
   readonly used: number;
 }

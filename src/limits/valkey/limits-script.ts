@@ -1,112 +1,176 @@
 import { FIRST_BAN, GRACE, LONGEST_BAN } from "../conduct.ts";
 import { DAY, MINUTE } from "../windows.ts";
 
-/**
- * The decision on one request, in one step on the server: the windows of the account (or address) in
- * the first key, the conduct of the API key in the second one, which addresses do not have. It is the
- * same decision as that of `Windows` and `Conduct`, with the server's clock, which all processes share.
- *
- * Arguments: requests a minute, requests a day, strikes until a ban, what to do, and the time in unix
- * milliseconds, or nothing for the server's own. There is to do:
- *
- * - `count` a request, or only `look`: gives verdict (0 admitted, 1 limited, 2 banned), limit,
- *   remaining, reset in unix seconds and retry-after in seconds.
- * - `stand`: gives requests used and reset of the minute and of the day, strikes, the end of the ban
- *   in unix seconds (0 for none) and the level of the next one.
- */
-export const limitsScript = `
-local ceil, floor, max, min = math.ceil, math.floor, math.max, math.min
+/** The time of a decision in unix milliseconds: the first argument, or the server's clock where that is empty. */
+const readTime = `
+local call, ceil, floor, max, min = redis.call, math.ceil, math.floor, math.max, math.min
 local MINUTE, DAY = ${MINUTE}, ${DAY}
-local perMinute, perDay, strikesAllowed, act = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local now = tonumber(ARGV[5])
+local now = tonumber(ARGV[1])
 if not now then
-  local time = redis.call('TIME')
+  local time = call('TIME')
   now = time[1] * 1000 + floor(time[2] / 1000)
 end
+`;
+
+/**
+ * Decides on the requests of one turn of the event loop, and counts them. It is the same decision as that of
+ * `Windows` and `Conduct`, by the server's clock, which all processes share.
+ *
+ * Each key is the hash of an account or address: its windows, and a field for each API key that was limited
+ * lately. Arguments: the time, then for each key of the script the API key (empty for an address), how many
+ * requests to decide on (0 only looks), requests a minute, requests a day, strikes until a ban.
+ *
+ * Replies one text for each key: empty for an account that the server does not know, otherwise the numbers of a
+ * `Decision` in its order. They are texts, because numbers above 2^53 would be rounded on their way.
+ */
+export const decideScript = `${readTime}
+local today = floor(now / DAY)
+local endOfDay = (today + 1) * DAY
 
 local function banLength(level) return min(${LONGEST_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
 
--- Few keys have a conduct. A server whose clock was set back must lengthen no ban and no minute.
-local deniedSince, toldUntil, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
-if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 1 then
-  local kept = redis.call('HMGET', KEYS[2], 'since', 'told', 'strikes', 'ends', 'level')
-  deniedSince, toldUntil, strikes = tonumber(kept[1]) or 0, tonumber(kept[2]) or 0, tonumber(kept[3]) or 0
-  banEnds, banLevel = tonumber(kept[4]) or 0, tonumber(kept[5]) or 0
-  if banLevel > 0 then banEnds = min(banEnds, now + banLength(banLevel)) end
-  if now < banEnds and act ~= 'stand' then
-    return {2, perMinute, 0, ceil(banEnds / 1000), max(1, ceil((banEnds - now) / 1000))}
+local function readConduct(text)
+  local since, told, strikes, ends, level = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
+  return tonumber(since), tonumber(told), tonumber(strikes), tonumber(ends), tonumber(level)
+end
+
+-- What is kept of API keys that nothing is known of any more would stay as long as the account is used.
+local function forgetConducts(account)
+  local fields = call('HGETALL', account)
+  for i = 1, #fields, 2 do
+    local since, told, strikes, ends = readConduct(fields[i + 1])
+    if since and now >= told and now - ends >= DAY then call('HDEL', account, fields[i]) end
   end
 end
 
-local kept = redis.call('HMGET', KEYS[1], 'ends', 'minute', 'date', 'day')
-local minuteEnds, minuteUsed = tonumber(kept[1]) or 0, tonumber(kept[2]) or 0
-local day, dayUsed = tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
-local isOldMinute, isOldDay = true, true
-if now >= minuteEnds or minuteUsed == 0 then
-  minuteEnds, minuteUsed, isOldMinute = now + MINUTE, 0, false
-elseif minuteEnds > now + MINUTE then
-  minuteEnds, isOldMinute = now + MINUTE, false
-end
-local today, otherDay, otherDayUsed = floor(now / DAY), 0, 0
-if today ~= day then
-  -- Another day is kept too: a clock that goes back over midnight finds its count again.
-  local other = redis.call('HMGET', KEYS[1], 'otherDate', 'otherDay')
-  otherDay, otherDayUsed = tonumber(other[1]) or 0, tonumber(other[2]) or 0
-  local comesBack = today == otherDay
-  local used = comesBack and otherDayUsed or 0
-  if comesBack or math.abs(today - day) <= math.abs(today - otherDay) then otherDay, otherDayUsed = day, dayUsed end
-  day, dayUsed, isOldDay = today, used, false
-end
-local endOfDay = (today + 1) * DAY
+local function decide(account, key, requests, perMinute, perDay, strikesAllowed)
+  local kept = call('HMGET', account, 'ends', 'minute', 'date', 'day', key)
+  if key ~= '' and not kept[3] then return '' end
+  local n = tonumber(requests)
 
-local isAdmitted = act == 'count' and minuteUsed < perMinute and dayUsed < perDay
-if isAdmitted then
-  minuteUsed, dayUsed = minuteUsed + 1, dayUsed + 1
-  if isOldMinute and isOldDay then
-    -- Numbers would be made texts on their way, which takes longer than to count twice.
-    redis.call('HINCRBY', KEYS[1], 'minute', '1')
-    redis.call('HINCRBY', KEYS[1], 'day', '1')
+  -- Few keys have a conduct. A server whose clock was set back must lengthen no ban and no minute.
+  local since, told, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
+  if kept[5] then
+    since, told, strikes, banEnds, banLevel = readConduct(kept[5])
+    if banLevel > 0 then banEnds = min(banEnds, now + banLength(banLevel)) end
+  end
+  local isBanned = now < banEnds
+
+  local minuteEnds, minuteUsed = tonumber(kept[1]) or 0, tonumber(kept[2]) or 0
+  local day, dayUsed = tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
+  local isOldMinute, isOldDay = true, true
+  if now >= minuteEnds or minuteUsed == 0 then
+    minuteEnds, minuteUsed, isOldMinute = now + MINUTE, 0, false
+  elseif minuteEnds > now + MINUTE then
+    minuteEnds, isOldMinute = now + MINUTE, false
+  end
+  local otherDay, otherDayUsed = 0, 0
+  if today ~= day then
+    -- Another day is kept too: a clock that goes back over midnight finds its count again.
+    local other = call('HMGET', account, 'otherDate', 'otherDay')
+    otherDay, otherDayUsed = tonumber(other[1]) or 0, tonumber(other[2]) or 0
+    local comesBack = today == otherDay
+    local used = comesBack and otherDayUsed or 0
+    if comesBack or math.abs(today - day) <= math.abs(today - otherDay) then otherDay, otherDayUsed = day, dayUsed end
+    day, dayUsed, isOldDay = today, used, false
+  end
+
+  local admitted = isBanned and 0 or max(0, min(n, perMinute - minuteUsed, perDay - dayUsed))
+  if admitted > 0 then
+    minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
+    if isOldMinute and isOldDay then
+      -- Numbers would be made texts on their way, which takes longer than to count twice.
+      local by = admitted == n and requests or string.format('%.0f', admitted)
+      call('HINCRBY', account, 'minute', by)
+      call('HINCRBY', account, 'day', by)
+    else
+      call('HSET', account, 'ends', minuteEnds, 'minute', minuteUsed, 'date', day, 'day', dayUsed)
+      if not isOldDay then
+        call('HSET', account, 'otherDate', otherDay, 'otherDay', otherDayUsed)
+        if key ~= '' then forgetConducts(account) end
+      end
+      call('PEXPIRE', account, 2 * DAY)
+    end
+    told = 0 -- the next 429 of this key is again a first one
+  end
+
+  local limited = isBanned and 0 or n - admitted
+  if limited > 0 and key ~= '' then
+    local retryMinute, retryDay = max(1, ceil((minuteEnds - now) / 1000)), max(1, ceil((endOfDay - now) / 1000))
+    local retry = retryDay
+    if dayUsed < perDay or (minuteUsed >= perMinute and retryMinute > retryDay) then retry = retryMinute end
+    if now >= told then
+      -- The first of them begins the denial, and the others come in its second of grace.
+      since, told, strikes = now, now + retry * 1000, 0
+    else
+      told = min(told, now + retry * 1000)
+      local isStrike = now - since >= ${GRACE}
+      local untilBan = max(1, strikesAllowed - strikes)
+      if (isStrike or strikes >= strikesAllowed) and untilBan <= limited then
+        if isStrike then strikes = strikes + untilBan end
+        if now - banEnds >= DAY then banLevel = 1 else banLevel = banLevel + 1 end
+        banEnds, told, limited = now + banLength(banLevel), 0, untilBan - 1
+      elseif isStrike then
+        strikes = strikes + limited
+      end
+    end
+  end
+
+  if kept[5] or (limited > 0 and key ~= '') then
+    local conduct = string.format('%.0f %.0f %.0f %.0f %.0f', since, told, strikes, banEnds, banLevel)
+    if n > 0 and conduct ~= kept[5] then
+      call('HSET', account, key, conduct)
+      call('PEXPIRE', account, 2 * DAY)
+    end
+  end
+  return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f', admitted, limited, now, minuteEnds, minuteUsed,
+    dayUsed, now < told and strikes or 0, banEnds, banLevel)
+end
+
+local replies = {}
+for i = 1, #KEYS do
+  local a = 5 * i - 3
+  replies[i] = decide(KEYS[i], ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]))
+end
+return replies
+`;
+
+/**
+ * Brings accounts to the server that it does not know, with what is kept of them elsewhere. The larger count wins,
+ * and of two bans the one that ends later. Arguments: the time, then for each key of the script one text: the end of
+ * the minute in unix milliseconds, its count, a day, its count, an earlier day, its count, and for each API key with a
+ * ban its id, the end of the ban and its level.
+ */
+export const seedScript = `${readTime}
+local function seed(account, text)
+  local words = {}
+  for word in string.gmatch(text, '%S+') do words[#words + 1] = word end
+  local ends, minute = tonumber(words[1]), tonumber(words[2])
+  local kept = call('HMGET', account, 'ends', 'minute', 'date', 'day', 'otherDate', 'otherDay')
+  local keptEnds, keptMinute = tonumber(kept[1]) or 0, tonumber(kept[2]) or 0
+  if keptEnds <= now then keptMinute = 0 end
+  if ends > now and minute > keptMinute then
+    call('HSET', account, 'ends', min(ends, now + MINUTE), 'minute', minute)
+  end
+  if not kept[3] then
+    call('HSET', account, 'date', words[3], 'day', words[4], 'otherDate', words[5], 'otherDay', words[6])
   else
-    redis.call('HSET', KEYS[1], 'ends', minuteEnds, 'minute', minuteUsed, 'date', day, 'day', dayUsed)
-    if not isOldDay then redis.call('HSET', KEYS[1], 'otherDate', otherDay, 'otherDay', otherDayUsed) end
-    redis.call('PEXPIRE', KEYS[1], 2 * DAY)
+    for i = 3, 5, 2 do
+      local used = tonumber(words[i + 1])
+      if kept[3] == words[i] and used > tonumber(kept[4]) then call('HSET', account, 'day', used) end
+      if kept[5] == words[i] and used > tonumber(kept[6]) then call('HSET', account, 'otherDay', used) end
+    end
   end
-  if toldUntil > 0 then redis.call('HSET', KEYS[2], 'told', 0) end -- its next 429 is again a first one
+  for i = 7, #words, 3 do
+    local known = call('HGET', account, words[i])
+    local knownEnds = known and tonumber(string.match(known, '^%d+ %d+ %d+ (%d+)')) or 0
+    if tonumber(words[i + 1]) > knownEnds then
+      call('HSET', account, words[i], '0 0 0 ' .. words[i + 1] .. ' ' .. words[i + 2])
+    end
+  end
+  call('PEXPIRE', account, 2 * DAY)
 end
-
-if isAdmitted or act == 'look' then
-  local minuteLeft, dayLeft = max(0, perMinute - minuteUsed), max(0, perDay - dayUsed)
-  if minuteLeft < dayLeft then return {0, perMinute, minuteLeft, ceil(minuteEnds / 1000), 0} end
-  return {0, perDay, dayLeft, endOfDay / 1000, 0}
-end
-if act == 'stand' then
-  local nextLevel = now - banEnds >= DAY and 1 or banLevel + 1
-  return {minuteUsed, ceil(minuteEnds / 1000), dayUsed, endOfDay / 1000,
-    now < toldUntil and strikes or 0, now < banEnds and ceil(banEnds / 1000) or 0, nextLevel}
-end
-
-local ofMinute = {1, perMinute, 0, ceil(minuteEnds / 1000), max(1, ceil((minuteEnds - now) / 1000))}
-local ofDay = {1, perDay, 0, endOfDay / 1000, max(1, ceil((endOfDay - now) / 1000))}
-local denial = ofDay
-if dayUsed < perDay or (minuteUsed >= perMinute and ofMinute[5] > ofDay[5]) then denial = ofMinute end
-if not KEYS[2] then return denial end
-
-local till = now + denial[5] * 1000
-if now >= toldUntil then
-  deniedSince, toldUntil, strikes = now, till, 0
-else
-  toldUntil = min(toldUntil, till)
-  if now - deniedSince >= ${GRACE} then strikes = strikes + 1 end
-end
-if strikes >= strikesAllowed then
-  if now - banEnds >= DAY then banLevel = 1 else banLevel = banLevel + 1 end
-  banEnds = now + banLength(banLevel)
-  toldUntil = 0
-  denial = {2, perMinute, 0, ceil(banEnds / 1000), max(1, ceil((banEnds - now) / 1000))}
-end
-redis.call('HSET', KEYS[2], 'since', deniedSince, 'told', toldUntil, 'strikes', strikes, 'ends', banEnds, 'level', banLevel)
-redis.call('PEXPIRE', KEYS[2], max(toldUntil, banEnds + DAY, now + DAY) - now)
-return denial
+for i = 1, #KEYS do seed(KEYS[i], ARGV[i + 1]) end
 `;
 
 /** How long a process counts as running after it was heard of last, in milliseconds. */

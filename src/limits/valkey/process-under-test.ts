@@ -3,9 +3,11 @@ import type { Quota } from "../../contract/quota.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { addressQuota } from "../address-quota.ts";
 import { MemoryLimiter, nothingKept } from "../memory-limiter.ts";
-import { connectValkey } from "./valkey.ts";
+import { noBackup, type ValkeyBackup } from "./kept-accounts.ts";
+import { Share } from "./share.ts";
+import { Valkey } from "./valkey.ts";
 import { ValkeyCounts } from "./valkey-counts.ts";
-import { Share, ValkeyLimiter } from "./valkey-limiter.ts";
+import { ValkeyLimiter } from "./valkey-limiter.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
 
 /** The limiter of one of several processes. */
@@ -22,23 +24,31 @@ let places = 0;
 /**
  * Opens the limiter of one process. It counts together with those that have the same `place`, by the
  * server's clock, or by the one that is given. `patience` is how long the server may be silent, in
- * milliseconds; without it as long as in the program.
+ * milliseconds; without it as long as in the program. `backup` is where Valkey gets back what it loses; nowhere if absent.
  */
 export async function openProcess(
   url: string,
-  options: { clock?: ManualClock; place?: string; quota?: Quota; patience?: number } = {},
+  options: { clock?: ManualClock; place?: string; quota?: Quota; patience?: number; backup?: ValkeyBackup } = {},
 ): Promise<TestProcess> {
-  const { clock, place = `test-${++places}:`, quota = addressQuota } = options;
+  const { clock, place = `test-${++places}:`, quota = addressQuota, backup = noBackup } = options;
   const share = new Share();
   const local = await MemoryLimiter.open(nothingKept, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
-    await connectValkey(parseValkeyUrl(url) as ValkeyAddress, options.patience),
+    await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, options.patience),
     place,
     clock && (() => clock.now()),
   );
   const changed = (alone: boolean) => void changes.push(alone);
   const patience = options.patience === undefined ? {} : { patience: options.patience };
-  const limiter = await ValkeyLimiter.open({ counts, local, share, addressQuota: quota, changed, ...patience });
+  const limiter = await ValkeyLimiter.open({
+    counts,
+    local,
+    share,
+    addressQuota: quota,
+    backup,
+    changed,
+    ...patience,
+  });
   return { limiter, share, changes, close: async () => limiter.close() };
 }

@@ -96,11 +96,10 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });
     await untilAlone(processes, false);
-    await server.command("HSET", "faults:{acc_banned}:key:key_banned", "ends", Date.now() + 50_000, "level", 1);
-    await eventually(
-      async () => process.limiter.admit(who),
-      ({ verdict }) => verdict === "banned",
-    );
+    await process.limiter.peek(who);
+    const ban = `0 0 0 ${Date.now() + 50_000} 1`;
+    await server.command("HSET", "faults:{acc_banned}:account", "key_banned", ban);
+    expect(await process.limiter.admit(who)).toMatchObject({ verdict: "banned" });
     await server.kill();
     await untilAlone(processes, true);
     const told = await process.limiter.admit(who);

@@ -1,87 +1,76 @@
 import { randomUUID } from "node:crypto";
 import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, Limiter, Standing } from "../../http/ports.ts";
-import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { ALIVE } from "./limits-script.ts";
+import type { MemoryLimiter } from "../memory-limiter.ts";
+import { admissionAt, type Decision, figures, standingOf } from "./decision.ts";
+import { KeptAccounts, type ValkeyBackup } from "./kept-accounts.ts";
+import { LocalFallback } from "./local-fallback.ts";
+import { type Asked, Pending } from "./pending.ts";
+import { RunningTime, readArrived } from "./running-time.ts";
+import type { Share } from "./share.ts";
 import type { ValkeyCounts } from "./valkey-counts.ts";
 
 const PATIENCE = 50;
-/** How often the server is looked at, and how often requests that wait for it are. */
+/** How often the server is looked at, in milliseconds. */
 const LOOK = 250;
-const WATCH = 10;
-/** Keys whose bans are known here, for when the server is away. */
-const BANS = 100_000;
-
-/** The share of every limit that one process has while it decides alone: an equal one of all that run. */
-export class Share {
-  #processes = 1;
-  #heardOfMost = 0;
-
-  /** How many processes run, as far as is known. */
-  get processes(): number {
-    return this.#processes;
-  }
-
-  /** Notes how many were heard of. A server that forgot them makes nobody's share larger at once. */
-  heardOf(processes: number): void {
-    const now = performance.now();
-    if (processes < this.#processes && now - this.#heardOfMost < ALIVE) return;
-    this.#processes = processes;
-    this.#heardOfMost = now;
-  }
-
-  /** The process's share of a quota: at least one request. It follows the number of processes. */
-  of(quota: Quota): Quota {
-    const part = (requests: number) => Math.max(1, Math.floor(requests / this.#processes));
-    return {
-      get perMinute() {
-        return part(quota.perMinute);
-      },
-      get perDay() {
-        return part(quota.perDay);
-      },
-    };
-  }
-}
-
-/** A request that waits for the server. */
-interface Waiting {
-  readonly since: number;
-  readonly decideHere: () => void;
-}
+/** How long a server may be silent before it is connected to again, in milliseconds. */
+const SILENCE = 1_000;
 
 export interface ValkeyLimiterOptions {
   readonly counts: ValkeyCounts;
   /** Decides while the server is away; on addresses, by their share of `addressQuota`. */
-  readonly local: Limiter;
+  readonly local: MemoryLimiter;
   readonly share: Share;
   readonly addressQuota: Quota;
+  /** What the server is given back when it has lost its data. */
+  readonly backup: ValkeyBackup;
   /** Told when this process begins to decide alone, with the reason, and when it ends. */
   readonly changed: (alone: boolean, reason?: Error) => void;
-  /** How long a request waits for the server before it is decided here, in milliseconds; 50 if absent. */
+  /**
+   * How long a request waits for the server before it is decided here, in milliseconds in which this process runs;
+   * 50 if absent.
+   */
   readonly patience?: number;
 }
 
+/** A call to the server that is not answered. `since` is by the running time. */
+interface Call {
+  readonly asked: readonly Asked[];
+  readonly since: number;
+}
+
 /**
- * The limiter of many processes: they count together in a Valkey or Redis server. While that is away, or
- * too slow, each process decides alone on its share of every limit, and no request fails or waits for it.
+ * The limiter of many processes: they count together in a Valkey or Redis server. All requests of one turn of the
+ * event loop are one call to it. While it is away, or too slow, each process decides alone on its share of what is
+ * left, and no request fails or waits for it.
  */
 export class ValkeyLimiter implements Limiter {
   readonly #options: ValkeyLimiterOptions;
   readonly #patience: number;
   readonly #process = randomUUID();
-  readonly #waiting = new Set<Waiting>();
-  readonly #bans = new RecentMap<string, { readonly until: number; readonly admission: Admission }>(BANS);
-  readonly #timers: Timer[];
+  readonly #kept: KeptAccounts;
+  readonly #local: LocalFallback;
+  readonly #time: RunningTime;
+  readonly #looks: Timer;
+  /** What is asked in this turn, and of it what requests are counted by, by key or address. */
+  #turn: Asked[] = [];
+  readonly #counting = new Map<Caller | string, Pending<Admission>>();
+  readonly #calls = new Set<Call>();
+  /** Accounts that the server does not know and that are looked up. */
+  #unknown: Asked[] = [];
   #isAlone = false;
-  /** When the look that is under way began. */
+  /** When the look that is under way began, and when the last one was answered or the connection given up. */
   #lookingSince: number | undefined;
+  #heard = 0;
 
   private constructor(options: ValkeyLimiterOptions) {
     this.#options = options;
     this.#patience = options.patience ?? PATIENCE;
-    this.#timers = [setInterval(() => void this.#look(), LOOK), setInterval(() => this.#watch(), WATCH)];
+    this.#kept = new KeptAccounts(options.backup);
+    this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#kept);
+    this.#time = new RunningTime(() => this.#watch());
+    this.#looks = setInterval(() => void this.#look(), LOOK);
   }
 
   /** Opens it. It begins alone where the server does not answer in time. */
@@ -97,20 +86,22 @@ export class ValkeyLimiter implements Limiter {
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    if (this.#isAlone) return this.#admitHere(caller);
-    const { counts } = this.#options;
-    return this.#ask(
-      counts.admit(caller),
-      () => this.#admitHere(caller),
-      (admission) => {
-        if (admission.verdict === "banned") this.#noteBan(caller.keyId, admission);
-      },
-    );
+    if (this.#isAlone) return this.#local.admit(caller);
+    let pending = this.#counting.get(caller);
+    if (!pending) {
+      pending = new Pending(caller.accountId, caller, caller, {
+        read: (decision, position) => admissionAt(decision, caller, position),
+        decideHere: () => this.#local.admit(caller),
+      });
+      this.#counting.set(caller, pending);
+      this.#ask(pending);
+    }
+    return pending.count();
   }
 
   admitFree(caller: Caller): MaybePromise<Admission> {
     // Counted by each process for itself, as the port has it. The figures are those that all count.
-    return whenReady(this.#options.local.admitFree(caller), (admission) =>
+    return whenReady(this.#local.admitFree(caller), (admission) =>
       admission.verdict === "limited"
         ? admission
         : whenReady(this.peek(caller), (standing) => freeAdmission(caller, standing)),
@@ -118,90 +109,154 @@ export class ValkeyLimiter implements Limiter {
   }
 
   peek(caller: Caller): MaybePromise<Standing> {
-    const here = () => this.#options.local.peek(caller);
-    return this.#isAlone ? here() : this.#ask(this.#options.counts.peek(caller), here);
+    if (this.#isAlone) return this.#local.peek(caller);
+    const pending = new Pending(caller.accountId, caller, caller, {
+      read: (decision) => standingOf(decision, caller),
+      decideHere: () => this.#local.peek(caller),
+    });
+    this.#ask(pending);
+    return pending.look();
   }
 
   admitAddress(address: string): MaybePromise<Admission> {
-    const { counts, addressQuota } = this.#options;
-    const here = () => this.#admitAddressHere(address, "admitAddress");
-    return this.#isAlone ? here() : this.#ask(counts.admitAddress(address, addressQuota), here);
+    if (this.#isAlone) return this.#local.admitAddress(address);
+    const { addressQuota } = this.#options;
+    let pending = this.#counting.get(address);
+    if (!pending) {
+      pending = new Pending(address, undefined, addressQuota, {
+        read: (decision, position) => admissionAt(decision, addressQuota, position),
+        decideHere: () => this.#local.admitAddress(address),
+      });
+      this.#counting.set(address, pending);
+      this.#ask(pending);
+    }
+    return pending.count();
   }
 
   peekAddress(address: string): MaybePromise<Admission> {
-    const { counts, addressQuota } = this.#options;
-    const here = () => this.#admitAddressHere(address, "peekAddress");
-    return this.#isAlone ? here() : this.#ask(counts.peekAddress(address, addressQuota), here);
+    if (this.#isAlone) return this.#local.peekAddress(address);
+    const { addressQuota } = this.#options;
+    const pending = new Pending(address, undefined, addressQuota, {
+      read: (decision) => figures(decision, addressQuota),
+      decideHere: () => this.#local.peekAddress(address),
+    });
+    this.#ask(pending);
+    return pending.look();
+  }
+
+  /** Writes what the server is given back if it loses its data. To be called twice a second. */
+  save(): Promise<void> {
+    return this.#kept.save();
   }
 
   close(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#looks);
+    this.#time.stop();
     this.#options.counts.close();
   }
 
-  #admitHere(caller: Caller): MaybePromise<Admission> {
-    const { local, share } = this.#options;
-    const ban = this.#bans.get(caller.keyId);
-    const rest = ban ? ban.until - performance.now() : 0;
-    if (ban && rest > 0) return { ...ban.admission, retryAfter: Math.ceil(rest / 1000) };
-    const { perMinute, perDay } = share.of(caller);
-    const decided = local.admit({ ...caller, perMinute, perDay });
-    return whenReady(decided, (admission) => ({
-      ...admission,
-      limit: admission.limit === perDay ? caller.perDay : caller.perMinute,
-    }));
+  #ask(pending: Asked): void {
+    if (this.#turn.push(pending) === 1) setImmediate(this.#endTurn);
   }
 
-  #admitAddressHere(address: string, look: "admitAddress" | "peekAddress"): MaybePromise<Admission> {
-    const { local, share, addressQuota } = this.#options;
-    const { perDay } = share.of(addressQuota);
-    return whenReady(local[look](address), (admission) => ({
-      ...admission,
-      limit: admission.limit === perDay ? addressQuota.perDay : addressQuota.perMinute,
-    }));
-  }
+  /** Sends what was asked in a turn of the event loop. */
+  readonly #endTurn = (): void => {
+    const turn = this.#turn;
+    this.#turn = [];
+    this.#counting.clear();
+    const { counts } = this.#options;
+    this.#sendAll(turn, (asked) => counts.decide(asked));
+  };
 
-  /** The server's answer, or one made here if it does not come in time. */
-  #ask<T>(asked: Promise<T>, here: () => MaybePromise<T>, note: (answer: T) => void = () => {}): Promise<T> {
-    return new Promise((resolve) => {
-      const waiting: Waiting = { since: performance.now(), decideHere: () => resolve(here()) };
-      this.#waiting.add(waiting);
-      asked.then(
-        (answer) => {
-          if (!this.#waiting.delete(waiting)) return;
-          note(answer);
-          resolve(answer);
+  #sendAll(
+    all: readonly Asked[],
+    decide: (asked: readonly Asked[]) => Promise<(Decision | undefined)[]>,
+    isSeeded = false,
+  ): void {
+    if (this.#isAlone) {
+      for (const pending of all) pending.decideHere();
+      return;
+    }
+    for (const asked of this.#options.counts.calls(all, ({ owner }) => owner)) {
+      const call = { asked, since: this.#time.now };
+      this.#calls.add(call);
+      decide(asked).then(
+        (decisions) => {
+          if (this.#calls.delete(call)) this.#receive(asked, decisions, isSeeded);
         },
         (error: unknown) => {
-          if (this.#waiting.has(waiting)) this.#beginAlone(error as Error);
+          if (this.#calls.has(call)) this.#beginAlone(error as Error);
         },
       );
-    });
+    }
   }
 
-  /** Remembers a ban, so that it holds here too when the server is away. */
-  #noteBan(keyId: string, admission: Admission): void {
-    this.#bans.set(keyId, { until: performance.now() + admission.retryAfter * 1000, admission });
+  #receive(asked: readonly Asked[], decisions: readonly (Decision | undefined)[], isSeeded: boolean): void {
+    const unknown: Asked[] = [];
+    for (const [index, pending] of asked.entries()) {
+      const decision = decisions[index];
+      if (!decision) unknown.push(pending);
+      else {
+        const noted = pending.caller && this.#kept.note(pending.caller, decision);
+        void whenReady(noted, () => pending.settle(decision));
+      }
+    }
+    if (unknown.length === 0) return;
+    if (isSeeded) {
+      this.#beginAlone(new Error("The server forgets accounts at once."));
+      for (const pending of unknown) pending.decideHere();
+    } else {
+      if (this.#unknown.length === 0) setImmediate(() => void this.#seedUnknown());
+      this.#unknown.push(...unknown);
+    }
+  }
+
+  /** Gives the server what is kept of accounts that it does not know, and asks it again. */
+  async #seedUnknown(): Promise<void> {
+    const unknown = this.#unknown;
+    this.#unknown = [];
+    try {
+      const kept = await this.#kept.load(unknown.map(({ owner }) => owner));
+      const { counts } = this.#options;
+      this.#sendAll(unknown, (asked) => counts.seedAndDecide(asked, kept), true);
+    } catch (error) {
+      for (const pending of unknown) pending.fail(error as Error);
+    }
   }
 
   /** Requests that have waited long enough are decided here, and so are all others from now on. */
   #watch(): void {
-    const [oldest] = this.#waiting;
-    if (oldest && performance.now() - oldest.since > this.#patience) this.#beginAlone(tooSlow);
+    const [oldest] = this.#calls;
+    if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#calls.has(oldest));
+    const since = this.#lookingSince;
+    if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#lookingSince === since);
+    if (this.#isAlone && this.#time.now - this.#heard > Math.max(SILENCE, this.#patience)) {
+      this.#heard = this.#time.now;
+      this.#options.counts.reconnect();
+    }
+  }
+
+  #isOverdue(since: number): boolean {
+    return this.#time.now - since > this.#patience;
+  }
+
+  /** What has arrived counts, also if it was not read yet. */
+  async #judge(isUnanswered: () => boolean): Promise<void> {
+    if (this.#isAlone) return;
+    await readArrived();
+    if (isUnanswered()) this.#beginAlone(tooSlow);
   }
 
   /** Looks whether the server answers in time, and how many processes count there. */
   async #look(): Promise<void> {
-    const now = performance.now();
-    if (this.#lookingSince !== undefined) {
-      if (now - this.#lookingSince > this.#patience) this.#beginAlone(tooSlow);
-      return;
-    }
-    this.#lookingSince = now;
+    if (this.#lookingSince !== undefined) return;
+    const since = this.#time.now;
+    this.#lookingSince = since;
     try {
       const { counts, share } = this.#options;
       share.heardOf(await counts.present(this.#process));
-      if (performance.now() - now > this.#patience) this.#beginAlone(tooSlow);
+      this.#heard = this.#time.now;
+      if (this.#isOverdue(since)) this.#beginAlone(tooSlow);
       else this.#endAlone();
     } catch (error) {
       this.#beginAlone(error as Error);
@@ -211,13 +266,14 @@ export class ValkeyLimiter implements Limiter {
   }
 
   #beginAlone(reason: Error): void {
+    const unanswered = [...this.#calls].flatMap(({ asked }) => asked);
+    this.#calls.clear();
     if (!this.#isAlone) {
       this.#isAlone = true;
+      this.#local.begin(unanswered);
       this.#options.changed(true, reason);
     }
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const { decideHere } of waiting) decideHere();
+    for (const pending of unanswered) pending.decideHere();
   }
 
   #endAlone(): void {

@@ -1,0 +1,98 @@
+import type { Quota } from "../../contract/quota.ts";
+import type { Admission, Standing } from "../../http/ports.ts";
+import { banLength, ladder, strikesUntilBan } from "../conduct.ts";
+import { DAY, windowStanding } from "../windows.ts";
+
+/**
+ * What the server decided on the requests of one key in one turn of the event loop, in the order of arrival: the
+ * first ones are admitted, the next ones limited, the others banned. Times are unix milliseconds by the server's clock.
+ */
+export interface Decision {
+  readonly admitted: number;
+  readonly limited: number;
+  readonly now: number;
+  readonly minuteEnds: number;
+  /** Counts of both windows after the last admitted request. */
+  readonly minuteUsed: number;
+  readonly dayUsed: number;
+  readonly strikes: number;
+  /** When the last ban ends or ended, and which one of the ladder it was; 0 where there was none. */
+  readonly banEnds: number;
+  readonly banLevel: number;
+}
+
+/** Reads the reply of the script; undefined for an account that the server does not know. */
+export function readDecision(reply: string): Decision | undefined {
+  if (reply === "") return undefined;
+  const [admitted, limited, now, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel] = reply
+    .split(" ")
+    .map(Number) as [number, number, number, number, number, number, number, number, number];
+  return { admitted, limited, now, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel };
+}
+
+/** What the request at a position, counted from 0, is told. Each figure of `remaining` is told once. */
+export function admissionAt(decision: Decision, quota: Quota, position: number): Admission {
+  const { admitted, limited } = decision;
+  if (position < admitted) return figures(decision, quota, admitted - 1 - position);
+  return position < admitted + limited ? denial(decision, quota) : ban(decision, quota);
+}
+
+/** The figures of the window with the least remaining, of the day where both have the same, before so many were admitted. */
+export function figures(decision: Decision, { perMinute, perDay }: Quota, before = 0): Admission {
+  const minuteLeft = Math.max(0, perMinute - decision.minuteUsed) + before;
+  const dayLeft = Math.max(0, perDay - decision.dayUsed) + before;
+  return minuteLeft < dayLeft
+    ? {
+        verdict: "admitted",
+        limit: perMinute,
+        remaining: minuteLeft,
+        reset: toSeconds(decision.minuteEnds),
+        retryAfter: 0,
+      }
+    : { verdict: "admitted", limit: perDay, remaining: dayLeft, reset: toSeconds(endOfDay(decision)), retryAfter: 0 };
+}
+
+/** How a key and its account stand. */
+export function standingOf(decision: Decision, quota: Quota): Standing {
+  const { now, banEnds, banLevel } = decision;
+  return {
+    minute: windowStanding(quota.perMinute, decision.minuteUsed, toSeconds(decision.minuteEnds)),
+    day: windowStanding(quota.perDay, decision.dayUsed, toSeconds(endOfDay(decision))),
+    strikes: decision.strikes,
+    strikesForBan: strikesUntilBan(quota.perMinute),
+    banEnds: now < banEnds ? toSeconds(banEnds) : undefined,
+    nextBan: banLength(now - banEnds >= DAY ? 1 : banLevel + 1) / 1000,
+    ladder,
+  };
+}
+
+/** Of two windows that are used up, the one that ends later tells when to come back. */
+function denial(decision: Decision, { perMinute, perDay }: Quota): Admission {
+  const { now, minuteEnds, minuteUsed, dayUsed } = decision;
+  const ofMinute = denialUntil(minuteEnds, now, perMinute);
+  const ofDay = denialUntil(endOfDay(decision), now, perDay);
+  const isOfMinute = dayUsed < perDay || (minuteUsed >= perMinute && ofMinute.retryAfter > ofDay.retryAfter);
+  return isOfMinute ? ofMinute : ofDay;
+}
+
+function denialUntil(end: number, now: number, limit: number): Admission {
+  return { verdict: "limited", limit, remaining: 0, reset: toSeconds(end), retryAfter: secondsUntil(end, now) };
+}
+
+function ban({ now, banEnds }: Decision, { perMinute }: Quota): Admission {
+  const retryAfter = secondsUntil(banEnds, now);
+  return { verdict: "banned", limit: perMinute, remaining: 0, reset: toSeconds(banEnds), retryAfter };
+}
+
+/** The end of the UTC day of a decision. */
+function endOfDay({ now }: Decision): number {
+  return (Math.floor(now / DAY) + 1) * DAY;
+}
+
+function toSeconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
+}
+
+function secondsUntil(end: number, now: number): number {
+  return Math.max(1, Math.ceil((end - now) / 1000));
+}

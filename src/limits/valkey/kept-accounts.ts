@@ -1,0 +1,156 @@
+import type { Caller } from "../../http/ports.ts";
+import { RecentMap } from "../../storage/recent-map.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import type { Ban } from "../conduct.ts";
+import type { LimitStore } from "../limits.store.ts";
+import type { StoredEnd } from "../moment.ts";
+import { DAY, type WindowState } from "../windows.ts";
+import type { Decision } from "./decision.ts";
+
+/** Accounts and keys whose last figures are known here. */
+const KNOWN = 100_000;
+/** Accounts written in one transaction: a bound on how long it blocks others. */
+const BATCH = 250;
+
+/** Where counts and bans are kept that Valkey may lose. */
+export type ValkeyBackup = Pick<LimitStore, "accounts" | "saveWindows" | "saveBans">;
+
+/** For processes of which nothing is kept but in Valkey. */
+export const noBackup: ValkeyBackup = {
+  accounts: async () => new Map(),
+  saveWindows: async () => {},
+  saveBans: async () => {},
+};
+
+/** What this process was told last of the counts of an account. */
+export interface KnownAccount {
+  perDay: number;
+  minuteEnds: number;
+  minuteUsed: number;
+  day: number;
+  dayUsed: number;
+  /** What to add to `performance.now()` for the server's clock. */
+  clock: number;
+  savedDay: number;
+  savedUsed: number;
+}
+
+/** A ban that this process was told of. `until` is by `performance.now()`. */
+interface KnownBan {
+  readonly ends: number;
+  readonly until: number;
+  readonly limit: number;
+  /** Until it is in the backup, nobody is told of it. */
+  saving: Promise<void> | undefined;
+}
+
+/**
+ * What this process was told by Valkey: it goes on from there when Valkey is away, and writes it to the store, from
+ * which Valkey gets it back when it has lost it. Of the day's count, what is written is at most a second old above a
+ * tenth of the limit, and at most a hundredth of the limit behind below that; of the minute, what was so at that time.
+ */
+export class KeptAccounts {
+  readonly #backup: ValkeyBackup;
+  readonly #accounts = new RecentMap<string, KnownAccount>(KNOWN);
+  readonly #due = new Map<string, KnownAccount>();
+  readonly #bans = new RecentMap<string, KnownBan>(KNOWN);
+  readonly #unsavedBans = new Map<string, Ban>();
+
+  constructor(backup: ValkeyBackup) {
+    this.#backup = backup;
+  }
+
+  /** What this process was told of an account; undefined for one that it has not heard of lately. */
+  account(accountId: string): KnownAccount | undefined {
+    return this.#accounts.get(accountId);
+  }
+
+  /** The ban that holds now, as far as this process was told. */
+  ban(keyId: string): KnownBan | undefined {
+    const ban = this.#bans.get(keyId);
+    return ban && performance.now() < ban.until ? ban : undefined;
+  }
+
+  /** Notes what was decided. A ban is written at once: whoever is told of it waits for that. */
+  note(caller: Caller, decision: Decision): MaybePromise<void> {
+    const { perDay, accountId } = caller;
+    let known = this.#accounts.get(accountId);
+    if (!known) {
+      known = { perDay, minuteEnds: 0, minuteUsed: 0, day: 0, dayUsed: 0, clock: 0, savedDay: 0, savedUsed: 0 };
+      this.#accounts.set(accountId, known);
+    }
+    known.perDay = perDay;
+    known.minuteEnds = decision.minuteEnds;
+    known.minuteUsed = decision.minuteUsed;
+    known.day = Math.floor(decision.now / DAY);
+    known.dayUsed = decision.dayUsed;
+    known.clock = decision.now - performance.now();
+    if (isDue(known)) this.#due.set(accountId, known);
+    return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
+  }
+
+  /** What the store has of accounts that Valkey does not know. */
+  load(accountIds: readonly string[]): ReturnType<ValkeyBackup["accounts"]> {
+    return this.#backup.accounts([...new Set(accountIds)]);
+  }
+
+  /** Writes what is due. To be called twice a second. */
+  async save(): Promise<void> {
+    await this.#saveBans([...this.#unsavedBans]);
+    const due = [...this.#due];
+    for (let start = 0; start < due.length; start += BATCH) {
+      const batch = due.slice(start, start + BATCH);
+      for (const [accountId] of batch) this.#due.delete(accountId);
+      const written = batch.map(([accountId, known]) => ({ accountId, known, day: known.day, used: known.dayUsed }));
+      try {
+        await this.#backup.saveWindows(batch.map(([accountId, known]) => [accountId, stateOf(known)]));
+      } catch (error) {
+        for (const [accountId, known] of batch) this.#due.set(accountId, known);
+        throw error;
+      }
+      for (const { known, day, used } of written) {
+        known.savedDay = day;
+        known.savedUsed = used;
+      }
+    }
+  }
+
+  #noteBan({ keyId, perMinute }: Caller, { now, banEnds, banLevel }: Decision): MaybePromise<void> {
+    const known = this.#bans.get(keyId);
+    if (known?.ends === banEnds) return known.saving;
+    const until = performance.now() + banEnds - now;
+    const noted: KnownBan = { ends: banEnds, until, limit: perMinute, saving: undefined };
+    this.#bans.set(keyId, noted);
+    const ban = { end: endAt(banEnds), level: banLevel };
+    this.#unsavedBans.set(keyId, ban);
+    // What cannot be written now is written by the next `save`.
+    noted.saving = this.#saveBans([[keyId, ban]])
+      .catch(() => {})
+      .finally(() => {
+        noted.saving = undefined;
+      });
+    return noted.saving;
+  }
+
+  async #saveBans(bans: readonly (readonly [string, Ban])[]): Promise<void> {
+    if (bans.length === 0) return;
+    await this.#backup.saveBans(bans);
+    for (const [keyId, ban] of bans) {
+      if (this.#unsavedBans.get(keyId) === ban) this.#unsavedBans.delete(keyId);
+    }
+  }
+}
+
+function isDue({ perDay, day, dayUsed, savedDay, savedUsed }: KnownAccount): boolean {
+  const unsaved = day === savedDay ? dayUsed - savedUsed : dayUsed;
+  return unsaved > 0 && (10 * dayUsed > perDay || 100 * unsaved >= perDay);
+}
+
+function stateOf({ minuteEnds, minuteUsed, day, dayUsed }: KnownAccount): WindowState {
+  return { minuteEnd: endAt(minuteEnds), minuteUsed, day, dayUsed, earlierDays: [] };
+}
+
+/** Valkey's clock counts, which is that of no start of a machine. */
+function endAt(wall: number): StoredEnd {
+  return { wall, monotonic: wall, boot: 0 };
+}

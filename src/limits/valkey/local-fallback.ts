@@ -1,0 +1,106 @@
+import type { Quota } from "../../contract/quota.ts";
+import type { Admission, Caller, Standing } from "../../http/ports.ts";
+import { RecentMap } from "../../storage/recent-map.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
+import type { KeptAccounts, KnownAccount } from "./kept-accounts.ts";
+import type { Share } from "./share.ts";
+import type { Question } from "./valkey-counts.ts";
+
+/** As many as the limiter in memory holds. */
+const CONTINUED = 100_000;
+
+/**
+ * Decides in this process alone while the server is away: on the process's share of every limit. What an account
+ * has left according to the last reply is shared, not its whole limit.
+ */
+export class LocalFallback {
+  readonly #limiter: MemoryLimiter;
+  readonly #share: Share;
+  readonly #addressQuota: Quota;
+  readonly #kept: KeptAccounts;
+  /** Accounts that have been decided on since the server is away. */
+  #continued = new RecentMap<string, true>(CONTINUED);
+  /** Requests that the server may have counted without this process being told, by account. */
+  readonly #untold = new Map<string, number>();
+
+  /** `limiter` decides on addresses by its share of `addressQuota`. */
+  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: KeptAccounts) {
+    this.#limiter = limiter;
+    this.#share = share;
+    this.#addressQuota = addressQuota;
+    this.#kept = kept;
+  }
+
+  /** The server is away from now on, with these questions unanswered. */
+  begin(unanswered: readonly Question[]): void {
+    this.#continued = new RecentMap(CONTINUED);
+    this.#untold.clear();
+    for (const { owner, requests } of unanswered) {
+      this.#untold.set(owner, (this.#untold.get(owner) ?? 0) + requests);
+    }
+  }
+
+  admit(caller: Caller): MaybePromise<Admission> {
+    const ban = this.#kept.ban(caller.keyId);
+    if (ban) {
+      const rest = ban.until - performance.now();
+      const reset = Math.ceil((Date.now() + rest) / 1000);
+      const retryAfter = Math.max(1, Math.ceil(rest / 1000));
+      return { verdict: "banned", limit: ban.limit, remaining: 0, reset, retryAfter };
+    }
+    this.#continue(caller);
+    const { perMinute, perDay } = this.#share.of(caller);
+    return whenReady(this.#limiter.admit({ ...caller, perMinute, perDay }), (admission) => ({
+      ...admission,
+      limit: admission.limit === perDay ? caller.perDay : caller.perMinute,
+    }));
+  }
+
+  admitFree(caller: Caller): MaybePromise<Admission> {
+    return this.#limiter.admitFree(caller);
+  }
+
+  peek(caller: Caller): MaybePromise<Standing> {
+    return this.#limiter.peek(caller);
+  }
+
+  admitAddress(address: string): Admission {
+    return this.#ofAddress(this.#limiter.admitAddress(address));
+  }
+
+  peekAddress(address: string): Admission {
+    return this.#ofAddress(this.#limiter.peekAddress(address));
+  }
+
+  #ofAddress(admission: Admission): Admission {
+    const { perMinute, perDay } = this.#addressQuota;
+    const isOfDay = admission.limit === this.#share.of(this.#addressQuota).perDay;
+    return { ...admission, limit: isOfDay ? perDay : perMinute };
+  }
+
+  /** The first time since the server is away: what is left of the account is what it had left then. */
+  #continue(caller: Caller): void {
+    const { accountId } = caller;
+    if (this.#continued.get(accountId)) return;
+    this.#continued.set(accountId, true);
+    const known = this.#kept.account(accountId);
+    if (known) this.#limiter.startFrom(accountId, this.#usedOfShare(caller, known));
+  }
+
+  /** What the process's share of the windows has used up, so that its share of what is left is left. */
+  #usedOfShare(quota: Caller, known: KnownAccount): StartingCounts {
+    const { processes } = this.#share;
+    const share = this.#share.of(quota);
+    const untold = this.#untold.get(quota.accountId) ?? 0;
+    const used = (limit: number, part: number, all: number) =>
+      part - Math.floor(Math.max(0, limit - all - untold) / processes);
+    const minuteRest = known.minuteEnds - (performance.now() + known.clock);
+    return {
+      minuteRest,
+      minuteUsed: used(quota.perMinute, share.perMinute, known.minuteUsed),
+      day: known.day,
+      dayUsed: used(quota.perDay, share.perDay, known.dayUsed),
+    };
+  }
+}

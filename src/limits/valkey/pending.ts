@@ -1,0 +1,68 @@
+import type { Quota } from "../../contract/quota.ts";
+import type { Caller } from "../../http/ports.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import type { Decision } from "./decision.ts";
+import type { Question } from "./valkey-counts.ts";
+
+/** How those who wait get their answers. */
+interface Answers<T> {
+  /** From the server's decision, for the one at a position of those who wait, counted from 0. */
+  readonly read: (decision: Decision, position: number) => T;
+  /** Where the server does not decide. */
+  readonly decideHere: () => MaybePromise<T>;
+}
+
+/** A question to the server that is not answered. */
+export interface Asked extends Question {
+  /** Undefined for an address. */
+  readonly caller: Caller | undefined;
+  settle(decision: Decision): void;
+  decideHere(): void;
+  fail(error: Error): void;
+}
+
+/** A question to the server, and all who wait for its answer, in the order of arrival. */
+export class Pending<T> implements Asked {
+  readonly owner: string;
+  readonly caller: Caller | undefined;
+  readonly quota: Quota;
+  requests = 0;
+  readonly #answers: Answers<T>;
+  readonly #waiting: { resolve: (answer: MaybePromise<T>) => void; reject: (error: Error) => void }[] = [];
+
+  constructor(owner: string, caller: Caller | undefined, quota: Quota, answers: Answers<T>) {
+    this.owner = owner;
+    this.caller = caller;
+    this.quota = quota;
+    this.#answers = answers;
+  }
+
+  get keyId(): string {
+    return this.caller?.keyId ?? "";
+  }
+
+  /** One more request to count. Gives what is decided on it. */
+  count(): Promise<T> {
+    this.requests++;
+    return this.look();
+  }
+
+  /** Gives the answer, and counts nothing. */
+  look(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+    });
+  }
+
+  settle(decision: Decision): void {
+    for (const [position, { resolve }] of this.#waiting.entries()) resolve(this.#answers.read(decision, position));
+  }
+
+  decideHere(): void {
+    for (const { resolve } of this.#waiting) resolve(this.#answers.decideHere());
+  }
+
+  fail(error: Error): void {
+    for (const { reject } of this.#waiting) reject(error);
+  }
+}
