@@ -2,7 +2,7 @@ import type { Caller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Ban } from "../conduct.ts";
-import type { LimitStore } from "../limits.store.ts";
+import type { KeptAccount, LimitStore } from "../limits.store.ts";
 import type { StoredEnd } from "../moment.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
@@ -89,9 +89,14 @@ export class KeptAccounts {
     return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
   }
 
-  /** What the store has of accounts that Valkey does not know. */
-  load(accountIds: readonly string[]): ReturnType<ValkeyBackup["accounts"]> {
-    return this.#backup.accounts([...new Set(accountIds)]);
+  /** What is known of accounts that Valkey does not know: in the store, and to this process. */
+  async load(accountIds: readonly string[]): Promise<ReadonlyMap<string, KeptAccount>> {
+    const kept = await this.#backup.accounts([...new Set(accountIds)]);
+    for (const accountId of accountIds) {
+      const known = this.#accounts.get(accountId);
+      if (known) kept.set(accountId, withKnown(kept.get(accountId), known));
+    }
+    return kept;
   }
 
   /** Writes what is due. To be called twice a second. */
@@ -139,6 +144,25 @@ export class KeptAccounts {
       if (this.#unsavedBans.get(keyId) === ban) this.#unsavedBans.delete(keyId);
     }
   }
+}
+
+/** Of two minutes the later one, of a day the larger count. */
+function withKnown(kept: KeptAccount = nothing, { minuteEnds, minuteUsed, day, dayUsed }: KnownAccount): KeptAccount {
+  const used = Math.max(dayUsed, kept.days.find((one) => one.day === day)?.used ?? 0);
+  return {
+    ...(minuteEnds < kept.minuteEnds
+      ? kept
+      : { minuteEnds, minuteUsed: Math.max(minuteUsed, minuteOf(kept, minuteEnds)) }),
+    days: [{ day, used }, ...kept.days.filter((one) => one.day !== day)],
+    bans: kept.bans,
+  };
+}
+
+const nothing: KeptAccount = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+
+/** What is kept of the minute that ends then. */
+function minuteOf(kept: KeptAccount, minuteEnds: number): number {
+  return kept.minuteEnds === minuteEnds ? kept.minuteUsed : 0;
 }
 
 function isDue({ perDay, day, dayUsed, savedDay, savedUsed }: KnownAccount): boolean {

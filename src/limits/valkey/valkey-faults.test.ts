@@ -109,15 +109,6 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     await untilAlone(processes, false);
   });
 
-  test("flushed, it counts from nothing, and nothing fails", async () => {
-    nextCaller();
-    await untilAlone(processes, false);
-    await send(processes[0] as TestProcess, 10);
-    await server.command("FLUSHALL");
-    await server.command("SCRIPT", "FLUSH");
-    expect(admitted(await send(processes[1] as TestProcess, 50))).toBe(50);
-  });
-
   test("it can be away at the start", async () => {
     await server.kill();
     const late = await openProcess(server.url, { place: "faults:" });

@@ -1,0 +1,159 @@
+// What is left of counts and bans when the server loses its data: what the store has of them.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { DistantStorage } from "../../../test/harness/distant-storage.ts";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import { AccountStore } from "../../domains/accounts/accounts.store.ts";
+import type { Caller } from "../../http/ports.ts";
+import type { Quota } from "../../quota.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { callerOf } from "../limiter-model.ts";
+import { LimitStore } from "../limits.store.ts";
+import { openProcess, type TestProcess } from "./process-under-test.ts";
+
+const PLACE = "loss:";
+
+describe.skipIf(!hasValkey)("when the server loses its data", () => {
+  let server: ValkeyServer;
+  let store: TestStore;
+  let opened: Storage;
+  let storage: DistantStorage;
+  let clock: ManualClock;
+  let process: TestProcess;
+  beforeAll(async () => {
+    server = await ValkeyServer.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    await server.command("FLUSHALL");
+    store = await newTestStore();
+    opened = await store.open();
+    storage = new DistantStorage(opened);
+    clock = new ManualClock();
+    process = await start();
+  });
+  afterEach(async () => {
+    await process.close();
+    await opened.close();
+    await store.remove();
+  });
+
+  const start = () =>
+    openProcess(server.url, { clock, place: PLACE, patience: 30_000, backup: new LimitStore(storage) });
+
+  async function newCaller(quota: Quota): Promise<Caller> {
+    const accounts = new AccountStore(storage, "test");
+    const { id } = await accounts.createAccount("Loss", "enterprise", quota, clock.now());
+    return callerOf(id, (await accounts.issueKey(id, "loss", ["read"], clock.now())).record.id, quota);
+  }
+
+  /** Sends requests, and lets what they counted be saved. Returns how many were admitted. */
+  async function send(caller: Caller, times: number): Promise<number> {
+    const answers = await Promise.all(Array.from({ length: times }, async () => process.limiter.admit(caller)));
+    await process.limiter.save();
+    return answers.filter(({ verdict }) => verdict === "admitted").length;
+  }
+
+  const losses: [string, () => Promise<unknown>][] = [
+    ["is flushed", () => server.command("FLUSHALL")],
+    [
+      "is started again, empty, and this process too",
+      async () => {
+        await process.close();
+        await server.kill();
+        await server.restart();
+        process = await start();
+      },
+    ],
+  ];
+
+  describe.each(losses)("and it %s", (_how, lose) => {
+    test("a minute that is used up stays so", async () => {
+      const caller = await newCaller({ perMinute: 100, perDay: 1_000 });
+      expect(await send(caller, 150)).toBe(100);
+      await lose();
+      expect(await send(caller, 300)).toBe(0);
+      clock.advance(60_000);
+      expect(await send(caller, 300)).toBe(100);
+    });
+
+    test("below a tenth of the day's limit, a hundredth of it is forgotten at the most", async () => {
+      const caller = await newCaller({ perMinute: 100_000, perDay: 1_000 });
+      let admitted = 0;
+      for (let count = 0; count < 99; count++) admitted += await send(caller, 1);
+      await lose();
+      admitted += await send(caller, 2_000);
+      expect(admitted).toBeGreaterThanOrEqual(1_000);
+      expect(admitted).toBeLessThan(1_010);
+    });
+
+    test("above it, what was counted since the last save is forgotten at the most", async () => {
+      const caller = await newCaller({ perMinute: 100_000, perDay: 1_000 });
+      let admitted = 0;
+      for (let count = 0; count < 30; count++) admitted += await send(caller, 7);
+      const unsaved = await Promise.all(Array.from({ length: 5 }, async () => process.limiter.admit(caller)));
+      await lose();
+      admitted += unsaved.length + (await send(caller, 2_000));
+      expect(admitted).toBeGreaterThanOrEqual(1_000);
+      expect(admitted).toBeLessThanOrEqual(1_005);
+    });
+
+    test("a ban goes on, and the next one is longer", async () => {
+      const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
+      const others = await newCaller({ perMinute: 3, perDay: 1_000 });
+      const untilBanned = async () => {
+        await send(caller, 4);
+        clock.advance(1_000);
+        await send(caller, 20);
+        return process.limiter.admit(caller);
+      };
+      const ban = await untilBanned();
+      expect(ban).toMatchObject({ verdict: "banned", retryAfter: 60 });
+      await send(others, 1);
+      await lose();
+      // Another key of the account comes first.
+      await process.limiter.admit({ ...caller, keyId: "key_of_the_same_account" });
+      expect(await process.limiter.admit(caller)).toEqual(ban);
+      clock.advance(60_000);
+      expect(await untilBanned()).toMatchObject({ verdict: "banned", retryAfter: 120 });
+    });
+  });
+
+  test("all unknown accounts of a turn are read in one query, and each once", async () => {
+    const callers = await Promise.all(Array.from({ length: 70 }, () => newCaller({ perMinute: 10, perDay: 100 })));
+    const admitAll = () => Promise.all(callers.map(async (caller) => process.limiter.admit(caller)));
+    for (const [lose, reads] of [
+      [() => {}, 1],
+      [() => {}, 0],
+      [() => server.command("FLUSHALL"), 1],
+    ] as const) {
+      await lose();
+      storage.reads = 0;
+      await admitAll();
+      expect(storage.reads).toBe(reads);
+    }
+  });
+
+  test("the larger count wins, whichever process brings it back", async () => {
+    const caller = await newCaller({ perMinute: 100, perDay: 1_000 });
+    const other = await start();
+    await send(caller, 20);
+    for (let count = 0; count < 30; count++) await other.limiter.admit(caller);
+    await server.command("FLUSHALL");
+    // The store has 20; only the other process knows of 50, and both of them find the account unknown.
+    const [here, there] = await Promise.all([process.limiter.admit(caller), other.limiter.admit(caller)]);
+    expect(Math.min(here.remaining, there.remaining)).toBeLessThan(50);
+    expect((await process.limiter.admit(caller)).remaining).toBeLessThan(50);
+    await other.close();
+  });
+
+  test("a store that is away fails the request, and admits nothing unseen", async () => {
+    const caller = await newCaller({ perMinute: 100, perDay: 1_000 });
+    await opened.close();
+    expect(await Promise.resolve(process.limiter.admit(caller)).catch(({ name }: Error) => name)).toBe(
+      "StorageUnavailable",
+    );
+    opened = await store.open();
+  });
+});
