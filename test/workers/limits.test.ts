@@ -1,6 +1,7 @@
 // What the workers of one service count together, in a Valkey or Redis server.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { CurrentKeyBody } from "../../src/domains/accounts/current-key.operations.ts";
+import { LimitStore } from "../../src/limits/limits.store.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -90,6 +91,32 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
       return limits.day.used;
     };
     await eventually(used, (count) => count === 5);
+  });
+
+  test("go on with counts and bans when the server has lost its data", async () => {
+    const quota = { perMinute: 20, perDay: 100 };
+    const banned = await newKey(quota);
+    const { key, account, storage } = await newAccount(settings, quota);
+    const texts = async (one: string) =>
+      Promise.all((await askEach(program.base, one, WORKERS)).map((answer) => answer.text()));
+    await eventually(
+      async () => (await ask(program.base, key)).status,
+      (status) => status === 429,
+    );
+    await eventually(
+      () => texts(banned),
+      (all) => all.every(isBanned),
+    );
+    const saved = async () =>
+      (await new LimitStore(storage).accounts([account.id])).get(account.id)?.days[0]?.used ?? 0;
+    await eventually(saved, (used) => used >= quota.perMinute);
+    await storage.close();
+    await valkey.kill();
+    await whenAlone(WORKERS);
+    await valkey.restart();
+    await whenAlone(0);
+    expect((await texts(key)).filter((text) => !text.includes('"rate_limit_exceeded"'))).toEqual([]);
+    expect((await texts(banned)).filter((text) => !isBanned(text))).toEqual([]);
   });
 
   test.each([

@@ -92,6 +92,20 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     },
   );
 
+  test("what an account had left according to the last reply is shared, not its whole limit", async () => {
+    const who = callerOf("acc_known", "key_known", { perMinute: 100, perDay: 100_000 });
+    const sendAll = (times: number) =>
+      Promise.all(processes.flatMap(({ limiter }) => Array.from({ length: times }, async () => limiter.admit(who))));
+    await untilTogether(processes);
+    expect(admitted(await sendAll(10))).toBe(40);
+    for (const { limiter } of processes) expect((await limiter.peek(who)).minute.used).toBe(40);
+    await server.kill();
+    await untilAlone(processes, true);
+    expect(admitted(await sendAll(60))).toBe(60);
+    await server.restart();
+    await untilAlone(processes, false);
+  });
+
   test("a ban that this process has been told of holds", async () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });

@@ -7,7 +7,7 @@ import { admissionAt, type Decision, figures, standingOf } from "./decision.ts";
 import { KeptAccounts, type ValkeyBackup } from "./kept-accounts.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { type Asked, Pending } from "./pending.ts";
-import { RunningTime, readArrived } from "./running-time.ts";
+import { RunningTime, readArrived, type WaitStart } from "./running-time.ts";
 import type { Share } from "./share.ts";
 import type { ValkeyCounts } from "./valkey-counts.ts";
 
@@ -34,10 +34,10 @@ export interface ValkeyLimiterOptions {
   readonly patience?: number;
 }
 
-/** A call to the server that is not answered. `since` is by the running time. */
+/** A call to the server that is not answered. */
 interface Call {
   readonly asked: readonly Asked[];
-  readonly since: number;
+  readonly since: WaitStart;
 }
 
 /**
@@ -61,8 +61,8 @@ export class ValkeyLimiter implements Limiter {
   #unknown: Asked[] = [];
   #isAlone = false;
   /** When the look that is under way began, and when the last one was answered or the connection given up. */
-  #lookingSince: number | undefined;
-  #heard = 0;
+  #lookingSince: WaitStart | undefined;
+  #heard: WaitStart;
 
   private constructor(options: ValkeyLimiterOptions) {
     this.#options = options;
@@ -70,6 +70,7 @@ export class ValkeyLimiter implements Limiter {
     this.#kept = new KeptAccounts(options.backup);
     this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#kept);
     this.#time = new RunningTime(() => this.#watch());
+    this.#heard = this.#time.start();
     this.#looks = setInterval(() => void this.#look(), LOOK);
   }
 
@@ -178,7 +179,7 @@ export class ValkeyLimiter implements Limiter {
       return;
     }
     for (const asked of this.#options.counts.calls(all, ({ owner }) => owner)) {
-      const call = { asked, since: this.#time.now };
+      const call = { asked, since: this.#time.start() };
       this.#calls.add(call);
       decide(asked).then(
         (decisions) => {
@@ -230,14 +231,14 @@ export class ValkeyLimiter implements Limiter {
     if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#calls.has(oldest));
     const since = this.#lookingSince;
     if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#lookingSince === since);
-    if (this.#isAlone && this.#time.now - this.#heard > Math.max(SILENCE, this.#patience)) {
-      this.#heard = this.#time.now;
+    if (this.#isAlone && this.#time.isOver(this.#heard, Math.max(SILENCE, this.#patience))) {
+      this.#heard = this.#time.start();
       this.#options.counts.reconnect();
     }
   }
 
-  #isOverdue(since: number): boolean {
-    return this.#time.now - since > this.#patience;
+  #isOverdue(since: WaitStart): boolean {
+    return this.#time.isOver(since, this.#patience);
   }
 
   /** What has arrived counts, also if it was not read yet. */
@@ -250,12 +251,12 @@ export class ValkeyLimiter implements Limiter {
   /** Looks whether the server answers in time, and how many processes count there. */
   async #look(): Promise<void> {
     if (this.#lookingSince !== undefined) return;
-    const since = this.#time.now;
+    const since = this.#time.start();
     this.#lookingSince = since;
     try {
       const { counts, share } = this.#options;
       share.heardOf(await counts.present(this.#process));
-      this.#heard = this.#time.now;
+      this.#heard = this.#time.start();
       if (this.#isOverdue(since)) this.#beginAlone(tooSlow);
       else this.#endAlone();
     } catch (error) {

@@ -1,0 +1,104 @@
+// Processor time of one decision on the limits in Valkey, of the process and of the server, for some numbers of
+// requests that come in one turn of the event loop. Compares this checkout with another one, in alternating rounds.
+//
+//   npm run bench -- --limits FOLDER [ROUNDS]     (5 where it is not said)
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { RedisClient, type Subprocess } from "bun";
+import type { LimitsLoad, LimitsResult } from "./limits-process.ts";
+import { freePort } from "./processes.ts";
+import { median } from "./rounds.ts";
+
+const TURNS = [1, 4, 16, 64];
+const MANY = 1_000;
+const SECONDS = 1;
+const WARM_UP = 0.3;
+
+/** Microseconds of processor time of one decision. */
+interface Cost {
+  readonly process: number;
+  readonly server: number;
+}
+
+/** Measures, and prints a line for each load. */
+export async function compareLimits([folder, rounds = "5"]: readonly string[]): Promise<void> {
+  const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
+  if (!folder || !(Number(rounds) > 0)) throw new Error("Usage: npm run bench -- --limits FOLDER [ROUNDS]");
+  if (!program) throw new Error("valkey-server or redis-server is needed.");
+  const work = join(import.meta.dir, "work");
+  mkdirSync(work, { recursive: true });
+  const place = mkdtempSync(join(work, "limits-"));
+  const port = freePort();
+  const server = Bun.spawn([program, "--bind", "127.0.0.1", "--port", String(port), "--save", "", "--dir", place], {
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  const client = new RedisClient(`redis://127.0.0.1:${port}`);
+  const processes: Subprocess[] = [];
+  try {
+    const measured = [];
+    for (const checkout of [join(import.meta.dir, ".."), resolve(folder)]) {
+      measured.push(await startProcess(checkout, port, join(place, String(processes.length)), processes));
+    }
+    for (const perTurn of TURNS) {
+      for (const accounts of [1, MANY]) {
+        const costs: Cost[][] = [[], []];
+        for (const run of measured) await run({ perTurn, accounts, seconds: WARM_UP });
+        for (let round = 0; round < Number(rounds); round++) {
+          for (const [index, run] of measured.entries()) {
+            const before = await serverTime(client);
+            const { decisions, cpu } = await run({ perTurn, accounts, seconds: SECONDS });
+            const used = (await serverTime(client)) - before;
+            costs[index]?.push({ process: cpu / decisions, server: used / decisions });
+          }
+        }
+        console.log(lineOf(perTurn, accounts, costs));
+      }
+    }
+  } finally {
+    client.close();
+    for (const one of [...processes, server]) one.kill();
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Starts the process of a checkout. Gives what runs a load in it. */
+async function startProcess(
+  checkout: string,
+  port: number,
+  folder: string,
+  all: Subprocess[],
+): Promise<(load: LimitsLoad) => Promise<LimitsResult>> {
+  let next = Promise.withResolvers<unknown>();
+  const script = join(import.meta.dir, "limits-process.ts");
+  const child = Bun.spawn([process.execPath, script, checkout, `redis://127.0.0.1:${port}`, folder], {
+    stdout: "inherit",
+    stderr: "inherit",
+    ipc: (message) => next.resolve(message),
+    onExit: () => next.reject(new Error("The process that is measured has ended.")),
+  });
+  all.push(child);
+  await next.promise;
+  return (load) => {
+    next = Promise.withResolvers<unknown>();
+    child.send(load);
+    return next.promise as Promise<LimitsResult>;
+  };
+}
+
+/** Microseconds of processor time that the server has used. */
+async function serverTime(client: RedisClient): Promise<number> {
+  const info = String(await client.send("INFO", ["cpu"]));
+  const seconds = ["used_cpu_sys", "used_cpu_user"].map(
+    (name) => new RegExp(`^${name}:([0-9.]+)`, "m").exec(info)?.[1],
+  );
+  return 1e6 * seconds.reduce((sum, one) => sum + Number(one), 0);
+}
+
+function lineOf(perTurn: number, accounts: number, costs: readonly (readonly Cost[])[]): string {
+  const of = (part: keyof Cost) => costs.map((rounds) => median(rounds.map((cost) => cost[part])));
+  const [ofProcess, ofServer] = [of("process"), of("server")].map(([ours = 0, theirs = 0]) => {
+    return `${ours.toFixed(2)} µs here, ${theirs.toFixed(2)} there (${(ours / theirs).toFixed(2)})`;
+  });
+  return `${perTurn} a turn, ${accounts === 1 ? "one account" : "many accounts"}: process ${ofProcess}; server ${ofServer}`;
+}
