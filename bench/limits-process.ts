@@ -18,9 +18,9 @@ export interface LimitsResult {
 const [checkout = "", valkey = "", folder = ""] = process.argv.slice(2);
 const load = <T>(file: string) => import(join(checkout, "src", file)) as Promise<T>;
 const { readConfig } = await load<typeof import("../src/config.ts")>("config.ts");
-const { openStorage } = await load<typeof import("../src/store.ts")>("store.ts");
-const { openLimiter } = await load<typeof import("../src/limiter.ts")>("limiter.ts");
-const { systemClock } = await load<typeof import("../src/clock.ts")>("clock.ts");
+const { openStorage } = await load<typeof import("../src/app/open-storage.ts")>("store.ts");
+const { openLimiter } = await load<typeof import("../src/app/open-limiter.ts")>("limiter.ts");
+const { systemClock } = await load<typeof import("../src/timing/clock.ts")>("clock.ts");
 const { Log } = await load<typeof import("../src/telemetry/log.ts")>("telemetry/log.ts");
 const { Metrics } = await load<typeof import("../src/telemetry/metrics.ts")>("telemetry/metrics.ts");
 

@@ -6,7 +6,6 @@ import { MemoryLimiter, nothingKept } from "../limits/memory-limiter.ts";
 import { Moments } from "../limits/moment.ts";
 import type { Decision } from "../limits/valkey/decision.ts";
 import { Share } from "../limits/valkey/share.ts";
-import { Valkey } from "../limits/valkey/valkey.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -53,6 +52,8 @@ export async function openLimiter(
     return { limiter: memory, save: () => memory.save(), close: () => {} };
   }
 
+  // Its client takes 20 MB, which a service without Valkey does not need.
+  const { Valkey } = await import("../limits/valkey/valkey.ts");
   const limiter = await ValkeyLimiter.open({
     counts: new ValkeyCounts(await Valkey.connect(valkey)),
     local: memory,

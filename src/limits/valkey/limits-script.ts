@@ -80,7 +80,7 @@ local function decide(account, key, requests, perMinute, perDay, strikesAllowed)
     minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
     if isOldMinute and isOldDay then
       -- Numbers would be made texts on their way, which takes longer than to count twice.
-      local by = admitted == n and requests or string.format('%.0f', admitted)
+      local by = admitted == n and requests or string.format('%d', admitted)
       call('HINCRBY', account, 'minute', by)
       call('HINCRBY', account, 'day', by)
     else
@@ -117,13 +117,13 @@ local function decide(account, key, requests, perMinute, perDay, strikesAllowed)
   end
 
   if kept[5] or (limited > 0 and key ~= '') then
-    local conduct = string.format('%.0f %.0f %.0f %.0f %.0f', since, told, strikes, banEnds, banLevel)
+    local conduct = string.format('%d %d %d %d %d', since, told, strikes, banEnds, banLevel)
     if n > 0 and conduct ~= kept[5] then
       call('HSET', account, key, conduct)
       call('PEXPIRE', account, 2 * DAY)
     end
   end
-  return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f', admitted, limited, now, minuteEnds, minuteUsed,
+  return string.format('%d %d %d %d %d %d %d %d %d', admitted, limited, now, minuteEnds, minuteUsed,
     dayUsed, now < told and strikes or 0, banEnds, banLevel)
 end
 

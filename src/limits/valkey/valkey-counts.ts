@@ -3,7 +3,8 @@ import { strikesUntilBan } from "../conduct.ts";
 import type { KeptAccount } from "../limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import { decideScript, presenceScript, seedScript } from "./limits-script.ts";
-import { script, type Valkey } from "./valkey.ts";
+import { script } from "./script.ts";
+import type { Valkey } from "./valkey.ts";
 
 const decide = script(decideScript);
 const seed = script(seedScript);

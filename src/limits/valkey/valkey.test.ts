@@ -5,7 +5,8 @@ import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import { callerOf } from "../limiter-model.ts";
 import { openProcess } from "./process-under-test.ts";
-import { script, Valkey } from "./valkey.ts";
+import { script } from "./script.ts";
+import { Valkey } from "./valkey.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
 
 /** Longer than a busy machine needs, in milliseconds. */

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { isDoneWithin } from "../../timing/deadline.ts";
+import type { Script } from "./script.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
 /** How long it may take to connect, in milliseconds. */
@@ -17,16 +17,6 @@ const TRY_AGAIN = 5;
  * longer than the process may have been stopped with the reply waiting for it.
  */
 const FORGOTTEN = 60_000;
-
-/** A script, and the digest that a server knows it by. */
-export interface Script {
-  readonly lua: string;
-  readonly digest: string;
-}
-
-export function script(lua: string): Script {
-  return { lua, digest: createHash("sha1").update(lua).digest("hex") };
-}
 
 /**
  * A Valkey or Redis server, or a cluster of them. What cannot be asked now is not asked later, and what may have
