@@ -107,7 +107,7 @@ describe("the packages of the service", () => {
       for (const needed of Object.keys(locked.get(`node_modules/${name}`)?.dependencies ?? {})) running.add(needed);
     }
     const [, sentence = ""] = /the packages that `ioredis` needs: ([^.]*)\./.exec(read("SECURITY.md")) ?? [];
-    const named = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+    const named = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
     expect([...running].toSorted()).toEqual([...own, ...named].toSorted());
     const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>
       file.endsWith(".ts"),

@@ -8,6 +8,7 @@ import type { Decision } from "../limits/valkey/decision.ts";
 import { Share } from "../limits/valkey/share.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
+import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -52,10 +53,8 @@ export async function openLimiter(
     return { limiter: memory, save: () => memory.save(), close: () => {} };
   }
 
-  // Its client takes 20 MB, which a service without Valkey does not need.
-  const { Valkey } = await import("../limits/valkey/valkey.ts");
   const limiter = await ValkeyLimiter.open({
-    counts: new ValkeyCounts(await Valkey.connect(valkey)),
+    counts: await connect(valkey),
     local: memory,
     share,
     addressQuota,
@@ -76,6 +75,12 @@ export async function openLimiter(
   return { limiter, save, close: () => limiter.close() };
 }
 
+async function connect(valkey: ValkeyAddress): Promise<ValkeyCounts> {
+  // The client takes 20 MB, which a service without Valkey does not need.
+  const { Valkey } = await import("../limits/valkey/valkey.ts");
+  return new ValkeyCounts(await Valkey.connect(valkey));
+}
+
 /** Keys whose bans a server is asked for at once. */
 const KEYS_AT_ONCE = 100;
 
@@ -93,7 +98,7 @@ export async function readBanEnds(
   const stored = await new LimitStore(storage).banEnds(new Moments(clock).now());
   if (valkey === undefined) return stored;
   const ends = new Map<string, number>();
-  const counts = new ValkeyCounts(await Valkey.connect(valkey));
+  const counts = await connect(valkey);
   try {
     for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
       // The figures of the plan matter for the windows only, which nobody looks at here.

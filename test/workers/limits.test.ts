@@ -64,7 +64,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
     await Promise.all(Array.from({ length: CONNECTIONS }, send));
     expect(new Set(ids.map((id) => id.split("-")[0])).size).toBe(WORKERS);
     await program.until(() => ids.every((id) => program.output.includes(`"${id}"`, before)));
-    return program.output.includes("counted by this process alone", before) ? undefined : remaining;
+    return program.output.includes("limits_not_shared", before) ? undefined : remaining;
   }
 
   test("admit exactly as many as the limit says, over 50 connections", async () => {
