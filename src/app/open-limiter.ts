@@ -102,10 +102,9 @@ export async function readBanEnds(
   try {
     for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
       // The figures of the plan matter for the windows only, which nobody looks at here.
-      const looks = keys.slice(start, start + KEYS_AT_ONCE).map(({ keyId, accountId }) => ({
-        ...{ keyId, owner: accountId, requests: 0 },
-        quota: { perMinute: 1, perDay: 1 },
-      }));
+      const quota = { perMinute: 1, perDay: 1 };
+      const some = keys.slice(start, start + KEYS_AT_ONCE);
+      const looks = some.map(({ keyId, accountId: owner }) => ({ keyId, owner, quota, requests: 0 }));
       for (const asked of counts.calls(looks, ({ owner }) => owner)) {
         const decisions = await counts.decide(asked);
         for (const [index, { keyId }] of asked.entries()) {

@@ -22,6 +22,12 @@ const BEGUN = 20;
 const [bun = "", ...serve] = serveCommand;
 const command = [bun, "--preload", join(import.meta.dir, "long-turn.ts"), ...serve];
 
+const stopped = (milliseconds: number) => async (program: Program) => {
+  program.child.kill("SIGSTOP");
+  await Bun.sleep(milliseconds);
+  program.child.kill("SIGCONT");
+};
+
 describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two processes", () => {
   let postgres: PostgresServer;
   let valkey: ValkeyServer;
@@ -83,12 +89,6 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
     for (let count = 0; count < bursts; count++) counts.push(await burst(disturb));
     return counts;
   }
-
-  const stopped = (milliseconds: number) => async (program: Program) => {
-    program.child.kill("SIGSTOP");
-    await Bun.sleep(milliseconds);
-    program.child.kill("SIGCONT");
-  };
 
   test("admits exactly the limit while all cores are busy", async () => {
     const bursts = rounds(3, 100);

@@ -10,6 +10,9 @@ const decide = script(decideScript);
 const seed = script(seedScript);
 const presence = script(presenceScript);
 
+/** Keys that one call asks for: a bound on how long it keeps the server from others. */
+const AT_ONCE = 500;
+
 /** What the server is asked of one API key or address, for all its requests in one turn of the event loop. */
 export interface Question {
   /** The account or the address. */
@@ -38,11 +41,14 @@ export class ValkeyCounts {
   }
 
   /**
-   * What can be asked in one call: all of a server. In a cluster a call goes to one slot, and accounts of one turn
-   * hardly ever share one, so each is asked for by a call of its own.
+   * What can be asked in one call: all of a server, up to a bound. In a cluster a call goes to one slot, and accounts
+   * of one turn hardly ever share one, so each is asked for by a call of its own.
    */
-  calls<T>(asked: readonly T[], ownerOf: (one: T) => string): Iterable<readonly T[]> {
-    return this.#valkey.isCluster ? Map.groupBy(asked, ownerOf).values() : [asked];
+  calls<T>(asked: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
+    if (this.#valkey.isCluster) return [...Map.groupBy(asked, ownerOf).values()];
+    if (asked.length <= AT_ONCE) return [asked];
+    const calls = Math.ceil(asked.length / AT_ONCE);
+    return Array.from({ length: calls }, (_, index) => asked.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
   }
 
   /** Decides on requests, and counts them, in one step. Undefined for an account that the server does not know. */

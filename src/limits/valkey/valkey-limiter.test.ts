@@ -90,6 +90,19 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     await close();
   });
 
+  test("answers a turn of very many accounts", async () => {
+    for (const { url } of [server, cluster]) {
+      const { limiter, close } = await open(url);
+      const quota = { perMinute: 10, perDay: 10_000 };
+      const many = Array.from({ length: 2_001 }, (_, index) => callerOf(`acc_${index}`, `key_${index}`, quota));
+      for (const remaining of [9, 8]) {
+        const answers = await Promise.all(many.map(async (caller) => limiter.admit(caller)));
+        expect(new Set(answers.map((answer) => answer.remaining))).toEqual(new Set([remaining]));
+      }
+      await close();
+    }
+  });
+
   test("keeps little, and for no longer than it is needed", async () => {
     const { limiter, close } = await open(server.url, undefined, "kept:");
     const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
