@@ -13,7 +13,12 @@ export interface LimitsResult {
   readonly decisions: number;
   /** Processor time of this process, in microseconds. */
   readonly cpu: number;
+  /** True if the process decided some of them alone, because the machine is too busy. */
+  readonly wasAlone: boolean;
 }
+
+/** How often it is looked whether the process decides alone, in milliseconds. */
+const LOOK = 50;
 
 const [checkout = "", valkey = "", folder = ""] = process.argv.slice(2);
 const load = <T>(file: string) => import(join(checkout, "src", file)) as Promise<T>;
@@ -40,6 +45,10 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     scopes: new Set(["read"] as const),
     ...UNLIMITED,
   }));
+  let wasAlone = false;
+  const looks = setInterval(() => {
+    wasAlone ||= /^petstore_limiter_alone 1$/m.test(parts.metrics.expose());
+  }, LOOK);
   const before = process.cpuUsage();
   const end = performance.now() + seconds * 1_000;
   let decisions = 0;
@@ -51,7 +60,8 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     decisions += perTurn;
   }
   const { user, system } = process.cpuUsage(before);
-  return { decisions, cpu: user + system };
+  clearInterval(looks);
+  return { decisions, cpu: user + system, wasAlone };
 }
 
 function never(): never {

@@ -17,8 +17,8 @@ end
  * `Windows` and `Conduct`, by the server's clock, which all processes share.
  *
  * Each key is the hash of an account or address: its windows, and a field for each API key that was limited
- * lately. Arguments: the time, then for each key of the script the API key (empty for an address), how many
- * requests to decide on (0 only looks), requests a minute, requests a day, strikes until a ban.
+ * lately. Arguments: the time, then for each key of the script one text: how many requests to decide on (0 only
+ * looks), requests a minute, requests a day, strikes until a ban, and the API key (empty for an address).
  *
  * Replies one text for each key: empty for an account that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are texts, because numbers above 2^53 would be rounded on their way.
@@ -43,10 +43,12 @@ local function forgetConducts(account)
   end
 end
 
-local function decide(account, key, requests, perMinute, perDay, strikesAllowed)
+local function decide(account, question)
+  local requests, perMinute, perDay, strikesAllowed, key = string.match(question, '^(%S+) (%S+) (%S+) (%S+) (%S*)$')
   local kept = call('HMGET', account, 'ends', 'minute', 'date', 'day', key)
   if key ~= '' and not kept[3] then return '' end
   local n = tonumber(requests)
+  perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
 
   -- Few keys have a conduct. A server whose clock was set back must lengthen no ban and no minute.
   local since, told, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
@@ -128,10 +130,7 @@ local function decide(account, key, requests, perMinute, perDay, strikesAllowed)
 end
 
 local replies = {}
-for i = 1, #KEYS do
-  local a = 5 * i - 3
-  replies[i] = decide(KEYS[i], ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]))
-end
+for i = 1, #KEYS do replies[i] = decide(KEYS[i], ARGV[i + 1]) end
 return replies
 `;
 

@@ -53,11 +53,7 @@ export class ValkeyCounts {
 
   /** Decides on requests, and counts them, in one step. Undefined for an account that the server does not know. */
   async decide(questions: readonly Question[]): Promise<(Decision | undefined)[]> {
-    const values: (string | number)[] = [this.#now()];
-    for (const { keyId, quota, requests } of questions) {
-      const { perMinute, perDay } = quota;
-      values.push(keyId, requests, perMinute, perDay, strikesUntilBan(perMinute));
-    }
+    const values = [this.#now(), ...questions.map(questionText)];
     const replies = await this.#valkey.run(decide, this.#hashesOf(questions), values);
     return (replies as string[]).map(readDecision);
   }
@@ -96,6 +92,11 @@ export class ValkeyCounts {
   #now(): string | number {
     return this.#time?.() ?? "";
   }
+}
+
+/** What the script for decisions reads. */
+function questionText({ keyId, quota: { perMinute, perDay }, requests }: Question): string {
+  return `${requests} ${perMinute} ${perDay} ${strikesUntilBan(perMinute)} ${keyId}`;
 }
 
 /** What the script for unknown accounts reads. */
