@@ -147,6 +147,17 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     valkey.close();
   });
 
+  test("that refuses the login is as good as away, and it is said why", async () => {
+    const valkey = await connect(cluster.url.replace("//", "//nobody:hunter2@"), 500);
+    const reason = await eventually(
+      () => refusal(valkey.ping()),
+      (one) => one.includes("WRONGPASS"),
+    );
+    expect(reason).toMatch(/127\.0\.0\.1:[0-9]+: WRONGPASS/);
+    expect(reason).not.toContain("hunter2");
+    valkey.close();
+  });
+
   test("counts exactly while a slot moves from one master to another", async () => {
     const process = await openProcess(cluster.url, { place: "moving:", patience: PATIENCE });
     const slot = await slotOf(cluster.masters[0], "{acc_1}");
