@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { UNLIMITED } from "./seed.ts";
 
-/** What to do: so many requests in each turn of the event loop, of one account or of one each. */
+/** What to do: how many requests in each turn of the event loop, of how many accounts, for how long. */
 export interface LimitsLoad {
   readonly perTurn: number;
   readonly accounts: number;

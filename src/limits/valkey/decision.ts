@@ -37,10 +37,13 @@ export function admissionAt(decision: Decision, quota: Quota, position: number):
   return position < admitted + limited ? denial(decision, quota) : ban(decision, quota);
 }
 
-/** The figures of the window with the least remaining, of the day where both have the same, before so many were admitted. */
-export function figures(decision: Decision, { perMinute, perDay }: Quota, before = 0): Admission {
-  const minuteLeft = Math.max(0, perMinute - decision.minuteUsed) + before;
-  const dayLeft = Math.max(0, perDay - decision.dayUsed) + before;
+/**
+ * The figures of the window with the least remaining, of the day where both have the same. `later` is how many
+ * requests of the decision were admitted after the one that gets them.
+ */
+export function figures(decision: Decision, { perMinute, perDay }: Quota, later = 0): Admission {
+  const minuteLeft = Math.max(0, perMinute - decision.minuteUsed) + later;
+  const dayLeft = Math.max(0, perDay - decision.dayUsed) + later;
   return minuteLeft < dayLeft
     ? {
         verdict: "admitted",

@@ -71,7 +71,7 @@ export class KeptAccounts {
     return ban && performance.now() < ban.until ? ban : undefined;
   }
 
-  /** Notes what was decided. A ban is written at once: whoever is told of it waits for that. */
+  /** Notes what was decided. A ban is written at once: nobody is told of it before that. */
   note(caller: Caller, decision: Decision): MaybePromise<void> {
     const { perDay, accountId } = caller;
     let known = this.#accounts.get(accountId);

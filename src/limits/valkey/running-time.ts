@@ -8,7 +8,7 @@ const ON_TIME = 15;
  */
 const LATELY = 100;
 const LENIENCE = 5;
-/** However late its ticks come, a process that is always busy has waited long enough after so many times the ticks. */
+/** A process whose ticks always come late has waited long enough after this many times the ticks. */
 const BUSY = 20;
 
 /** When a wait began. */
@@ -54,7 +54,7 @@ export class RunningTime {
   }
 
   /**
-   * True once a wait has taken longer than so many milliseconds without a tick that came late, as of the last tick;
+   * True once a wait has taken longer than the given milliseconds without a tick that came late, as of the last tick;
    * five times as many if one came late within the last second.
    */
   isOver({ time, ticks }: WaitStart, milliseconds: number): boolean {

@@ -42,7 +42,7 @@ export class ValkeyCounts {
 
   /**
    * What can be asked in one call: all of a server, up to a bound. In a cluster a call goes to one slot, and accounts
-   * of one turn hardly ever share one, so each is asked for by a call of its own.
+   * of one turn hardly ever share one, so each has its own call.
    */
   calls<T>(asked: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
     if (this.#valkey.isCluster) return [...Map.groupBy(asked, ownerOf).values()];
