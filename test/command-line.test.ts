@@ -150,7 +150,7 @@ describe("the start", () => {
     });
     expect(answer.headers.get("link")).toStartWith("<https://shop.test/api/v1/pets?");
     const document = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as { servers: unknown };
-    expect(document.servers).toEqual([{ url: "https://shop.test/api/v1", description: "development" }]);
+    expect(document.servers).toMatchObject([{ url: "https://shop.test/api/v1", description: "development" }]);
     await program.end();
   });
 });

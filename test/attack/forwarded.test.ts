@@ -104,6 +104,7 @@ describe("a trusted proxy is believed", () => {
 });
 
 test("without the protection these tests fail: everybody is believed", async () => {
+  // The proxied service reads the header, which it believes only of its proxy.
   using _ = spyOn(ClientAddresses.prototype, "of").mockImplementation((peer, forwarded) => forwarded ?? peer);
-  expect(await tellingEachTime(service, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE + 20);
+  expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE + 20);
 });

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { StorageUnavailable } from "../storage.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
-import { asStorageError, endsConnection } from "./errors.ts";
+import { asStorageError, endsConnection, isReported } from "./errors.ts";
 
 /** Time between two attempts to connect, in milliseconds. In between, work fails at once. */
 const PAUSE = 50;
@@ -49,11 +49,21 @@ export class Link {
     this.#connection?.close();
   }
 
+  /** An operator who ends all sessions also ends one that has just begun: a second attempt tells whether the server is there. */
+  async #connect(): Promise<Connection> {
+    try {
+      return await Connection.open(this.#options);
+    } catch (error) {
+      if (!endsConnection(error) || !isReported(error)) throw error;
+      return Connection.open(this.#options);
+    }
+  }
+
   async #open(): Promise<Connection> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
     if (this.#failure && performance.now() - this.#failure.at < PAUSE) throw this.#failure.error;
     try {
-      const connection = await Connection.open(this.#options);
+      const connection = await this.#connect();
       this.#failure = undefined;
       this.#connection = connection;
       if (this.#isClosed) connection.close();
