@@ -34,12 +34,9 @@ export function operationObject(
           requestBody: {
             required: true,
             content: Object.fromEntries(
-              mediaTypesOf(operation).map((type, index) => [
+              mediaTypesOf(operation).map((type) => [
                 type,
-                {
-                  schema: components.schema(body.schema, "input"),
-                  ...(index === 0 ? { examples: namedExamples(body.examples) } : {}), // others look the same
-                },
+                { schema: components.schema(body.schema, "input"), examples: namedExamples(body.examples) },
               ]),
             ),
           },
