@@ -186,7 +186,7 @@ const deleteCategory = defineOperation({
   params,
   query: Type.Object({
     moveTo: Type.Optional(
-      Int64({ description: "The identifier of the existing category that the animals go to.", examples: [6n] }),
+      Int64({ description: "The identifier of the existing category that the animals go to.", examples: [1n] }),
     ),
   }),
   ifMatch: Category,
