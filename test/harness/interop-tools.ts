@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the tools of others that the service is tested with. */
@@ -11,8 +11,26 @@ export function areInteropToolsInstalled(): boolean {
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 }
 
-/** Installs the tools unless they are there. False without a registry: tests that need them are then skipped. */
+/** True if a test file needs the tools. */
+export function needsInteropTools(file: string): boolean {
+  return /^test\/(interop\/|document-lint\.)/.test(file);
+}
+
+/**
+ * Installs the tools unless they are there. False without a registry: tests that need them are then skipped.
+ * The runner does so once before its files, which run in parallel and would get in each other's way.
+ */
 export function hasInteropTools(): boolean {
   if (areInteropToolsInstalled()) return true;
+  if (process.env["TEST_EVIDENCE"] !== undefined) return false; // the runner has tried
   return Bun.spawnSync(["npm", "ci"], { cwd: interopFolder, stdout: "ignore", stderr: "inherit" }).success;
+}
+
+/** The table of the tools and their versions in docs/interop.md. */
+export function interopTable(): string {
+  const manifest = JSON.parse(readFileSync(join(interopFolder, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const rows = Object.entries(manifest.dependencies).map(([name, version]) => `| \`${name}\` | ${version} |`);
+  return ["| package | version |", "| --- | --- |", ...rows].join("\n");
 }

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { longForm } from "../harness/form.ts";
+import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { searchEvidence } from "../leaks/search.ts";
@@ -45,6 +46,7 @@ async function runTier(): Promise<Result[]> {
   );
   const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter((file) => tiersOf(file).includes(tier));
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
+  if (files.some(needsInteropTools)) hasInteropTools();
   if (tier !== "engines") return [run("tests", files, {})];
 
   const own = files.filter((file) => !tiersOf(file).includes("embedded"));

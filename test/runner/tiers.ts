@@ -20,6 +20,7 @@ const system = [
   "test/delivery/",
   "test/faults/",
   "test/hostile/",
+  "test/interop/",
   "test/leaks/",
   "test/overload/",
   "test/torture/",
@@ -63,7 +64,7 @@ export function tiersOf(file: string): readonly Tier[] {
 /** Every test file of the project, relative to `root`, in alphabetical order. */
 export function testFiles(root: string): string[] {
   return [...new Glob("{src,test,client,console}/**/*.test.{ts,tsx}").scanSync({ cwd: root })]
-    .filter((file) => !file.includes("node_modules/") && !file.startsWith("test/interop/"))
+    .filter((file) => !file.includes("node_modules/"))
     .toSorted();
 }
 

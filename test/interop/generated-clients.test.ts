@@ -1,0 +1,175 @@
+// Clients that tools of others generate from the document: they compile with the strictest settings, their error
+// codes are exhaustive, and they take names and integers of every kind.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { domains } from "../../src/app/domains.ts";
+import { errorsOf, type Operation } from "../../src/contract/operation.ts";
+import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
+import { TestService } from "../harness/service.ts";
+import type { Animal, ClientUnderTest } from "./clients/exact-json.ts";
+
+const root = join(import.meta.dir, "../..");
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+const isInstalled = hasInteropTools();
+
+const animals = [
+  { name: "🐶 dog 👩‍🔬", categoryId: 2n ** 63n - 1n },
+  { name: "כלב שלום\u202Eقطة", categoryId: -(2n ** 63n) },
+];
+
+/** How each tool names the type of the bodies of an operation's errors. */
+interface ErrorTypes {
+  readonly declarations: string;
+  readonly bodies: (operation: string) => string;
+}
+
+const errorTypes: Record<string, ErrorTypes> = {
+  "openapi-typescript": {
+    declarations: `
+import type { operations } from "../generated/types";
+type BodyOf<R> = R extends { content: { "application/json": infer B } } ? B : never;
+type BodiesOf<R> = { [S in keyof R]: BodyOf<R[S]> }[keyof R];`,
+    bodies: (name) => `BodiesOf<operations["${name}"]["responses"]>`,
+  },
+  "hey-api": {
+    declarations: `
+import type * as types from "../generated/hey/types.gen";
+type ValueOf<T> = T[keyof T];`,
+    bodies: (name) => `ValueOf<types.${name.charAt(0).toUpperCase()}${name.slice(1)}Errors>`,
+  },
+  orval: {
+    declarations: 'import type * as client from "../generated/orval/client";',
+    bodies: (name) => `client.${name}ResponseError["data"]`,
+  },
+};
+
+/** A switch over the codes that the contract declares. It does not compile if the types have another set of codes. */
+function switchOver(tool: string, { name }: Operation, codes: readonly string[]): string {
+  const cases = codes.map((code) => `    case "${code}": return "${code}";`);
+  return `export function ${name}(code: CodeOf<${errorTypes[tool]?.bodies(name)}>): string {
+  switch (code) {
+${cases.join("\n")}
+    default: {
+      const none: never = code;
+      return none;
+    }
+  }
+}
+`;
+}
+
+/** The file with one switch for each operation. The control leaves one code out. */
+function switches(tool: string, isControl: boolean): string {
+  const functions = operations.map((operation) => {
+    const codes = [...new Set(errorsOf(operation).map(({ code }) => code))];
+    return switchOver(tool, operation, isControl ? codes.slice(1) : codes);
+  });
+  const codeOf = "type CodeOf<T> = T extends { code: infer C } ? C : never;";
+  return [errorTypes[tool]?.declarations, codeOf, ...functions].join("\n");
+}
+
+let folder: string;
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  if (!isInstalled) return;
+  folder = mkdtempSync(join(tmpdir(), "petstore-clients-"));
+  service = await TestService.start();
+  key = await service.newKey();
+  for (const body of animals) {
+    const { name, categoryId } = body;
+    const text = `{"name":${JSON.stringify(name)},"categoryId":${categoryId}}`;
+    expect((await service.call("POST", "/pets", { key, body: text })).status).toBe(201);
+  }
+  const document = join(folder, "openapi.json");
+  writeFileSync(document, await (await fetch(new URL("/openapi.json", service.app.base))).text());
+  mkdirSync(join(folder, "generated"));
+  cpSync(join(interopFolder, "clients"), join(folder, "clients"), { recursive: true });
+  symlinkSync(join(interopFolder, "node_modules"), join(folder, "node_modules"));
+  for (const tool of Object.keys(errorTypes)) {
+    writeFileSync(join(folder, "clients", `${tool}-switches.ts`), switches(tool, false));
+    writeFileSync(join(folder, "clients", `${tool}-control.ts`), switches(tool, true));
+  }
+  await run(["node", join(interopFolder, "generate.mjs"), document, join(folder, "generated")]);
+});
+afterAll(async () => {
+  await service?.stop();
+  if (isInstalled) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a command and returns its output; it throws an error if the command fails and `mayFail` is not set. */
+async function run(command: string[], mayFail = false): Promise<string> {
+  const child = Bun.spawn(command, { cwd: folder, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (status !== 0 && !mayFail) throw new Error(`${command.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+test.skipIf(!isInstalled)(
+  "compile with the strictest settings, with a switch over all codes of each error",
+  async () => {
+    const compiler = join(root, "node_modules/.bin/tsc");
+    const output = await run([compiler, "-p", join(folder, "clients"), "--pretty", "false"], true);
+    const faults = [...output.matchAll(/^(\S+)\(([0-9]+),[0-9]+\): error (TS[0-9]+): .*$/gm)].map(
+      ([message, file = "", line, code]) => ({ message, file, line, code }),
+    );
+    // What @hey-api copies into each client, whatever the document, does not heed exactOptionalPropertyTypes.
+    const ofTool = /^generated\/hey\/(client|core)\//;
+    const isControl = /^clients\/[a-z-]+-control\.ts$/;
+    const others = faults.filter(
+      ({ file, code }) => !isControl.test(file) && !(ofTool.test(file) && (code === "TS2379" || code === "TS2375")),
+    );
+    expect(others.map(({ message }) => message)).toEqual([]);
+    for (const tool of Object.keys(errorTypes)) {
+      const controls = faults.filter(({ file }) => file === `clients/${tool}-control.ts`);
+      expect([tool, controls.length]).toEqual([tool, operations.length]);
+    }
+  },
+);
+
+const seen = ({ name, categoryId }: Animal) => ({ name, categoryId: BigInt(categoryId) });
+
+describe.each(Object.keys(errorTypes))("the client of %s", (tool) => {
+  const load = async () => (await import(join(folder, "clients", `${tool}.ts`))) as { client: ClientUnderTest };
+
+  test.skipIf(!isInstalled)("parses a page of 🐶, right-to-left text and the bounds of int64", async () => {
+    const { client } = await load();
+    const page = await client.list(service.app.base, key);
+    expect(page.slice(0, animals.length).map(seen)).toEqual(animals);
+  });
+
+  test.skipIf(!isInstalled)("adds such animals", async () => {
+    const { client } = await load();
+    for (const animal of animals) {
+      expect(seen(await client.create(service.app.base, key, animal.name, animal.categoryId))).toEqual(animal);
+    }
+  });
+});
+
+// What the tools themselves do to large integers, as docs/interop.md says.
+describe("without an exact parser", () => {
+  test.skipIf(!isInstalled)("@hey-api's validator refuses 2^63-1, which JSON.parse rounds up", async () => {
+    const { listRounded } = (await import(join(folder, "clients/hey-api.ts"))) as {
+      listRounded: (base: string, key: string) => Promise<unknown>;
+    };
+    const refusal = await listRounded(service.app.base, key).catch(String);
+    expect(refusal).toContain("Expected int64 to be <= 9223372036854775807");
+  });
+
+  test.skipIf(!isInstalled)("orval's schemas for zod take the page, with rounded numbers", async () => {
+    const { listPetsResponse } = (await import(join(folder, "generated/orval/zod.ts"))) as {
+      listPetsResponse: { parse: (page: unknown) => Animal[] };
+    };
+    const { json } = await service.call("GET", "/pets?limit=2", { key });
+    expect(listPetsResponse.parse(json).map(({ name, categoryId }) => [name, categoryId])).toEqual([
+      [animals[0]?.name as string, 2 ** 63],
+      [animals[1]?.name as string, -(2 ** 63)],
+    ]);
+  });
+});
