@@ -6,6 +6,7 @@ import { settings } from "../src/config.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
+import { interopTable } from "../test/harness/interop-tools.ts";
 import { tierTable } from "../test/runner/tiers.ts";
 
 const operations = domains.flatMap((domain) => domain.operations);
@@ -14,6 +15,7 @@ const root = join(import.meta.dir, "..");
 
 const documents = {
   ...derivedParts(operations, settings, transitions, events, commands),
+  "docs/interop.md": { interop: interopTable() },
   "docs/tests.md": { tiers: tierTable(root) },
 };
 

@@ -1,0 +1,84 @@
+// The document as a Postman collection, run against a fresh development instance with only the key set.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { domains } from "../../src/app/domains.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { replacePart } from "../../src/derive/docs.ts";
+import { hasInteropTools, interopTable } from "../harness/interop-tools.ts";
+import { newDataDir, Program } from "../harness/program.ts";
+import { bodyOf } from "../harness/valid-call.ts";
+import { makeCollection, type Outcome, runCollection } from "./postman-collection.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+const isInstalled = hasInteropTools();
+/** What the converter writes where it takes no value from the document: a type. */
+const placeholder = /"<(array|boolean|dateTime|integer|long|number|object|string)>"/;
+
+const page = readFileSync(join(import.meta.dir, "../../docs/interop.md"), "utf8");
+
+let folder: string;
+let service: Program;
+let requests: Awaited<ReturnType<typeof makeCollection>>;
+let requestsByDefault: typeof requests;
+let outcomes: Outcome[];
+beforeAll(async () => {
+  if (!isInstalled) return;
+  folder = mkdtempSync(join(tmpdir(), "petstore-postman-"));
+  service = await Program.start(newDataDir());
+  const key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  const [document, file] = [join(folder, "openapi.json"), join(folder, "collection.json")];
+  writeFileSync(document, await (await fetch(new URL("/openapi.json", service.base))).text());
+  [requests, requestsByDefault] = await Promise.all([
+    makeCollection(document, file, ["parametersResolution=Example"]),
+    makeCollection(document, join(folder, "by-default.json")),
+  ]);
+  outcomes = await runCollection(file, key);
+});
+afterAll(async () => {
+  await service?.end();
+  if (isInstalled) rmSync(folder, { recursive: true, force: true });
+});
+
+function operationOf(summary: string): Operation {
+  const operation = operations.find((one) => one.summary === summary);
+  if (!operation) throw new Error(`No operation is called ${summary}.`);
+  return operation;
+}
+
+test("docs/interop.md names the tools and their versions", () => {
+  expect(page).toBe(replacePart(page, "interop", interopTable()));
+});
+
+test.skipIf(!isInstalled)("has every operation once, with values of the document alone", () => {
+  expect(requests.map(({ name }) => operationOf(name).name).toSorted()).toEqual(
+    operations.map(({ name }) => name).toSorted(),
+  );
+  for (const { name, request } of requests) {
+    expect(JSON.stringify(request)).not.toMatch(placeholder);
+    const body = bodyOf(operationOf(name));
+    const sent = request.body?.raw && JSON.parse(request.body.raw);
+    expect([name, sent]).toEqual([name, body && JSON.parse(body)]);
+  }
+});
+
+// Nothing in a document changes this: by default the converter reads no example of a request.
+test.skipIf(!isInstalled)("has types in place of values with the converter's default settings", () => {
+  const texts = requestsByDefault.map(({ request }) => JSON.stringify(request));
+  expect(texts.filter((text) => placeholder.test(text)).length).toBeGreaterThan(operations.length / 2);
+});
+
+test.skipIf(!isInstalled)("fails only where the order of calls explains it, as docs/interop.md says", () => {
+  const failed = outcomes.filter(({ status }) => status >= 400);
+  const rows = [...page.matchAll(/^\| `([A-Z]+ \/[^`]*)` \| ([0-9]+) `([a-z_]+)` \| (.{20,}) \|$/gm)];
+  expect(
+    failed.map(({ summary, status, code }) => {
+      const { method, path } = operationOf(summary);
+      return [`${method} ${path}`, String(status), code];
+    }),
+  ).toEqual(rows.map(([, call, status, code]) => [call as string, status as string, code]));
+  const succeeded = outcomes.length - failed.length;
+  expect(succeeded).toBeGreaterThanOrEqual(14);
+  expect(page).toContain(`${succeeded} of ${outcomes.length} requests succeed.`);
+});
