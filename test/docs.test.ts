@@ -1,6 +1,6 @@
 // Whatever the documentation tells a reader to type is typed here, in a fresh copy of the project.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { FreshCopy } from "./harness/fresh-copy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
@@ -11,9 +11,8 @@ const documents = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "deploy/README.md",
-  ...["decisions", "errors", "operating", "performance", "reliability", "scale", "status"].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...["errors", "operating", "performance", "reliability", "scale", "status"].map((name) => `docs/${name}.md`),
+  ...readdirSync(join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
 
 /** The lines of all shell blocks of a document; a line that ends with a backslash goes on in the next. */
@@ -49,6 +48,12 @@ describe("links and paths", () => {
     );
     expect([...links, ...paths].filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
+});
+
+test("the index of decisions lists every page", () => {
+  const index = readFileSync(join(root, "docs/decisions/README.md"), "utf8");
+  const listed = [...index.matchAll(/^- \[.+\]\((.+)\): .+\.$/gm)].map(([, page = ""]) => page);
+  expect([...listed, "README.md"].toSorted()).toEqual(readdirSync(join(root, "docs/decisions")).toSorted());
 });
 
 describe("commands of a newcomer", () => {

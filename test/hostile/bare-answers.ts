@@ -2,7 +2,7 @@ import { bytesOf, chunk, type RawRequest, render, withBody, withChunks } from ".
 
 /** What the runtime's HTTP parser refuses before the service sees a request. */
 export interface BareAnswer {
-  /** What is sent, in the words of `docs/decisions.md`. */
+  /** What is sent, in the words of `docs/decisions/http.md`. */
   readonly what: string;
   /** A status without a body and without the service's headers, or the end of the connection. */
   readonly answer: "400" | "413" | "431" | "505" | "closed";
@@ -41,7 +41,7 @@ function chunked(body: string): string {
   return `${chunk(body)}0\r\n\r\n`;
 }
 
-/** The table of `docs/decisions.md`, which is held against this one. */
+/** The table of `docs/decisions/http.md`, which is held against this one. */
 export const bareAnswers: readonly BareAnswer[] = [
   {
     what: "a request line of less than three words, or with a target that is neither a path nor an address",

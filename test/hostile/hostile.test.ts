@@ -70,7 +70,7 @@ describe("after all that", () => {
 });
 
 test("the documentation lists the same bare answers", () => {
-  const decisions = readFileSync(join(import.meta.dir, "../../docs/decisions.md"), "utf8");
+  const decisions = readFileSync(join(import.meta.dir, "../../docs/decisions/http.md"), "utf8");
   const [, section = ""] = decisions.split(/^## Bare answers$/m);
   const rows = [...section.split(/^## /m)[0]!.matchAll(/^\| (.+) \| (\S+) \|$/gm)].map(([, what, answer]) => [
     what,

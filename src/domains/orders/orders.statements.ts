@@ -19,7 +19,7 @@ const select = `SELECT ${columns} FROM store_orders`;
 
 export const byId = statement<OrderRow>(`${select} WHERE id = $1`);
 export const rowsAfter = statement<OrderRow>(`${select} WHERE id > $1 ORDER BY id LIMIT $2`);
-// Twice in the list: only the index that begins with the column then gives the order. See docs/decisions.md.
+// Twice in the list: only the index that begins with the column then gives the order. See docs/decisions/postgresql.md.
 export const rowsAfterByStatus = statement<OrderRow>(
   `${select} WHERE status IN ($1, $1) AND id > $2 ORDER BY status, id LIMIT $3`,
 );

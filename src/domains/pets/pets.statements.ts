@@ -18,7 +18,7 @@ export const columns = "id, name, category_id, status";
 
 export const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
 export const rowsAfter = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
-// The category changes nothing, but only the index by status gives this order: see docs/decisions.md.
+// The category changes nothing, but only the index by status gives this order: see docs/decisions/postgresql.md.
 export const rowsAfterByStatus = statement<PetRow>(
   `SELECT ${columns} FROM pets WHERE status = $1 AND id > $2 ORDER BY id, category_id LIMIT $3`,
 );
@@ -84,7 +84,7 @@ export function pageQuery(after: bigint | undefined, limit: number, filters: Lis
     return { statement: remembered(sql), parameters };
   }
   const looked = `FROM pets ${which} ORDER BY ${order}`;
-  // No index leads from a category to its animals (docs/decisions.md): those of one stretch are looked through.
+  // No index leads from a category to its animals, so this scans one stretch: see docs/decisions/pets-and-categories.md.
   const found = `SELECT id, category_id, status FROM (SELECT id, category_id, status ${looked} LIMIT ${REACH}) AS looked
     WHERE category_id = ${bind(categoryId)} ORDER BY ${order} LIMIT ${bind(limit)}`;
   // As a limit and not as a condition: the stretch is then not looked through again for a page that is full.
