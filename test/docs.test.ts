@@ -156,9 +156,9 @@ describe("commands of an operator, in production, word by word", () => {
     create = "",
     deprecations = "",
     backup = "",
+    migrate = "",
     bringIn = "",
     takeOut = "",
-    migrate = "",
   ] = lines;
   let copy: FreshCopy;
   let key = "";
@@ -178,9 +178,9 @@ describe("commands of an operator, in production, word by word", () => {
       "keys create",
       "deprecations",
       "backup /backups/petstore-today.db",
+      "migrate-store --from",
       "import animals.csv",
       "export animals.jsonl",
-      "migrate-store --from",
     ]);
   });
 
