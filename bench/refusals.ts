@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { generateApiKey } from "../src/domains/accounts/api-key.ts";
+import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
 import { ratioTarget, type Workload } from "./outcome.ts";
 import type { RunningServer } from "./peers.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { generateApiKey, keyDigest } from "../src/domains/accounts/api-key.ts";
+import { generateApiKey, keyDigest } from "../src/domains/keys/api-key.ts";
 import { openDatabase } from "../src/storage/sqlite/database.ts";
 
 /** Above anything that a load generator can send. */

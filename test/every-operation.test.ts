@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { type Operation, scopes, takesIdempotencyKey } from "../src/contract/operation.ts";
-import { generateApiKey } from "../src/domains/accounts/api-key.ts";
+import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { exchange, type RawAnswer } from "./harness/raw-http.ts";
 import { servedStatuses } from "./harness/served.ts";
 import { type Call, TestService } from "./harness/service.ts";
@@ -101,7 +101,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
   test("refuses a revoked key and an expired one", async () => {
     const { record, key: ended } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
     expect((await send(operation, { key: ended })).status).not.toBe(401);
-    const { key: successor } = await service.app.accounts.rotateKey(record.id, 5_000, service.clock.now());
+    const { key: successor } = await service.app.keys.rotateKey(record.id, 5_000, service.clock.now());
     service.clock.advance(4_999);
     expect((await send(operation, { key: ended })).status).not.toBe(401);
     service.clock.advance(1);
@@ -109,7 +109,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect((await send(operation, { key: successor })).status).not.toBe(401);
 
     const revoked = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
-    await service.app.accounts.revokeKey(revoked.record.id, service.clock.now());
+    await service.app.keys.revokeKey(revoked.record.id, service.clock.now());
     expect((await send(operation, { key: revoked.key })).json.code).toBe("invalid_api_key");
   });
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import type { Operation } from "../src/contract/operation.ts";
-import { UsageStore } from "../src/domains/accounts/usage.store.ts";
-import { UsageCounter } from "../src/domains/accounts/usage-counter.ts";
+import { UsageStore } from "../src/domains/usage/usage.store.ts";
+import { UsageCounter } from "../src/domains/usage/usage-counter.ts";
 import { callerOf } from "../src/limits/limiter-model.ts";
 import { LimitStore } from "../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../src/limits/memory-limiter.ts";

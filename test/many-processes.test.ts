@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { stopwatch } from "./harness/run-queue.ts";
@@ -30,20 +31,20 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
   const start = () => Program.start(newDataDir(), settings);
   async function newAccount() {
     const storage = await openStorage(readConfig(settings));
-    const accounts = new AccountStore(storage, "test");
+    const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
     const account = await accounts.createAccount(
       "Test",
       "enterprise",
       { perMinute: PLENTY, perDay: PLENTY },
       Date.now(),
     );
-    const issued = await accounts.issueKey(account.id, "test", ["read", "write"], Date.now());
-    return { ...issued, accounts, account, close: () => storage.close() };
+    const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
+    return { ...issued, accounts, keys, account, close: () => storage.close() };
   }
 
   test("know within a second of a new key, a changed plan and a revoked key", async () => {
     const programs = await Promise.all([start(), start()]);
-    const { key, record, accounts, account, close } = await newAccount();
+    const { key, record, accounts, keys, account, close } = await newAccount();
     for (const program of programs) expect(await status(program, key)).toBe(200);
 
     const pids = programs.map(({ child }) => child.pid);
@@ -56,7 +57,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     expect(sinceChanged()).toBeLessThan(EVERYWHERE_WITHIN);
 
     const sinceRevoked = stopwatch(...pids);
-    await accounts.revokeKey(record.id, Date.now());
+    await keys.revokeKey(record.id, Date.now());
     for (const program of programs) while ((await status(program, key)) !== 401) await Bun.sleep(5);
     expect(sinceRevoked()).toBeLessThan(EVERYWHERE_WITHIN);
     await close();

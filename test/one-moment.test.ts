@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
-import { UsageStore } from "../src/domains/accounts/usage.store.ts";
 import { hasOpenOrder } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
+import { UsageStore } from "../src/domains/usage/usage.store.ts";
 import type { Storage, Transaction } from "../src/storage/storage.ts";
 import { systemClock } from "../src/timing/clock.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";

@@ -17,14 +17,15 @@ import {
 import { pageParameters } from "../src/contract/paging.ts";
 import { Int64 } from "../src/contract/schemas.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
-import { KeyAuthenticator } from "../src/domains/accounts/authenticator.ts";
-import { keyWorldOf } from "../src/domains/accounts/key-world.store.ts";
-import { UsageStore } from "../src/domains/accounts/usage.store.ts";
-import { UsageCounter } from "../src/domains/accounts/usage-counter.ts";
 import { CategoryStore } from "../src/domains/categories/categories.store.ts";
 import { RetryStore } from "../src/domains/idempotency/stored-responses.store.ts";
+import { KeyAuthenticator } from "../src/domains/keys/authenticator.ts";
+import { keyWorldOf } from "../src/domains/keys/key-mode.store.ts";
+import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
+import { UsageStore } from "../src/domains/usage/usage.store.ts";
+import { UsageCounter } from "../src/domains/usage/usage-counter.ts";
 import type { Limiter } from "../src/http/ports.ts";
 import { LimitStore } from "../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
@@ -158,11 +159,20 @@ const clock = { ...systemClock, now: () => NOW * 1_000 };
 
 /** The operations of a domain, on a store. */
 function bindOn(storage: Storage, limiter: Limiter, { open }: Domain): BoundOperation[] {
-  const accounts = new AccountStore(storage, "test");
+  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
   const usageStore = new UsageStore(storage);
-  const keyUses = new KeyAuthenticator(accounts, "test", clock);
+  const keyUses = new KeyAuthenticator(keys, "test", clock);
   const usage = new UsageCounter(usageStore, clock);
-  return open(storage, readConfig({}), { clock, repeat: () => {}, accounts, keyUses, limiter, usage, usageStore });
+  return open(storage, readConfig({}), {
+    clock,
+    repeat: () => {},
+    accounts,
+    keys,
+    keyUses,
+    limiter,
+    usage,
+    usageStore,
+  });
 }
 
 /** Reads besides the pages of lists, which follow from the contract. */
@@ -171,9 +181,9 @@ const work: Record<string, (storage: Storage) => unknown> = {
   "an order": (storage) => new OrderStore(storage, {} as never, clock, 0).get(end),
   "orders that are due": (storage) => new OrderStore(storage, {} as never, clock, 0).expireDue(),
   "a category": (storage) => new CategoryStore(storage, {} as never).get(end),
-  "an account": (storage) => new AccountStore(storage, "test").account("account 500"),
-  "a key by its id": (storage) => new AccountStore(storage, "test").key("key 30000"),
-  "a key": (storage) => new AccountStore(storage, "test").findValid("digest 500", NOW),
+  "an account": (storage) => new AccountStore(storage).get("account 500"),
+  "a key by its id": (storage) => new KeyStore(storage, "test").get("key 30000"),
+  "a key": (storage) => new KeyStore(storage, "test").findValid("digest 500", NOW),
   "the world of the keys": (storage) => keyWorldOf(storage),
   "whether a kept answer has expired": (storage) => new RetryStore(storage).forgetExpired(NOW * 1000),
 };

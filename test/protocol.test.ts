@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { domains } from "../src/app/domains.ts";
 import { failure } from "../src/contract/errors.ts";
 import { bind } from "../src/contract/operation.ts";
-import { generateApiKey } from "../src/domains/accounts/api-key.ts";
+import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
 import { petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
@@ -168,7 +168,7 @@ describe("bans", () => {
   test("a key that goes on after a 429 is banned; the account's other key is not", async () => {
     const service = await TestService.start();
     const { key, account } = await service.newAccountWithKey("free");
-    const { key: other } = await service.app.accounts.issueKey(account.id, "other", ["read"], service.clock.now());
+    const { key: other } = await service.app.keys.issueKey(account.id, "other", ["read"], service.clock.now());
     const get = (bearer = key) => service.call("GET", "/pets", { key: bearer });
     for (let count = 0; count < 60; count++) expect((await get()).status).toBe(200);
     for (let count = 0; count < 50; count++) expect((await get()).json.code).toBe("rate_limit_exceeded"); // in flight: no strikes

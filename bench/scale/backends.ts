@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { generateApiKey, keyDigest } from "../../src/domains/accounts/api-key.ts";
+import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { PostgresServer, postgresMissing } from "../../test/harness/postgres-server.ts";

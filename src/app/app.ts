@@ -5,12 +5,13 @@ import type { BoundOperation, Operation, Write } from "../contract/operation.ts"
 import { operationAnchor } from "../derive/operation-anchor.ts";
 import { derivePaths } from "../derive/routes.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
-import type { IssuedKey } from "../domains/accounts/accounts.ts";
-import { mayHoldKey } from "../domains/accounts/api-key.ts";
-import { KeyAuthenticator } from "../domains/accounts/authenticator.ts";
-import { UsageStore } from "../domains/accounts/usage.store.ts";
-import { UsageCounter } from "../domains/accounts/usage-counter.ts";
 import { RetryStore } from "../domains/idempotency/stored-responses.store.ts";
+import { mayHoldKey } from "../domains/keys/api-key.ts";
+import { KeyAuthenticator } from "../domains/keys/authenticator.ts";
+import { KeyStore } from "../domains/keys/keys.store.ts";
+import type { IssuedKey } from "../domains/keys/keys.ts";
+import { UsageStore } from "../domains/usage/usage.store.ts";
+import { UsageCounter } from "../domains/usage/usage-counter.ts";
 import { Api } from "../http/api.ts";
 import { BodyDrains } from "../http/body-drains.ts";
 import { ClientAddresses } from "../http/client-address.ts";
@@ -72,6 +73,7 @@ export class App {
   readonly docs: string;
   readonly port: number;
   readonly accounts: AccountStore;
+  readonly keys: KeyStore;
   readonly log: Log;
   readonly #storage: Storage;
   readonly #limits: LimiterEngine;
@@ -138,9 +140,11 @@ export class App {
     this.#storage = storage;
     this.#limits = limits;
     const world = keyWorld(config);
-    this.accounts = new AccountStore(storage, world, () => authenticator.forget());
-    const authenticator = new KeyAuthenticator(this.accounts, world, clock);
-    storage.onForeignWrite(() => authenticator.forget());
+    const forget = () => authenticator.forget();
+    this.accounts = new AccountStore(storage, forget);
+    this.keys = new KeyStore(storage, world, forget);
+    const authenticator = new KeyAuthenticator(this.keys, world, clock);
+    storage.onForeignWrite(forget);
     const usageStore = new UsageStore(storage);
     const usage = new UsageCounter(usageStore, clock);
     this.#usage = usage;
@@ -191,6 +195,7 @@ export class App {
       clock,
       repeat: (task) => tasks.push(task),
       accounts: this.accounts,
+      keys: this.keys,
       keyUses: authenticator,
       limiter,
       usage,
@@ -253,7 +258,7 @@ export class App {
 
   /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
   firstStart(): Promise<IssuedKey | undefined> {
-    return firstStart(this.#storage, this.accounts);
+    return firstStart(this.#storage, this.accounts, this.keys);
   }
 
   /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */

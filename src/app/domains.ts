@@ -1,25 +1,26 @@
 import type { Config } from "../config.ts";
 import { type BoundOperation, bind, type Operation } from "../contract/operation.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
-import { currentKeyHandlers } from "../domains/accounts/current-key.handlers.ts";
-import { currentKeyOperations } from "../domains/accounts/current-key.operations.ts";
-import { CurrentKey } from "../domains/accounts/current-key.ts";
-import { type KeyUses, keyHandlers } from "../domains/accounts/keys.handlers.ts";
-import { keyOperations } from "../domains/accounts/keys.operations.ts";
-import { limiterBans } from "../domains/accounts/limiter-bans.ts";
-import { usageHandlers } from "../domains/accounts/usage.handlers.ts";
-import { usageOperations } from "../domains/accounts/usage.operations.ts";
-import type { UsageStore } from "../domains/accounts/usage.store.ts";
-import type { UsageCounter } from "../domains/accounts/usage-counter.ts";
 import { categoryHandlers } from "../domains/categories/categories.handlers.ts";
 import { categoryOperations } from "../domains/categories/categories.operations.ts";
 import { CategoryStore, categoryHasRecord } from "../domains/categories/categories.store.ts";
+import { currentKeyHandlers } from "../domains/keys/current-key.handlers.ts";
+import { currentKeyOperations } from "../domains/keys/current-key.operations.ts";
+import { CurrentKey } from "../domains/keys/current-key.ts";
+import { type KeyUses, keyHandlers } from "../domains/keys/keys.handlers.ts";
+import { keyOperations } from "../domains/keys/keys.operations.ts";
+import type { KeyStore } from "../domains/keys/keys.store.ts";
+import { limiterBans } from "../domains/keys/limiter-bans.ts";
 import { orderHandlers } from "../domains/orders/orders.handlers.ts";
 import { orderOperations } from "../domains/orders/orders.operations.ts";
 import { hasOpenOrder, OrderStore } from "../domains/orders/orders.store.ts";
 import { petHandlers } from "../domains/pets/pets.handlers.ts";
 import { petOperations } from "../domains/pets/pets.operations.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
+import { usageHandlers } from "../domains/usage/usage.handlers.ts";
+import { usageOperations } from "../domains/usage/usage.operations.ts";
+import type { UsageStore } from "../domains/usage/usage.store.ts";
+import type { UsageCounter } from "../domains/usage/usage-counter.ts";
 import type { Limiter } from "../http/ports.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Clock } from "../timing/clock.ts";
@@ -37,6 +38,7 @@ export interface DomainParts {
   /** Has something done over and over while the service runs. */
   readonly repeat: (task: BackgroundTask) => void;
   readonly accounts: AccountStore;
+  readonly keys: KeyStore;
   readonly keyUses: KeyUses;
   readonly limiter: Limiter;
   readonly usage: UsageCounter;
@@ -48,9 +50,9 @@ export const domains: readonly Domain[] = [
   { operations: [...petOperations, ...categoryOperations, ...orderOperations], open: openShop },
   {
     operations: [...currentKeyOperations, ...keyOperations, ...usageOperations],
-    open: (_storage, _config, { clock, accounts, keyUses, limiter, usage, usageStore }) => [
-      ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(accounts, limiter))),
-      ...bind(keyOperations, keyHandlers(accounts, keyUses, limiterBans(limiter), clock)),
+    open: (_storage, _config, { clock, accounts, keys, keyUses, limiter, usage, usageStore }) => [
+      ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(keys, accounts, limiter))),
+      ...bind(keyOperations, keyHandlers(keys, keyUses, limiterBans(limiter), clock)),
       ...bind(usageOperations, usageHandlers(usage, usageStore, clock)),
     ],
   },

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DistantStorage } from "../../test/harness/distant-storage.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
-import { keyDigest } from "../domains/accounts/api-key.ts";
 import { CategoryStore } from "../domains/categories/categories.store.ts";
+import { keyDigest } from "../domains/keys/api-key.ts";
+import { KeyStore } from "../domains/keys/keys.store.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { firstStart } from "./first-start.ts";
@@ -13,22 +14,24 @@ import { firstStart } from "./first-start.ts";
 let folder: string;
 let storage: DistantStorage;
 let accounts: AccountStore;
+let keys: KeyStore;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "petstore-first-start-"));
   storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
-  accounts = new AccountStore(storage, "test");
+  accounts = new AccountStore(storage);
+  keys = new KeyStore(storage, "test");
 });
 afterEach(async () => {
   await storage.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = async () => (await firstStart(storage, accounts))?.key;
+const start = async () => (await firstStart(storage, accounts, keys))?.key;
 
 test("makes an account, its key and six animals in four categories, once", async () => {
   const key = await start();
-  const owner = await accounts.findValid(keyDigest(key ?? ""), Date.now());
+  const owner = await keys.findValid(keyDigest(key ?? ""), Date.now());
   expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
   const { body } = await new PetStore(storage).page(undefined, 100);
   expect(body.map(({ id, name }) => `${id} ${name}`)).toEqual([
@@ -42,7 +45,7 @@ test("makes an account, its key and six animals in four categories, once", async
   const { body: categories } = await new CategoryStore(storage, new PetStore(storage)).page(undefined, 100);
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   expect(await start()).toBeUndefined();
-  expect(await accounts.keys()).toHaveLength(1);
+  expect(await keys.list()).toHaveLength(1);
 });
 
 test.each([0, 1, 4, 5, 9, 10])("that broke off after %d writes gives its key the next time", async (writes) => {
@@ -50,6 +53,6 @@ test.each([0, 1, 4, 5, 9, 10])("that broke off after %d writes gives its key the
   expect(await start().catch(() => "broken off")).toBe("broken off");
   storage.writesLeft = Number.POSITIVE_INFINITY;
   const key = await start();
-  expect(await accounts.findValid(keyDigest(key ?? ""), Date.now())).toBeDefined();
-  expect([await accounts.accounts(), await accounts.keys()]).toMatchObject([{ length: 1 }, { length: 1 }]);
+  expect(await keys.findValid(keyDigest(key ?? ""), Date.now())).toBeDefined();
+  expect([await accounts.list(), await keys.list()]).toMatchObject([{ length: 1 }, { length: 1 }]);
 });

@@ -1,6 +1,8 @@
+import { scopes } from "../contract/operation.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
-import type { IssuedKey } from "../domains/accounts/accounts.ts";
 import { CategoryStore } from "../domains/categories/categories.store.ts";
+import type { KeyStore } from "../domains/keys/keys.store.ts";
+import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { NewPet } from "../domains/pets/pets.operations.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -25,8 +27,12 @@ const sampleAnimals: readonly NewPet[] = [
  * and six animals in four categories if there are none. The account comes last, with its key in one transaction: a first
  * start that was interrupted is made good by the next one.
  */
-export async function firstStart(storage: Storage, accounts: AccountStore): Promise<IssuedKey | undefined> {
-  if ((await accounts.accounts()).length > 0) return undefined;
+export async function firstStart(
+  storage: Storage,
+  accounts: AccountStore,
+  keys: KeyStore,
+): Promise<IssuedKey | undefined> {
+  if ((await accounts.list()).length > 0) return undefined;
   const pets = new PetStore(storage);
   const { body: animals } = await pets.page(undefined, 1);
   if (animals.length === 0) {
@@ -34,5 +40,9 @@ export async function firstStart(storage: Storage, accounts: AccountStore): Prom
     for (const category of sampleCategories) await storage.write(() => categories.add(category)); // one that is there stays
     for (const animal of sampleAnimals) await storage.write(() => pets.add(animal));
   }
-  return accounts.createAccountWithKey("First account", "business", "First key", Date.now());
+  const now = Date.now();
+  return storage.write(function* () {
+    const { id } = yield* accounts.create("First account", "business", undefined, now);
+    return yield* keys.issue(id, { name: "First key", scopes, plannedEnd: null }, now);
+  });
 }

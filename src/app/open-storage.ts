@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, settings } from "../config.ts";
-import type { KeyWorld } from "../domains/accounts/api-key.ts";
-import { keyWorldOf, settleKeyWorld } from "../domains/accounts/key-world.store.ts";
+import type { KeyWorld } from "../domains/keys/api-key.ts";
+import { keyWorldOf, settleKeyWorld } from "../domains/keys/key-mode.store.ts";
 import { type MoveOptions, type MoveProgress, type MoveResult, moveStore } from "../storage/moving/move-store.ts";
 import { type PostgresAddress } from "../storage/postgres/address.ts";
 import { openPostgres } from "../storage/postgres/opening.ts";

@@ -1,31 +1,15 @@
-import { newStorePlace, openExistingStorage, openStorage, worldOf } from "../app/open-storage.ts";
-import type { Config } from "../config.ts";
+import { newStorePlace, openStorage } from "../app/open-storage.ts";
 import type { Quota } from "../contract/quota.ts";
-import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import type { Account } from "../domains/accounts/accounts.ts";
 import { type Plan, planNames } from "../domains/accounts/plans.ts";
-import type { Storage } from "../storage/storage.ts";
 import { type Command, type Given, table, UsageError } from "./command.ts";
+import { type Stores, withStores } from "./with-stores.ts";
 
 const planOptions = {
   plan: { meaning: `The plan: ${planNames.join(", ")}.`, value: "PLAN", isRequired: true },
   "per-minute": { meaning: "Requests a minute; for enterprise only.", value: "N" },
   "per-day": { meaning: "Requests a day; for enterprise only.", value: "N" },
 } as const;
-
-/** Runs work on the accounts of the store that the settings choose. */
-export async function withAccounts<T>(
-  config: Config,
-  work: (accounts: AccountStore, storage: Storage) => T | Promise<T>,
-  open: (config: Config) => Promise<Storage> = openExistingStorage,
-): Promise<T> {
-  const storage = await open(config);
-  try {
-    return await work(new AccountStore(storage, await worldOf(storage, config)), storage);
-  } finally {
-    await storage.close();
-  }
-}
 
 export const createAccount: Command = {
   name: "accounts create",
@@ -35,8 +19,8 @@ export const createAccount: Command = {
   run: async (given, { config }) => {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
     const newPlace = newStorePlace(config);
-    const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
-    const account = await withAccounts(config, create, openStorage);
+    const create = ({ accounts }: Stores) => accounts.createAccount(name, plan, quota, Date.now());
+    const account = await withStores(config, create, openStorage);
     const place = newPlace ? `\nIt is in a new store, in ${newPlace}.` : "";
     return { json: shown(account), text: describe(account) + place };
   },
@@ -49,8 +33,8 @@ export const listAccounts: Command = {
   summary: "List the accounts.",
   example: "accounts list",
   run: (_given, { config }) =>
-    withAccounts(config, async (accounts) => {
-      const list = await accounts.accounts();
+    withStores(config, async ({ accounts }) => {
+      const list = await accounts.list();
       const rows = list.map(({ id, name, plan, perMinute, perDay, createdAt }) => [
         id,
         name,
@@ -71,7 +55,7 @@ export const setPlan: Command = {
   args: ["ACCOUNT"],
   options: planOptions,
   run: (given, { config }) =>
-    withAccounts(config, async (accounts) => {
+    withStores(config, async ({ accounts }) => {
       const { plan, quota } = readPlan(given);
       const account = await accounts.setPlan(given.args[0] ?? "", plan, quota);
       return { json: shown(account), text: describe(account) };

@@ -1,9 +1,8 @@
 import { domains } from "../app/domains.ts";
-import { openExistingStorage, worldOf } from "../app/open-storage.ts";
 import { dateToUnixSeconds, type Operation } from "../contract/operation.ts";
-import { AccountStore } from "../domains/accounts/accounts.store.ts";
-import { type DeprecatedUse, UsageStore } from "../domains/accounts/usage.store.ts";
+import { type DeprecatedUse, UsageStore } from "../domains/usage/usage.store.ts";
 import { type Command, table } from "./command.ts";
+import { type Stores, withStores } from "./with-stores.ts";
 
 const DAY = 86_400_000;
 
@@ -11,19 +10,14 @@ export const deprecations: Command = {
   name: "deprecations",
   summary: "Tell which keys have called deprecated operations in the last 30 days.",
   example: "deprecations",
-  run: async (_given, { config }) => {
-    const storage = await openExistingStorage(config);
-    try {
+  run: (_given, { config }) =>
+    withStores(config, async (stores) => {
       const now = Date.now();
-      const accounts = new AccountStore(storage, await worldOf(storage, config));
-      const callers = await describeCallers(await new UsageStore(storage).deprecatedUses(now), accounts);
+      const callers = await describeCallers(await new UsageStore(stores.storage).deprecatedUses(now), stores);
       const operations = domains.flatMap((domain) => domain.operations);
       const report = operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };
-    } finally {
-      await storage.close();
-    }
-  },
+    }),
 };
 
 /** A key that has called a deprecated operation. What has no record any more has no name. */
@@ -38,10 +32,10 @@ interface Caller {
   readonly lastCalledAt: string;
 }
 
-async function describeCallers(uses: readonly DeprecatedUse[], accounts: AccountStore): Promise<Caller[]> {
+async function describeCallers(uses: readonly DeprecatedUse[], { accounts, keys }: Stores): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const { operation, accountId, keyId, calls, lastAt } of uses) {
-    const [account, key] = [await accounts.account(accountId), await accounts.key(keyId)];
+    const [account, key] = [await accounts.get(accountId), await keys.get(keyId)];
     callers.push({
       operation,
       accountId,

@@ -1,12 +1,13 @@
 import { readBanEnds } from "../app/open-limiter.ts";
 import type { Config } from "../config.ts";
 import { scopes as allScopes, type Scope } from "../contract/operation.ts";
-import { type ApiKey, type IssuedKey, isValid } from "../domains/accounts/accounts.ts";
-import { shownBan } from "../domains/accounts/shown-key.ts";
+import { type ApiKey, type IssuedKey, isValid } from "../domains/keys/keys.ts";
+import { shownBan } from "../domains/keys/shown-key.ts";
 import { type Storage, StorageUnavailable } from "../storage/storage.ts";
 import { systemClock } from "../timing/clock.ts";
-import { readName, withAccounts } from "./accounts.ts";
+import { readName } from "./accounts.ts";
 import { type Command, type Problem, table, UsageError } from "./command.ts";
+import { withStores } from "./with-stores.ts";
 
 export const createKey: Command = {
   name: "keys create",
@@ -22,9 +23,9 @@ export const createKey: Command = {
     },
   },
   run: ({ options }, { config }) =>
-    withAccounts(config, async (accounts) => {
+    withStores(config, async ({ keys }) => {
       const scopes = readScopes(options["scopes"] ?? "");
-      const issued = await accounts.issueKey(options["account"] ?? "", readName(options["name"]), scopes, Date.now());
+      const issued = await keys.issueKey(options["account"] ?? "", readName(options["name"]), scopes, Date.now());
       return { json: shownIssued(issued), text: describeIssued(issued) };
     }),
 };
@@ -35,8 +36,8 @@ export const listKeys: Command = {
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options }, { config }) =>
-    withAccounts(config, async (accounts, storage) => {
-      const [keys, now] = [await accounts.keys(options["account"]), Date.now()];
+    withStores(config, async ({ keys: store, storage }) => {
+      const [keys, now] = [await store.list(options["account"]), Date.now()];
       const valid = keys.filter((key) => isValid(key, now));
       const bans = await findBans(config, storage, valid);
       const rows = keys.map((key) => [
@@ -82,8 +83,8 @@ export const revokeKey: Command = {
   example: "keys revoke key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
   run: ({ args }, { config }) =>
-    withAccounts(config, async (accounts) => {
-      const key = await accounts.revokeKey(args[0] ?? "", Date.now());
+    withStores(config, async ({ keys }) => {
+      const key = await keys.revokeKey(args[0] ?? "", Date.now());
       return { json: shown(key), text: `Key ${key.id} (${key.hint}) is revoked.` };
     }),
 };
@@ -97,8 +98,8 @@ export const rotateKey: Command = {
     overlap: { meaning: "How long the old key lives on: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
   },
   run: ({ args, options }, { config }) =>
-    withAccounts(config, async (accounts) => {
-      const issued = await accounts.rotateKey(args[0] ?? "", readDuration(options["overlap"] ?? ""), Date.now());
+    withStores(config, async ({ keys }) => {
+      const issued = await keys.rotateKey(args[0] ?? "", readDuration(options["overlap"] ?? ""), Date.now());
       const end = iso(issued.replaced.expiresAt);
       return {
         json: { ...shownIssued(issued), replaced: shown(issued.replaced) },

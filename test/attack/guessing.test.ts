@@ -1,7 +1,7 @@
 // Guessing keys: how many guesses of one address are answered. The bound is that of its bucket.
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { networkInterfaces } from "node:os";
-import { generateApiKey } from "../../src/domains/accounts/api-key.ts";
+import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { ClientAddresses } from "../../src/http/client-address.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import { rounds } from "../harness/form.ts";
@@ -41,7 +41,7 @@ function mistyped(key: string): string {
 
 async function revokedKey(): Promise<string> {
   const { key, record } = await service.newAccountWithKey("free");
-  await service.app.accounts.revokeKey(record.id, service.clock.now());
+  await service.app.keys.revokeKey(record.id, service.clock.now());
   return key;
 }
 

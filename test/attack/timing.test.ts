@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
-import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { generateApiKey, keyDigest } from "../../src/domains/accounts/api-key.ts";
+import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
+import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { longForm } from "../harness/form.ts";
 import { TestService } from "../harness/service.ts";
 import { KeepAlive } from "./keep-alive.ts";
@@ -26,21 +26,21 @@ function many<T>(make: () => T): Promise<Awaited<T>[]> {
 
 beforeAll(async () => {
   service = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" } });
-  const { accounts } = service.app;
+  const { accounts, keys } = service.app;
   const account = await accounts.createAccount("Test", "free", undefined, service.clock.now());
-  const issue = () => accounts.issueKey(account.id, "test", ["read"], service.clock.now());
+  const issue = () => keys.issueKey(account.id, "test", ["read"], service.clock.now());
   // Through JSON: how a key came about must not show in how its text lies in memory.
   refused = JSON.parse(
     JSON.stringify({
       unknown: await many(() => generateApiKey("test")),
       revoked: await many(async () => {
         const { key, record } = await issue();
-        await accounts.revokeKey(record.id, service.clock.now());
+        await keys.revokeKey(record.id, service.clock.now());
         return key;
       }),
       expired: await many(async () => {
         const { key, record } = await issue();
-        await accounts.rotateKey(record.id, 0, service.clock.now());
+        await keys.rotateKey(record.id, 0, service.clock.now());
         return key;
       }),
     }),
@@ -60,7 +60,7 @@ describe("the way through the code is the same:", () => {
   test.each(["unknown", "revoked", "expired"] as const)(
     "the store is asked once for each request with an %s key, and finds nothing",
     async (kind) => {
-      using look = spyOn(AccountStore.prototype, "findValid");
+      using look = spyOn(KeyStore.prototype, "findValid");
       const [key = ""] = refused[kind];
       for (let time = 1; time <= 3; time++) {
         const { status, json } = await service.call("GET", "/pets", { headers: headers(key) });

@@ -105,11 +105,11 @@ export class TestService {
   }
 
   async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"]) {
-    const { accounts } = this.app;
+    const { accounts, keys } = this.app;
     const generous = { perMinute: 1_000_000, perDay: 1_000_000_000 };
     const figures = plan === "enterprise" ? (quota ?? generous) : undefined;
     const account = await accounts.createAccount("Test", plan, figures, this.clock.now());
-    const { key, record } = await accounts.issueKey(account.id, "test", scopes, this.clock.now());
+    const { key, record } = await keys.issueKey(account.id, "test", scopes, this.clock.now());
     return { account, key, record };
   }
 

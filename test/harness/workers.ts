@@ -2,6 +2,7 @@ import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
 /** So many requests that no test comes to the end of them. */
@@ -21,10 +22,10 @@ export function workerPids({ output }: Pick<Program, "output">): Map<number, num
 /** An account with a key, in the store that the settings choose, with what is needed to change both. */
 export async function newAccount(settings: Record<string, string>, quota: Quota) {
   const storage = await openStorage(readConfig(settings));
-  const accounts = new AccountStore(storage, "test");
+  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
   const account = await accounts.createAccount("Test", "enterprise", quota, Date.now());
-  const issued = await accounts.issueKey(account.id, "test", ["read", "write"], Date.now());
-  return { ...issued, accounts, account, storage };
+  const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
+  return { ...issued, accounts, keys, account, storage };
 }
 
 /** A request over a connection of its own, which the system gives to any worker. */

@@ -2,7 +2,9 @@
 // say, whichever way a test asks. When the run has ended, it is searched for what must not be in it.
 import { App } from "../../src/app/app.ts";
 import { domains } from "../../src/app/domains.ts";
-import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { KeyStore } from "../../src/domains/keys/keys.store.ts";
+import type { IssuedKey } from "../../src/domains/keys/keys.ts";
+import type { Transaction } from "../../src/storage/storage.ts";
 import { type Evidence, evidence } from "./evidence.ts";
 
 /** A longer body is a file of another project: the bundle of the reference page. */
@@ -19,17 +21,32 @@ if (evidence) {
   recordMetrics();
 }
 
-/** The keys that any method of the store of accounts issues. */
+/** The keys that any method of the store of keys issues, also as a part of a transaction. */
 function recordKeys(to: Evidence): void {
-  const methods = AccountStore.prototype as unknown as Record<string, (...given: unknown[]) => unknown>;
+  const methods = KeyStore.prototype as unknown as Record<string, (...given: unknown[]) => unknown>;
   for (const name of Object.getOwnPropertyNames(methods).filter((one) => one !== "constructor")) {
     const method = methods[name] as (...given: unknown[]) => unknown;
     methods[name] = function (...given) {
       const result = method.apply(this, given);
-      if (result instanceof Promise) result.then(({ key }) => typeof key === "string" && to.key(key)).catch(() => {});
-      return result;
+      if (result instanceof Promise) result.then((issued) => recordKey(issued, to)).catch(() => {});
+      return isTransaction(result) ? recordStep(result, to) : result;
     };
   }
+}
+
+function recordKey(issued: unknown, to: Evidence): void {
+  const key = (issued as Partial<IssuedKey> | undefined)?.key;
+  if (typeof key === "string") to.key(key);
+}
+
+function isTransaction(result: unknown): result is Transaction<unknown> {
+  return typeof result === "object" && result !== null && Symbol.iterator in result && "next" in result;
+}
+
+function* recordStep(step: Transaction<unknown>, to: Evidence): Transaction<unknown> {
+  const result = yield* step;
+  recordKey(result, to);
+  return result;
 }
 
 const secretAnswers = domains

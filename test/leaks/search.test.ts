@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateApiKey, keyDigest } from "../../src/domains/accounts/api-key.ts";
+import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
 import { newDataDir, runCommand } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { Evidence } from "./evidence.ts";
@@ -125,14 +125,17 @@ if (recorded) {
   });
 }
 
-test("a run in which a service gives a key away fails, though its tests pass", () => {
+test.each([
+  ["a key that was sent to it", "planted.ts", 1],
+  ["keys that were issued, and never sent", "issued.ts", 3],
+])("a run in which a service gives away %s fails, though its tests pass", (_which, control, leaked) => {
   const { stdout, exitCode } = Bun.spawnSync(
-    [process.execPath, "test/runner/run.ts", "embedded", "test/leaks/controls/planted.ts"],
+    [process.execPath, "test/runner/run.ts", "embedded", `test/leaks/controls/${control}`],
     {
       cwd: root,
     },
   );
   const lines = stdout.toString().trimEnd().split("\n");
   expect([exitCode, lines.at(-1)]).toEqual([1, "1 passed, 1 failed"]);
-  expect(lines.filter((line) => line.startsWith("Leak: answers: "))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith("Leak: answers: "))).toHaveLength(leaked);
 });

@@ -2,6 +2,7 @@ import { keyWorld, openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 
 /** Staging: no first account and no sample animals. No reservation ends while a test runs, on whatever machine. */
 export const environment = { PETSTORE_ENV: "staging", PETSTORE_RESERVATION_MINUTES: "43200" };
@@ -15,10 +16,10 @@ export async function newKey(dataDir: string, quota: Quota): Promise<string> {
 export async function newKeys(dataDir: string, quota: Quota, count: number): Promise<string[]> {
   const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir });
   const storage = await openStorage(config);
-  const accounts = new AccountStore(storage, keyWorld(config));
-  const { id } = await accounts.createAccount("Torture", "enterprise", quota, Date.now());
+  const keys = new KeyStore(storage, keyWorld(config));
+  const { id } = await new AccountStore(storage).createAccount("Torture", "enterprise", quota, Date.now());
   const issued = await Promise.all(
-    Array.from({ length: count }, () => accounts.issueKey(id, "torture", ["read", "write"], Date.now())),
+    Array.from({ length: count }, () => keys.issueKey(id, "torture", ["read", "write"], Date.now())),
   );
   await storage.close();
   return issued.map(({ key }) => key);

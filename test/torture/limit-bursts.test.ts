@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { rounds } from "../harness/form.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -33,6 +34,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
   let valkey: ValkeyServer;
   let storage: Storage;
   let accounts: AccountStore;
+  let keys: KeyStore;
   let programs: Program[];
   beforeAll(async () => {
     [postgres, valkey] = await Promise.all([PostgresServer.start(), ValkeyServer.start()]);
@@ -42,7 +44,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
       PETSTORE_VALKEY_URL: valkey.url,
     };
     storage = await openStorage(readConfig(settings));
-    accounts = new AccountStore(storage, "test");
+    accounts = new AccountStore(storage);
+    keys = new KeyStore(storage, "test");
     programs = [];
     for (let count = 0; count < 2; count++) programs.push(await Program.start(newDataDir(), settings, command));
   });
@@ -54,7 +57,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
 
   async function newKey(): Promise<string> {
     const account = await accounts.createAccount("Burst", "enterprise", { ...PLENTY, perMinute: LIMIT }, Date.now());
-    return (await accounts.issueKey(account.id, "burst", ["read"], Date.now())).key;
+    return (await keys.issueKey(account.id, "burst", ["read"], Date.now())).key;
   }
 
   /** Resolves when both count together. */

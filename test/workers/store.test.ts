@@ -77,7 +77,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     expect(await untilEach(({ status }) => status === 200)).toBeLessThan(EVERYWHERE_WITHIN);
     await account.accounts.setPlan(account.account.id, "business", undefined);
     expect(await untilEach(hasNewLimit)).toBeLessThan(EVERYWHERE_WITHIN);
-    await account.accounts.revokeKey(account.record.id, Date.now());
+    await account.keys.revokeKey(account.record.id, Date.now());
     expect(await untilEach(({ status }) => status === 401)).toBeLessThan(EVERYWHERE_WITHIN);
   });
 

@@ -1,43 +1,15 @@
-import { scopes as allScopes, type Scope } from "../../contract/operation.ts";
 import type { Quota } from "../../contract/quota.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
-import { afterCommit, all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import { afterCommit, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import {
   type AccountRow,
   accountById,
   allAccounts,
-  countKeys,
-  expire,
-  forgetEndedKeys,
   insertAccount,
-  insertKey,
-  type KeyRow,
-  keyById,
-  keysAfter,
-  keysOfAccount,
-  keysOfAll,
-  ownerOfValidKey,
-  revoke,
   toAccount,
-  toApiKey,
-  toKeyOwner,
-  touch,
   updatePlan,
-  validKeysOfAccount,
 } from "./accounts.statements.ts";
-import {
-  type Account,
-  AccountsError,
-  type ApiKey,
-  type IssuedKey,
-  isValid,
-  type KeyOwner,
-  type NewKey,
-  type Rotation,
-} from "./accounts.ts";
-import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
-import { settleKeyWorld } from "./key-world.store.ts";
+import { type Account, AccountsError } from "./accounts.ts";
 import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
@@ -51,105 +23,35 @@ function customFigures(plan: Plan, quota: Quota | undefined): [number | null, nu
   return [null, null];
 }
 
-/** Keys of an account that are kept: beyond it, of those that have ended the oldest are forgotten. */
-const KEPT_KEYS = 1_000n;
-
-/** Accounts and their keys. */
+/** The accounts of customers. Their keys are in the `KeyStore`. */
 export class AccountStore {
   readonly #storage: Storage;
-  readonly #world: KeyWorld;
   readonly #changed: () => void;
 
-  /** `changed` is called after every change of what a key that exists may do, through this object. */
-  constructor(storage: Storage, world: KeyWorld, changed: () => void = () => {}) {
+  /** `changed` is called after every change of an account's quota through this object. */
+  constructor(storage: Storage, changed: () => void = () => {}) {
     this.#storage = storage;
-    this.#world = world;
     this.#changed = changed;
   }
 
-  accounts(): MaybePromise<Account[]> {
+  list(): MaybePromise<Account[]> {
     return whenReady(this.#storage.all(allAccounts), (rows) => rows.map(toAccount));
   }
 
-  /** The account that a key belongs to, or any other. */
-  account(id: string): MaybePromise<Account | undefined> {
+  get(id: string): MaybePromise<Account | undefined> {
     return whenReady(this.#storage.first(accountById, id), (row) => row && toAccount(row));
   }
 
-  /** All keys, or those of one account; revoked ones too. */
-  keys(accountId?: string): MaybePromise<ApiKey[]> {
-    const rows = accountId === undefined ? this.#storage.all(keysOfAll) : this.#storage.all(keysOfAccount, accountId);
-    return whenReady(rows, (found) => found.map(toApiKey));
-  }
-
-  key(id: string): MaybePromise<ApiKey | undefined> {
-    return whenReady(this.#storage.first(keyById, id), (row) => row && toApiKey(row));
-  }
-
-  /** Up to `limit` keys of an account behind a position, from the first on if it is absent, in the order of their making. */
-  page(accountId: string, after: string | undefined, limit: number): MaybePromise<Page<ApiKey, string>> {
-    const [createdAt, id] = after === undefined ? [-1, ""] : readPosition(after);
-    return whenReady(this.#storage.all(keysAfter, accountId, createdAt, id, limit + 1), (found) =>
-      pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`),
-    );
-  }
-
-  /** The key with this digest and its owner's quota, if the key is valid: neither revoked nor expired. */
-  findValid(digest: string, now: number): MaybePromise<KeyOwner | undefined> {
-    return whenReady(this.#storage.first(ownerOfValidKey, digest, now), (row) => row && toKeyOwner(row));
-  }
-
-  /** Part of a transaction: a key, also one that is not valid any more. */
-  *find(keyId: string): Transaction<ApiKey | undefined> {
-    const row = yield* first(keyById, keyId);
-    return row && toApiKey(row);
-  }
-
-  /** Part of a transaction: the keys of an account that are valid. */
-  *valid(accountId: string, now: number): Transaction<ApiKey[]> {
-    return (yield* all(validKeysOfAccount, accountId, now)).map(toApiKey);
-  }
-
-  /** Part of a transaction: issues a key for an account that exists. */
-  *issue(accountId: string, { name, scopes, plannedEnd }: NewKey, now: number): Transaction<IssuedKey> {
-    if ((yield* settleKeyWorld(this.#world)) !== this.#world) {
-      throw new AccountsError("The store belongs to another environment.");
-    }
-    const { keys } = (yield* first(countKeys, accountId)) as { keys: bigint };
-    if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, now, keys - KEPT_KEYS + 1n);
-    const key = generateApiKey(this.#world);
-    const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
-    const row = yield* first(insertKey, id, accountId, name, keyDigest(key), hint, scopes.join(","), now, plannedEnd);
-    return { key, record: toApiKey(row as KeyRow) };
-  }
-
-  /** Part of a transaction: issues a key like one that is valid, which stays so for `overlap` milliseconds more. */
-  *replace(key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
-    const issued = yield* this.issue(key.accountId, key, now);
-    yield* all(expire, now + overlap, key.id, now + overlap);
-    yield* afterCommit(this.#changed);
-    return { ...issued, replaced: (yield* this.find(key.id)) as ApiKey };
-  }
-
-  /** Part of a transaction: ends a key for good; again is no error. Gives undefined where there is no such key. */
-  *end(keyId: string, now: number): Transaction<ApiKey | undefined> {
-    const row = yield* first(revoke, now, keyId);
-    yield* afterCommit(this.#changed);
-    return row && toApiKey(row);
+  /** Part of a transaction: makes an account. Throws `AccountsError` where plan and quota do not go together. */
+  *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
+    const [perMinute, perDay] = customFigures(plan, quota);
+    const id = `acc_${randomBase62(16)}`;
+    return toAccount((yield* first(insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
   }
 
   /** Throws `AccountsError` where plan and quota do not go together. */
   async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
-    return this.#storage.write(accountStep(name, plan, quota, now));
-  }
-
-  /** Makes an account on a plan with figures of its own, and a key that may do everything: both or none. */
-  async createAccountWithKey(name: string, plan: Plan, keyName: string, now: number): Promise<IssuedKey> {
-    const create = accountStep(name, plan, undefined, now);
-    const issue = (id: string) => this.issue(id, { name: keyName, scopes: allScopes, plannedEnd: null }, now);
-    return this.#storage.write(function* () {
-      return yield* issue((yield* create()).id);
-    });
+    return this.#storage.write(() => this.create(name, plan, quota, now));
   }
 
   /** Throws `AccountsError` where there is no such account or plan and quota do not go together. */
@@ -163,59 +65,4 @@ export class AccountStore {
     if (!row) throw new AccountsError(`There is no account ${accountId}.`);
     return toAccount(row);
   }
-
-  /** Throws `AccountsError` where there is no such account. */
-  async issueKey(accountId: string, name: string, scopes: readonly Scope[], now: number): Promise<IssuedKey> {
-    const issue = () => this.issue(accountId, { name, scopes, plannedEnd: null }, now);
-    return this.#storage.write(function* () {
-      if (!(yield* first(accountById, accountId))) throw new AccountsError(`There is no account ${accountId}.`);
-      return yield* issue();
-    });
-  }
-
-  /**
-   * Issues a key like the given one, which stays valid for `overlap` milliseconds more. Throws
-   * `AccountsError` where there is no such key or it is not valid any more.
-   */
-  async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
-    const find = () => this.find(keyId);
-    const replace = (key: ApiKey) => this.replace(key, overlap, now);
-    return this.#storage.write(function* () {
-      const old = yield* find();
-      if (!old) throw new AccountsError(`There is no key ${keyId}.`);
-      if (!isValid(old, now)) {
-        throw new AccountsError(`The key ${keyId} is not valid any more; create a new one instead.`);
-      }
-      return yield* replace(old);
-    });
-  }
-
-  /** Ends a key for good; again is no error. Throws `AccountsError` where there is no such key. */
-  async revokeKey(keyId: string, now: number): Promise<ApiKey> {
-    const ended = await this.#storage.write(() => this.end(keyId, now));
-    if (!ended) throw new AccountsError(`There is no key ${keyId}.`);
-    return ended;
-  }
-
-  /** Notes when keys were last used: pairs of a key's id and unix milliseconds. */
-  async noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
-    const noted = uses.map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
-    await this.#storage.write(() => each(touch, noted));
-  }
-}
-
-/** A step that makes an account. Throws `AccountsError` where plan and quota do not go together. */
-function accountStep(name: string, plan: Plan, quota: Quota | undefined, now: number) {
-  const [perMinute, perDay] = customFigures(plan, quota);
-  const id = `acc_${randomBase62(16)}`;
-  return function* (): Transaction<Account> {
-    const row = yield* first(insertAccount, id, name, plan, perMinute, perDay, now);
-    return toAccount(row as AccountRow);
-  };
-}
-
-/** The time and the id in the position of a key. */
-function readPosition(position: string): [number, string] {
-  const dash = position.indexOf("-");
-  return [Number(position.slice(0, dash)), position.slice(dash + 1)];
 }

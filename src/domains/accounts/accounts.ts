@@ -1,4 +1,3 @@
-import type { Scope } from "../../contract/operation.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { Plan } from "./plans.ts";
 
@@ -7,55 +6,8 @@ export interface Account extends Quota {
   readonly id: string;
   readonly name: string;
   readonly plan: Plan;
-  /** Unix milliseconds, as all times of this file. */
+  /** Unix milliseconds. */
   readonly createdAt: number;
-}
-
-/** An API key, as far as it is known after it was shown: not the key itself. */
-export interface ApiKey {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  /** Start and end of the key, to tell it from others. */
-  readonly hint: string;
-  readonly scopes: readonly Scope[];
-  readonly createdAt: number;
-  /** The end that it was given when it was made. */
-  readonly plannedEnd: number | null;
-  /** Its end: the planned one, or sooner if it was replaced. */
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
-}
-
-/** A key together with its account's quota: all that a request needs to know, and nothing else. */
-export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "lastUsedAt"> {
-  readonly scopes: ReadonlySet<Scope>;
-  readonly quota: Quota;
-}
-
-/** A new key: the only moment at which its text is known. */
-export interface IssuedKey {
-  readonly key: string;
-  readonly record: ApiKey;
-}
-
-/** What a new key is to be. */
-export interface NewKey {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** Unix milliseconds; null for a key without an end. */
-  readonly plannedEnd: number | null;
-}
-
-/** A new key in place of an old one. */
-export interface Rotation extends IssuedKey {
-  readonly replaced: ApiKey;
-}
-
-/** True for a key that is neither revoked nor expired. */
-export function isValid({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
 /** A wish that cannot be fulfilled, in words for the person who had it. */

@@ -121,7 +121,7 @@ describe("a request that is sent again", () => {
   });
 
   test("may come with another API key of the account", async () => {
-    const other = await service.app.accounts.issueKey(account.account.id, "other", ["write"], service.clock.now());
+    const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     await create("a");
     expect(isReplay(await send("a", "/pets", rex, { key: other.key }))).toBe(true);
   });
@@ -247,7 +247,7 @@ describe("an answer is", () => {
   });
 
   test("not kept of a refusal that comes before the operation", async () => {
-    const reader = await service.app.accounts.issueKey(account.account.id, "reader", ["read"], service.clock.now());
+    const reader = await service.app.keys.issueKey(account.account.id, "reader", ["read"], service.clock.now());
     const { key: poor } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 10 });
     const headers = { "Idempotency-Key": "a" };
     const refusals = [
@@ -271,11 +271,11 @@ describe("an answer is", () => {
   });
 
   test("given again only to a key that may still ask for it", async () => {
-    const { accounts } = service.app;
-    const reader = await accounts.issueKey(account.account.id, "reader", ["read"], service.clock.now());
+    const { keys } = service.app;
+    const reader = await keys.issueKey(account.account.id, "reader", ["read"], service.clock.now());
     await create("a");
     expect((await send("a", "/pets", rex, { key: reader.key })).json.code).toBe("insufficient_scope");
-    await accounts.revokeKey(account.record.id, service.clock.now());
+    await keys.revokeKey(account.record.id, service.clock.now());
     expect((await create("a")).json.code).toBe("invalid_api_key");
   });
 
@@ -387,7 +387,7 @@ test("a store that fails keeps nothing: a later retry succeeds, once", async () 
 
 describe("an answer that holds a secret", () => {
   test("is given again to whoever got it, and to nobody else", async () => {
-    const other = await service.app.accounts.issueKey(account.account.id, "other", ["write"], service.clock.now());
+    const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     const first = await send("a", "/secrets");
     const again = await send("a", "/secrets");
     expect([first.status, isReplay(again), essence(again)]).toEqual([201, true, essence(first)]);

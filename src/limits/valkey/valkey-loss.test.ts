@@ -6,6 +6,7 @@ import { newTestStore, type TestStore } from "../../../test/harness/test-store.t
 import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
 import { AccountStore } from "../../domains/accounts/accounts.store.ts";
+import { KeyStore } from "../../domains/keys/keys.store.ts";
 import type { Caller } from "../../http/ports.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { callerOf } from "../limiter-model.ts";
@@ -43,9 +44,9 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     openProcess(server.url, { clock, place: PLACE, patience: 30_000, backup: new LimitStore(storage) });
 
   async function newCaller(quota: Quota): Promise<Caller> {
-    const accounts = new AccountStore(storage, "test");
-    const { id } = await accounts.createAccount("Loss", "enterprise", quota, clock.now());
-    return callerOf(id, (await accounts.issueKey(id, "loss", ["read"], clock.now())).record.id, quota);
+    const { id } = await new AccountStore(storage).createAccount("Loss", "enterprise", quota, clock.now());
+    const { record } = await new KeyStore(storage, "test").issueKey(id, "loss", ["read"], clock.now());
+    return callerOf(id, record.id, quota);
   }
 
   /** Sends requests, and lets what they counted be saved. Returns how many were admitted. */

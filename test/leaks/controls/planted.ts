@@ -1,6 +1,6 @@
 // A test that passes while its service answers with a key: the run has to fail all the same.
 import { expect, test } from "bun:test";
-import { generateApiKey } from "../../../src/domains/accounts/api-key.ts";
+import { generateApiKey } from "../../../src/domains/keys/api-key.ts";
 
 test("a service that gives the sender's key back", async () => {
   const server = Bun.serve({ port: 0, fetch: (request) => new Response(request.headers.get("authorization")) });

@@ -2,9 +2,9 @@ import type { Authenticator, Caller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { AccountStore } from "./accounts.store.ts";
-import type { KeyOwner } from "./accounts.ts";
 import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";
+import type { KeyStore } from "./keys.store.ts";
+import type { KeyOwner } from "./keys.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
@@ -25,7 +25,7 @@ interface CachedKey extends Caller {
  * called whenever keys or accounts may have changed, in this process or in another.
  */
 export class KeyAuthenticator implements Authenticator {
-  readonly #accounts: AccountStore;
+  readonly #keys: KeyStore;
   readonly #world: KeyWorld;
   readonly #clock: Clock;
   #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
@@ -34,8 +34,8 @@ export class KeyAuthenticator implements Authenticator {
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
   #generation = 0;
 
-  constructor(accounts: AccountStore, world: KeyWorld, clock: Clock) {
-    this.#accounts = accounts;
+  constructor(keys: KeyStore, world: KeyWorld, clock: Clock) {
+    this.#keys = keys;
     this.#world = world;
     this.#clock = clock;
   }
@@ -48,7 +48,7 @@ export class KeyAuthenticator implements Authenticator {
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
     if (!isWellFormedKey(key, this.#world)) return undefined; // mistyped: the store need not be asked
     const generation = this.#generation;
-    return whenReady(this.#accounts.findValid(digest, now), (owner) => {
+    return whenReady(this.#keys.findValid(digest, now), (owner) => {
       if (!owner) return undefined;
       const found = toCachedKey(owner);
       if (generation === this.#generation) this.#cache.set(digest, found);
@@ -66,7 +66,7 @@ export class KeyAuthenticator implements Authenticator {
   async noteUses(): Promise<void> {
     const uses = [...this.#used.entries().take(USES_AT_ONCE)];
     if (uses.length === 0) return;
-    await this.#accounts.noteUses(uses);
+    await this.#keys.noteUses(uses);
     for (const [keyId, usedAt] of uses) if (this.#used.get(keyId) === usedAt) this.#used.delete(keyId);
   }
 

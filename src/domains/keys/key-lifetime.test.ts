@@ -93,7 +93,7 @@ describe("rotateKey with a key that ends", () => {
 
   test("refuses to replace a key that was made to live longer, and leaves it as it is", async () => {
     const { account, hourly } = await newAdmins();
-    const other = await service.app.accounts.issueKey(account.id, "other", ["read"], service.clock.now());
+    const other = await service.app.keys.issueKey(account.id, "other", ["read"], service.clock.now());
     const { status, json } = await rotate(hourly.key, other.record.id, "?overlap=0");
     expect([status, json.code]).toEqual([403, "lifetime_exceeds_key"]);
     expect(json.message).toBe(

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
 import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
-import { account } from "./keys.operations.ts";
+import { account } from "../accounts/accounts.operations.ts";
 
 /** Far more than there are operations and statuses, those of earlier releases included. */
 const MOST_COUNTS = 10_000;

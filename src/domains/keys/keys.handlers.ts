@@ -2,8 +2,6 @@ import { failure, invalidRequest } from "../../contract/errors.ts";
 import { scopes as allScopes, type Caller, type Handlers } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { AccountStore } from "./accounts.store.ts";
-import { type ApiKey, isValid } from "./accounts.ts";
 import {
   keyEnded,
   keyNotFound,
@@ -15,6 +13,8 @@ import {
   scopeNotHeld,
   tooManyKeys,
 } from "./keys.operations.ts";
+import type { KeyStore } from "./keys.store.ts";
+import { type ApiKey, isValid } from "./keys.ts";
 import type { KeyBans } from "./limiter-bans.ts";
 import { listedKey, shownKey } from "./shown-key.ts";
 
@@ -28,25 +28,25 @@ export interface KeyUses {
 }
 
 export function keyHandlers(
-  accounts: AccountStore,
+  store: KeyStore,
   uses: KeyUses,
   bans: KeyBans,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
   /** Part of a transaction: a key of the caller's own account. */
   function* ownKey(keyId: string, caller: Caller) {
-    const key = yield* accounts.find(keyId);
+    const key = yield* store.find(keyId);
     return key?.accountId === caller.accountId ? key : undefined;
   }
 
   /** Part of a transaction: when the calling key ends, in unix milliseconds; null for a key without an end. */
   function* endOf(caller: Caller) {
-    return (yield* accounts.find(caller.keyId))?.expiresAt ?? null;
+    return (yield* store.find(caller.keyId))?.expiresAt ?? null;
   }
 
   return {
     listKeys: async ({ caller, query: { limit }, after }) => {
-      const { body: keys, next } = await accounts.page(caller.accountId, after, limit);
+      const { body: keys, next } = await store.page(caller.accountId, after, limit);
       const valid = keys.filter((key) => isValid(key, clock.now()));
       const banEnds = await bans.endsOf(
         valid.map(({ id }) => id),
@@ -64,8 +64,8 @@ export function keyHandlers(
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
       const end = yield* endOf(caller);
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
-      if ((yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
-      const { key, record } = yield* accounts.issue(caller.accountId, { name, scopes, plannedEnd }, now);
+      if ((yield* store.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
+      const { key, record } = yield* store.issue(caller.accountId, { name, scopes, plannedEnd }, now);
       return { body: { key, ...shownKey(record) } };
     },
 
@@ -80,8 +80,8 @@ export function keyHandlers(
       if (endsAfter(old.plannedEnd, end)) return outlives(end);
       if (keyId === caller.keyId && overlap < LEAST_OVERLAP) return tooLittleOverlap;
       // With an overlap there is one more.
-      if (overlap > 0 && (yield* accounts.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
-      const { key, record, replaced } = yield* accounts.replace(old, overlap * 1000, now);
+      if (overlap > 0 && (yield* store.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
+      const { key, record, replaced } = yield* store.replace(old, overlap * 1000, now);
       return { body: { key, ...shownKey(record), replaced: shownKey(replaced, uses.lastUse(keyId)) } };
     },
 
@@ -89,11 +89,11 @@ export function keyHandlers(
       const key = yield* ownKey(keyId, caller);
       if (!key) return notFound;
       const now = clock.now();
-      const valid = yield* accounts.valid(caller.accountId, now);
+      const valid = yield* store.valid(caller.accountId, now);
       if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && lastsAsLong(other, key))) {
         return failure(lastAdminKey, "No other key with the scope admin is valid as long. Create one first.");
       }
-      yield* accounts.end(keyId, now);
+      yield* store.end(keyId, now);
       return { body: null };
     },
   };

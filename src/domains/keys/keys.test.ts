@@ -47,7 +47,7 @@ describe("getCurrentKey", () => {
   test("counts strikes, tells of a ban, and of the next one", async () => {
     const quota = { perMinute: 10, perDay: 1_000 };
     const { key } = await service.newAccountWithKey("enterprise", quota, ["read"]);
-    const other = await service.app.accounts.issueKey(
+    const other = await service.app.keys.issueKey(
       (await get(key, "/key")).json.account.id,
       "other",
       ["read"],
@@ -170,7 +170,6 @@ describe("createKey", () => {
 
   test("keeps a thousand keys of an account, and forgets of those that have ended the oldest", async () => {
     const { key, account, record } = await newAdmin();
-    const { accounts } = service.app;
     const made = Array.from({ length: 1_010 }, (_, index) => `key_${index}`);
     const rows = made.map((id, index) => {
       const madeAt = service.clock.now() + index;
@@ -181,7 +180,7 @@ describe("createKey", () => {
     );
     service.clock.advance(2_000);
     await create(key, { name: "last", scopes: ["read"] });
-    const kept = (await accounts.keys(account.id)).map(({ id }) => id);
+    const kept = (await service.app.keys.list(account.id)).map(({ id }) => id);
     expect(kept).toHaveLength(1_000);
     expect(kept).toContain(record.id);
     expect(kept.slice(1, -1)).toEqual(made.slice(-998));
@@ -268,7 +267,7 @@ describe("rotateKey", () => {
 
   test("gives nobody a scope that the calling key lacks", async () => {
     const { key, account } = await service.newAccountWithKey("enterprise", undefined, ["admin"]);
-    const strong = await service.app.accounts.issueKey(account.id, "strong", ["read", "write"], service.clock.now());
+    const strong = await service.app.keys.issueKey(account.id, "strong", ["read", "write"], service.clock.now());
     const { status, json } = await rotate(key, strong.record.id);
     expect([status, json.code]).toEqual([403, "scope_not_held"]);
     expect(json.message).toContain("read and write");

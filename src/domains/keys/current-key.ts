@@ -1,23 +1,26 @@
 import type { Caller } from "../../contract/operation.ts";
 import type { Limiter } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { AccountStore } from "./accounts.store.ts";
+import type { AccountStore } from "../accounts/accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";
+import type { KeyStore } from "./keys.store.ts";
 import { shownBan, shownKey } from "./shown-key.ts";
 
 /** What a key can know of itself: from the store who it is, from the limiter how it stands. */
 export class CurrentKey {
+  readonly #keys: KeyStore;
   readonly #accounts: AccountStore;
   readonly #limiter: Limiter;
 
-  constructor(accounts: AccountStore, limiter: Limiter) {
+  constructor(keys: KeyStore, accounts: AccountStore, limiter: Limiter) {
+    this.#keys = keys;
     this.#accounts = accounts;
     this.#limiter = limiter;
   }
 
   of(caller: Caller): MaybePromise<CurrentKeyBody> {
-    return whenReady(this.#accounts.key(caller.keyId), (key) =>
-      whenReady(this.#accounts.account(caller.accountId), (account) =>
+    return whenReady(this.#keys.get(caller.keyId), (key) =>
+      whenReady(this.#accounts.get(caller.accountId), (account) =>
         whenReady(this.#limiter.peek(caller), (standing) => {
           if (!key || !account) throw new TypeError("A valid key has no record.");
           const { minute, day, strikes, strikesForBan, banEnds, nextBan, ladder } = standing;

@@ -11,18 +11,18 @@ const quota = { perMinute: 10, perDay: 1_000 };
 
 /** An account with a key that lists the others, two tills and a key that is revoked; one till and that key are banned. */
 async function newShop() {
-  const { accounts } = service.app;
+  const { keys } = service.app;
   const { account, key: admin } = await service.newAccountWithKey("enterprise", quota, ["admin"]);
   const issue = (name: string) => {
     service.clock.advance(1_000); // keys are listed in the order of their making
-    return accounts.issueKey(account.id, name, ["read"], service.clock.now());
+    return keys.issueKey(account.id, name, ["read"], service.clock.now());
   };
   const [banned, other, ended] = [await issue("banned"), await issue("other"), await issue("ended")];
   for (let request = 0; request < 11; request++) await get(banned.key, "/pets");
   await get(ended.key, "/pets");
   service.clock.advance(1_000);
   for (const { key } of [banned, ended]) for (let strike = 0; strike < 20; strike++) await get(key, "/pets");
-  await accounts.revokeKey(ended.record.id, service.clock.now());
+  await keys.revokeKey(ended.record.id, service.clock.now());
   service.clock.advance(59_000); // the account's minute is over, the bans of a minute last one second more
   return { admin, banned, other, ended };
 }

@@ -68,7 +68,7 @@ describe("getUsage", () => {
     const { key: small, account } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 9 }, [
       "read",
     ]);
-    const { key: second } = await service.app.accounts.issueKey(account.id, "second", ["read"], service.clock.now());
+    const { key: second } = await service.app.keys.issueKey(account.id, "second", ["read"], service.clock.now());
     for (const by of [small, second, small, second, second]) await get("/pets", by);
     expect((await get("/usage", second)).json[0].operations).toEqual([
       { operation: "listPets", status: 200, requests: 2 },

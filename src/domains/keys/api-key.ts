@@ -1,4 +1,4 @@
-import { randomBase62, toBase62 } from "./random-text.ts";
+import { randomBase62, toBase62 } from "../accounts/random-text.ts";
 
 /** The world that a key belongs to: `live` is production, `test` everything else. */
 export type KeyWorld = "live" | "test";

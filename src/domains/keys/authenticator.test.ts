@@ -5,24 +5,25 @@ import { join } from "node:path";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
-import { AccountStore } from "./accounts.store.ts";
-import type { IssuedKey } from "./accounts.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
 import { generateApiKey } from "./api-key.ts";
 import { KeyAuthenticator } from "./authenticator.ts";
+import { KeyStore } from "./keys.store.ts";
+import type { IssuedKey } from "./keys.ts";
 
 let folder: string;
 let storage: DistantStorage;
-let accounts: AccountStore;
+let keys: KeyStore;
 let authenticator: KeyAuthenticator;
 let issued: IssuedKey;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-authenticator-"));
   storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
-  accounts = new AccountStore(storage, "test");
-  authenticator = new KeyAuthenticator(accounts, "test", new ManualClock());
-  const { id } = await accounts.createAccount("Corner shop", "free", undefined, 0);
-  issued = await accounts.issueKey(id, "till", ["read"], 0);
+  keys = new KeyStore(storage, "test");
+  authenticator = new KeyAuthenticator(keys, "test", new ManualClock());
+  const { id } = await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0);
+  issued = await keys.issueKey(id, "till", ["read"], 0);
   storage.reads = 0;
 });
 afterEach(async () => {
@@ -52,7 +53,7 @@ test("a key with one wrong character is refused without a look-up", async () => 
 });
 
 test("a key of the other world is refused without a look-up, though the store has it", async () => {
-  const ofProduction = new KeyAuthenticator(accounts, "live", new ManualClock());
+  const ofProduction = new KeyAuthenticator(keys, "live", new ManualClock());
   expect(await ofProduction.authenticate(issued.key)).toBeUndefined();
   expect(storage.reads).toBe(0);
 });
@@ -61,6 +62,6 @@ test("an answer of the store from before a change is not remembered", async () =
   const asked = authenticator.authenticate(issued.key);
   authenticator.forget(); // the key is being revoked while the store's answer is on its way
   expect(await asked).toMatchObject({ keyId: issued.record.id });
-  await accounts.revokeKey(issued.record.id, 0);
+  await keys.revokeKey(issued.record.id, 0);
   expect(await authenticator.authenticate(issued.key)).toBeUndefined();
 });

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { migrations } from "../../storage/migrations.ts";
 import { openDatabase } from "../../storage/sqlite/database.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
-import { AccountStore } from "./accounts.store.ts";
-import { AccountsError } from "./accounts.ts";
-import { keyWorldOf, settleKeyWorld } from "./key-world.store.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
+import { AccountsError } from "../accounts/accounts.ts";
+import { keyWorldOf, settleKeyWorld } from "./key-mode.store.ts";
+import { KeyStore } from "./keys.store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-world-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,15 +40,13 @@ test("a new store belongs to nobody, and then to the first who says so", () =>
 
 test("the first key settles it, and no key of the other world is made after it", () =>
   withStorage(async (storage) => {
-    const accounts = new AccountStore(storage, "live");
-    const { id } = await accounts.createAccount("Corner shop", "free", undefined, 0);
-    await accounts.issueKey(id, "till", ["read"], 0);
+    const keys = new KeyStore(storage, "live");
+    const { id } = await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0);
+    await keys.issueKey(id, "till", ["read"], 0);
     expect(await keyWorldOf(storage)).toBe("live");
-    const late = await new AccountStore(storage, "test")
-      .issueKey(id, "till", ["read"], 0)
-      .catch((error: unknown) => error);
+    const late = await new KeyStore(storage, "test").issueKey(id, "till", ["read"], 0).catch((error: unknown) => error);
     expect(late).toBeInstanceOf(AccountsError);
-    expect(await accounts.keys()).toHaveLength(1);
+    expect(await keys.list()).toHaveLength(1);
   }));
 
 test.each([

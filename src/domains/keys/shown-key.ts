@@ -1,6 +1,6 @@
 import { timestampOf } from "../../contract/schemas.ts";
-import type { ApiKey } from "./accounts.ts";
 import type { ApiKeyBody, ListedApiKeyBody } from "./keys.operations.ts";
+import type { ApiKey } from "./keys.ts";
 
 /** A key as it is shown. `lastUse` is a use that is not written down yet, in unix milliseconds. */
 export function shownKey(key: ApiKey, lastUse?: number): ApiKeyBody {

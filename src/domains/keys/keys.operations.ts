@@ -1,14 +1,9 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest } from "../../contract/errors.ts";
-import { defineOperation, scopes, type Tag } from "../../contract/operation.ts";
+import { defineOperation, scopes } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
 import { Int32, PATTERN_MEANING, Timestamp, textWithout } from "../../contract/schemas.ts";
-
-export const account: Tag = {
-  name: "account",
-  description:
-    "One's own account: what the key may do, how its limits stand, its other keys, and what they were used for.",
-};
+import { account } from "../accounts/accounts.operations.ts";
 
 /** The shortest life that a new key can be given, in seconds. */
 export const LEAST_LIFETIME = 60;
