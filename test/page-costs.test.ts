@@ -20,7 +20,7 @@ import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../src/domains/categories/categories.store.ts";
 import { RetryStore } from "../src/domains/idempotency/stored-responses.store.ts";
 import { KeyAuthenticator } from "../src/domains/keys/authenticator.ts";
-import { keyWorldOf } from "../src/domains/keys/key-mode.store.ts";
+import { keyModeOf } from "../src/domains/keys/key-mode.store.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
@@ -184,7 +184,7 @@ const work: Record<string, (storage: Storage) => unknown> = {
   "an account": (storage) => new AccountStore(storage).get("account 500"),
   "a key by its id": (storage) => new KeyStore(storage, "test").get("key 30000"),
   "a key": (storage) => new KeyStore(storage, "test").findValid("digest 500", NOW),
-  "the world of the keys": (storage) => keyWorldOf(storage),
+  "the mode of the keys": (storage) => keyModeOf(storage),
   "whether a kept answer has expired": (storage) => new RetryStore(storage).forgetExpired(NOW * 1000),
 };
 

@@ -35,7 +35,7 @@ import { baseAddress, documentedBases, documentPages } from "./documents.ts";
 import { type Domain, type DomainParts, domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { type LimiterEngine, openLimiter } from "./open-limiter.ts";
-import { failedStore, keyWorld, openStorage, settleWorld } from "./open-storage.ts";
+import { failedStore, keyMode, openStorage, requireKeyMode } from "./open-storage.ts";
 import { hasExpired, startingLinks, wellKnownPages } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
@@ -108,7 +108,7 @@ export class App {
     };
     const storage = await openStore(config, observer, options.stop);
     try {
-      await settleWorld(storage, config);
+      await requireKeyMode(storage, config);
       const limits = await openLimiter(config, { storage, clock, log, metrics });
       const load = new Load(clock, options.loadLimits, (isTooMuch) => {
         if (isTooMuch) log.warn("overload_started");
@@ -139,11 +139,11 @@ export class App {
     this.#inStep = shared?.inStep;
     this.#storage = storage;
     this.#limits = limits;
-    const world = keyWorld(config);
+    const mode = keyMode(config);
     const forget = () => authenticator.forget();
     this.accounts = new AccountStore(storage, forget);
-    this.keys = new KeyStore(storage, world, forget);
-    const authenticator = new KeyAuthenticator(this.keys, world, clock);
+    this.keys = new KeyStore(storage, mode, forget);
+    const authenticator = new KeyAuthenticator(this.keys, mode, clock);
     storage.onForeignWrite(forget);
     const usageStore = new UsageStore(storage);
     const usage = new UsageCounter(usageStore, clock);

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, settings } from "../config.ts";
-import type { KeyWorld } from "../domains/keys/api-key.ts";
-import { keyWorldOf, settleKeyWorld } from "../domains/keys/key-mode.store.ts";
+import type { KeyMode } from "../domains/keys/api-key.ts";
+import { ensureKeyMode, keyModeOf } from "../domains/keys/key-mode.store.ts";
 import { type MoveOptions, type MoveProgress, type MoveResult, moveStore } from "../storage/moving/move-store.ts";
 import { type PostgresAddress } from "../storage/postgres/address.ts";
 import { openPostgres } from "../storage/postgres/opening.ts";
@@ -188,25 +188,28 @@ export function newStorePlace(config: Config): string | undefined {
   return engineOf(config).newPlace();
 }
 
-/** Keys of production are told from all others by their prefix. */
-export function keyWorld({ environment }: Config): KeyWorld {
+/** The mode of the keys in the environment that the settings name. */
+export function keyMode({ environment }: Config): KeyMode {
   return environment === "production" ? "live" : "test";
 }
 
-/** Makes the store one of this environment, for good. Throws `StorageUnusable` where it is one of another. */
-export async function settleWorld(storage: Storage, config: Config): Promise<void> {
-  const ours = keyWorld(config);
-  const kept = (await keyWorldOf(storage)) ?? (await storage.write(() => settleKeyWorld(ours)));
+/**
+ * Makes the mode of this environment that of the store, for good. Rejects with `StorageUnusable` where the store has the
+ * other mode.
+ */
+export async function requireKeyMode(storage: Storage, config: Config): Promise<void> {
+  const ours = keyMode(config);
+  const kept = (await keyModeOf(storage)) ?? (await storage.write(() => ensureKeyMode(ours)));
   if (kept !== ours) throw wrongEnvironment(kept, config);
 }
 
 /**
- * The world of the keys of the store, for whoever works on it beside its service: what the store
- * says, if the settings say nothing. Throws `StorageUnusable` where they contradict it.
+ * The mode of the keys of the store, for a command that works on it beside its service: what the store
+ * says, if the settings say nothing. Rejects with `StorageUnusable` where they contradict it.
  */
-export async function worldOf(storage: Storage, config: Config): Promise<KeyWorld> {
-  const ours = keyWorld(config);
-  const kept = (await keyWorldOf(storage)) ?? ours;
+export async function storedKeyMode(storage: Storage, config: Config): Promise<KeyMode> {
+  const ours = keyMode(config);
+  const kept = (await keyModeOf(storage)) ?? ours;
   if (kept !== ours && config.environmentIsSet) throw wrongEnvironment(kept, config);
   return kept;
 }
@@ -221,7 +224,7 @@ export function failedStore(config: Config, error: Error): StorageUnusable {
   );
 }
 
-function wrongEnvironment(kept: KeyWorld, config: Config): StorageUnusable {
+function wrongEnvironment(kept: KeyMode, config: Config): StorageUnusable {
   const owner = kept === "live" ? "production" : "development or staging";
   const { place, setting } = engineOf(config);
   return new StorageUnusable(

@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
-import { openExistingStorage, worldOf } from "../app/open-storage.ts";
+import { openExistingStorage, storedKeyMode } from "../app/open-storage.ts";
 import { categoryHasRecord } from "../domains/categories/categories.store.ts";
 import { idRules } from "../domains/pets/pets.files.ts";
 import { PetImportStore } from "../domains/pets/pets.import.store.ts";
@@ -45,7 +45,7 @@ export const importCommand: Command = {
     const fatal = (error: Error) => (broken = error);
     const storage = await openExistingStorage(config, { ...silentObserver, fatal });
     try {
-      await worldOf(storage, config);
+      await storedKeyMode(storage, config);
       const isStrict = config.strictCategories || given.options["strict-categories"] !== undefined;
       const mayName = isStrict ? categoryHasRecord : undefined;
       const store = await PetImportStore.open(storage, ids, { mayName });

@@ -1,4 +1,4 @@
-import { openExistingStorage, worldOf } from "../app/open-storage.ts";
+import { openExistingStorage, storedKeyMode } from "../app/open-storage.ts";
 import type { Config } from "../config.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
@@ -22,7 +22,7 @@ export async function withStores<T>(
 ): Promise<T> {
   const storage = await open(config);
   try {
-    const keys = new KeyStore(storage, await worldOf(storage, config));
+    const keys = new KeyStore(storage, await storedKeyMode(storage, config));
     return await work({ storage, accounts: new AccountStore(storage), keys });
   } finally {
     await storage.close();

@@ -28,7 +28,7 @@ afterAll(() => Promise.all([service.stop(), proxied.stop()]));
 /** Ways to guess: what is sent as the key. */
 const guesses: readonly (readonly [string, () => Promise<string>])[] = [
   ["keys that nobody has", async () => generateApiKey("test")],
-  ["keys of the other world", async () => generateApiKey("live")],
+  ["keys of the other mode", async () => generateApiKey("live")],
   ["mistyped keys", async () => mistyped(await service.newKey())],
   ["revoked keys", revokedKey],
   ["texts that are no keys", async () => crypto.randomUUID()],

@@ -52,7 +52,7 @@ test("a key with one wrong character is refused without a look-up", async () => 
   expect(storage.reads).toBe(0);
 });
 
-test("a key of the other world is refused without a look-up, though the store has it", async () => {
+test("a key of the other mode is refused without a look-up, though the store has it", async () => {
   const ofProduction = new KeyAuthenticator(keys, "live", new ManualClock());
   expect(await ofProduction.authenticate(issued.key)).toBeUndefined();
   expect(storage.reads).toBe(0);

@@ -2,7 +2,7 @@ import type { Authenticator, Caller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { isWellFormedKey, type KeyWorld, keyDigest } from "./api-key.ts";
+import { isWellFormedKey, type KeyMode, keyDigest } from "./api-key.ts";
 import type { KeyStore } from "./keys.store.ts";
 import type { KeyOwner } from "./keys.ts";
 
@@ -26,7 +26,7 @@ interface CachedKey extends Caller {
  */
 export class KeyAuthenticator implements Authenticator {
   readonly #keys: KeyStore;
-  readonly #world: KeyWorld;
+  readonly #mode: KeyMode;
   readonly #clock: Clock;
   #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
   /** When keys were used that is not yet written down, by id. */
@@ -34,9 +34,9 @@ export class KeyAuthenticator implements Authenticator {
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
   #generation = 0;
 
-  constructor(keys: KeyStore, world: KeyWorld, clock: Clock) {
+  constructor(keys: KeyStore, mode: KeyMode, clock: Clock) {
     this.#keys = keys;
-    this.#world = world;
+    this.#mode = mode;
     this.#clock = clock;
   }
 
@@ -46,7 +46,7 @@ export class KeyAuthenticator implements Authenticator {
     const cached = this.#cache.get(digest);
     // One that has expired meanwhile goes the way of a key that never was, so that none is told from the other.
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
-    if (!isWellFormedKey(key, this.#world)) return undefined; // mistyped: the store need not be asked
+    if (!isWellFormedKey(key, this.#mode)) return undefined; // mistyped: the store need not be asked
     const generation = this.#generation;
     return whenReady(this.#keys.findValid(digest, now), (owner) => {
       if (!owner) return undefined;

@@ -1,22 +1,23 @@
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
-import type { KeyWorld } from "./api-key.ts";
+import type { KeyMode } from "./api-key.ts";
 
-interface WorldRow extends Row {
-  world: KeyWorld;
+interface ModeRow extends Row {
+  mode: KeyMode;
 }
 
-const readWorld = statement<WorldRow>("SELECT world FROM key_world");
-const keepWorld = statement('INSERT INTO key_world ("only", world) VALUES (1, $1)');
+// On disk, the mode is called the world of the keys.
+const readMode = statement<ModeRow>("SELECT world AS mode FROM key_world");
+const writeMode = statement('INSERT INTO key_world ("only", world) VALUES (1, $1)');
 
-/** The world of the store's keys; undefined as long as it has had neither a key nor a service. */
-export async function keyWorldOf(storage: Storage): Promise<KeyWorld | undefined> {
-  return (await storage.first(readWorld))?.world;
+/** The mode of the store's keys; undefined as long as it has had neither a key nor a service. */
+export async function keyModeOf(storage: Storage): Promise<KeyMode | undefined> {
+  return (await storage.first(readMode))?.mode;
 }
 
-/** Inside a transaction: makes this the world of the store's keys if it has none, and gives the one it has. */
-export function* settleKeyWorld(world: KeyWorld): Transaction<KeyWorld> {
-  const kept = yield* first(readWorld);
-  if (kept) return kept.world;
-  yield* all(keepWorld, world);
-  return world;
+/** Part of a transaction: makes this the mode of the store's keys if it has none. Returns the mode that the store has. */
+export function* ensureKeyMode(mode: KeyMode): Transaction<KeyMode> {
+  const kept = yield* first(readMode);
+  if (kept) return kept.mode;
+  yield* all(writeMode, mode);
+  return mode;
 }

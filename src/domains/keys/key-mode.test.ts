@@ -7,10 +7,10 @@ import { openDatabase } from "../../storage/sqlite/database.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { AccountsError } from "../accounts/accounts.ts";
-import { keyWorldOf, settleKeyWorld } from "./key-mode.store.ts";
+import { ensureKeyMode, keyModeOf } from "./key-mode.store.ts";
 import { KeyStore } from "./keys.store.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "petstore-world-"));
+const folder = mkdtempSync(join(tmpdir(), "petstore-key-mode-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let stores = 0;
 let file: string;
@@ -29,21 +29,21 @@ async function withStorage<T>(work: (storage: SqliteStorage) => Promise<T>): Pro
 
 test("a new store belongs to nobody, and then to the first who says so", () =>
   withStorage(async (storage) => {
-    expect(await keyWorldOf(storage)).toBeUndefined();
-    const settled = await Promise.all([
-      storage.write(() => settleKeyWorld("test")),
-      storage.write(() => settleKeyWorld("live")),
+    expect(await keyModeOf(storage)).toBeUndefined();
+    const modes = await Promise.all([
+      storage.write(() => ensureKeyMode("test")),
+      storage.write(() => ensureKeyMode("live")),
     ]);
-    expect(settled).toEqual(["test", "test"]);
-    expect(await keyWorldOf(storage)).toBe("test");
+    expect(modes).toEqual(["test", "test"]);
+    expect(await keyModeOf(storage)).toBe("test");
   }));
 
-test("the first key settles it, and no key of the other world is made after it", () =>
+test("the first key sets the mode, and no key of the other mode is made after it", () =>
   withStorage(async (storage) => {
     const keys = new KeyStore(storage, "live");
     const { id } = await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0);
     await keys.issueKey(id, "till", ["read"], 0);
-    expect(await keyWorldOf(storage)).toBe("live");
+    expect(await keyModeOf(storage)).toBe("live");
     const late = await new KeyStore(storage, "test").issueKey(id, "till", ["read"], 0).catch((error: unknown) => error);
     expect(late).toBeInstanceOf(AccountsError);
     expect(await keys.list()).toHaveLength(1);
@@ -52,7 +52,7 @@ test("the first key settles it, and no key of the other world is made after it",
 test.each([
   ["psk_live_ab…wxyz", "live"],
   ["psk_test_ab…wxyz", undefined], // production's too, if its key was made in the wrong environment
-] as const)("a store of before this was kept, with the key %s, belongs to %s", async (hint, world) => {
+] as const)("a store of before this was kept, with the key %s, belongs to %s", async (hint, mode) => {
   const older = openDatabase(file, 1, migrations.slice(0, 3));
   older.run("INSERT INTO accounts (id, name, plan, created_at) VALUES ('acc_1', 'Corner shop', 'free', 0)");
   older.run(
@@ -60,5 +60,5 @@ test.each([
      VALUES ('key_1', 'acc_1', 'till', 'digest', '${hint}', 'read', 0)`,
   );
   older.close();
-  expect(await withStorage(keyWorldOf)).toBe(world as never);
+  expect(await withStorage(keyModeOf)).toBe(mode as never);
 });

@@ -5,8 +5,8 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { accountById } from "../accounts/accounts.statements.ts";
 import { AccountsError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/random-text.ts";
-import { generateApiKey, type KeyWorld, keyDigest } from "./api-key.ts";
-import { settleKeyWorld } from "./key-mode.store.ts";
+import { generateApiKey, type KeyMode, keyDigest } from "./api-key.ts";
+import { ensureKeyMode } from "./key-mode.store.ts";
 import {
   countKeys,
   expire,
@@ -32,13 +32,13 @@ const KEPT_KEYS = 1_000n;
 /** The API keys of accounts. */
 export class KeyStore {
   readonly #storage: Storage;
-  readonly #world: KeyWorld;
+  readonly #mode: KeyMode;
   readonly #changed: () => void;
 
   /** `changed` is called after every change of what a key that exists may do, through this object. */
-  constructor(storage: Storage, world: KeyWorld, changed: () => void = () => {}) {
+  constructor(storage: Storage, mode: KeyMode, changed: () => void = () => {}) {
     this.#storage = storage;
-    this.#world = world;
+    this.#mode = mode;
     this.#changed = changed;
   }
 
@@ -78,12 +78,12 @@ export class KeyStore {
 
   /** Part of a transaction: issues a key for an account that exists. */
   *issue(accountId: string, { name, scopes, plannedEnd }: NewKey, now: number): Transaction<IssuedKey> {
-    if ((yield* settleKeyWorld(this.#world)) !== this.#world) {
+    if ((yield* ensureKeyMode(this.#mode)) !== this.#mode) {
       throw new AccountsError("The store belongs to another environment.");
     }
     const { keys } = (yield* first(countKeys, accountId)) as { keys: bigint };
     if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, now, keys - KEPT_KEYS + 1n);
-    const key = generateApiKey(this.#world);
+    const key = generateApiKey(this.#mode);
     const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
     const row = yield* first(insertKey, id, accountId, name, keyDigest(key), hint, scopes.join(","), now, plannedEnd);
     return { key, record: toApiKey(row as KeyRow) };
