@@ -43,8 +43,8 @@ const rules: readonly Rule[] = [
     because: "the contract is pure values and knows only the schema library",
   },
   {
-    of: /\.operations\.ts$/,
-    may: /^(contract\/|typebox|domains\/[^/]+\/[\w-]+\.operations\.ts$)/,
+    of: /\.(operations|schemas)\.ts$/,
+    may: /^(contract\/|typebox|domains\/[^/]+\/[\w-]+\.(operations|schemas)\.ts$)/,
     because: "operations are pure: no driver and no store can be reached from them",
   },
   {

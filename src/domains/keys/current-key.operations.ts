@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { described, Int32, LargeCount } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
-import { banField, exampleBan, keyFields, till } from "./keys.operations.ts";
+import { banField, exampleBan, keyFields, till } from "./keys.schemas.ts";
 
 function seconds(description: string) {
   return Int32({ description: `${description}, in seconds.` });

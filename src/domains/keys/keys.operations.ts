@@ -1,9 +1,10 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { defineError, invalidRequest } from "../../contract/errors.ts";
 import { defineOperation, scopes } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { Int32, PATTERN_MEANING, Timestamp, textWithout } from "../../contract/schemas.ts";
+import { Int32, PATTERN_MEANING, textWithout } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
+import { ApiKey, exampleBan, IssuedApiKey, issuedTill, ListedApiKey, Scope, till } from "./keys.schemas.ts";
 
 /** The shortest life that a new key can be given, in seconds. */
 export const LEAST_LIFETIME = 60;
@@ -42,8 +43,6 @@ export const lastAdminKey = defineError({
   meaning: "No other key with the scope `admin` is valid as long: without this one nobody could manage the keys.",
 });
 
-const Scope = Type.Enum([...scopes], { title: "Scope", type: "string", description: "What an API key may do." });
-
 const scopeList = Type.Array(Scope, {
   description: "What the key may do.",
   minItems: 1,
@@ -59,54 +58,6 @@ const name = Type.String({
   examples: ["till"],
 });
 
-/** What every view of a key shows. */
-export const keyFields = {
-  id: Type.String({ description: "Identifies the key. It is no secret." }),
-  name: Type.String({ description: "What the key is called." }),
-  hint: Type.String({ description: "Start and end of the key, to tell it from others." }),
-  scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
-  createdAt: Timestamp({ description: "When the key was made." }),
-  expiresAt: Type.Optional(Timestamp({ description: "When the key ends by itself. Absent for a key without an end." })),
-};
-
-/** Part of a view of a key that shows whether it is banned. */
-export const banField = {
-  ban: Type.Optional(
-    Type.Object(
-      {
-        reason: Type.String({ description: "Why the key is banned." }),
-        endsAt: Timestamp({ description: "When the ban ends." }),
-      },
-      { title: "KeyBan", description: "The ban of the key. Absent where there is none." },
-    ),
-  ),
-};
-
-const ApiKey = Type.Object(
-  {
-    ...keyFields,
-    revokedAt: Type.Optional(Timestamp({ description: "When the key was revoked. Absent for one that was not." })),
-    lastUsedAt: Type.Optional(
-      Timestamp({ description: "When the key was last used, to the minute. Absent for one that never was." }),
-    ),
-  },
-  { title: "ApiKey", description: "An API key, without its text." },
-);
-export type ApiKeyBody = Static<typeof ApiKey>;
-
-const ListedApiKey = Type.Object(
-  { ...ApiKey.properties, ...banField },
-  { title: "ListedApiKey", description: "An API key, without its text, and whether it is banned." },
-);
-export type ListedApiKeyBody = Static<typeof ListedApiKey>;
-
-const key = Type.String({ description: "The key itself. It is shown this once." });
-
-const NewApiKey = Type.Object(
-  { key, ...ApiKey.properties },
-  { title: "IssuedApiKey", description: "A new API key with its text, which is not shown again." },
-);
-
 const params = {
   schema: Type.Object({
     keyId: Type.String({
@@ -118,20 +69,6 @@ const params = {
   }),
   otherwise: keyNotFound,
 };
-
-/** The key of the examples. */
-export const till = {
-  id: "key_5fQ0c2mN8xWbT1Lz",
-  name: "till",
-  hint: "psk_test_Zk…9fQ2",
-  scopes: ["read", "write"],
-  createdAt: "2026-11-21T12:00:00.000Z",
-};
-export const exampleBan = {
-  reason: "It went on sending requests after a 429.",
-  endsAt: "2026-11-21T17:41:17.000Z",
-};
-const issued = { key: "psk_test_Zk…9fQ2", ...till };
 
 const listKeys = defineOperation({
   name: "listKeys",
@@ -201,8 +138,8 @@ const createKey = defineOperation({
   answer: {
     status: 201,
     description: "The key, which is not shown again.",
-    schema: NewApiKey,
-    examples: { "A key for a till": issued },
+    schema: IssuedApiKey,
+    examples: { "A key for a till": issuedTill },
     secret: true,
   },
   errors: [tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
@@ -237,12 +174,12 @@ const rotateKey = defineOperation({
     status: 201,
     description: "The new key, which is not shown again, and the old one.",
     schema: Type.Object(
-      { ...NewApiKey.properties, replaced: ApiKey },
+      { ...IssuedApiKey.properties, replaced: ApiKey },
       { title: "ReplacingApiKey", description: "A new API key with its text, and the key in whose place it is." },
     ),
     examples: {
       "A key in place of another": {
-        ...issued,
+        ...issuedTill,
         replaced: {
           ...till,
           id: "key_0aB7nR4vXq2LtY9e",

@@ -1,5 +1,5 @@
 import { timestampOf } from "../../contract/schemas.ts";
-import type { ApiKeyBody, ListedApiKeyBody } from "./keys.operations.ts";
+import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
 import type { ApiKey } from "./keys.ts";
 
 /** A key as it is shown. `lastUse` is a use that is not written down yet, in unix milliseconds. */
