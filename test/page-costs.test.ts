@@ -199,6 +199,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM api_keys WHERE account_id = $1 ORDER BY created_at, id", "a command that lists all keys of an account"],
   ["FROM deprecated_calls WHERE day >= $1", "a command that counts the calls of a month"],
   ["FROM limit_windows WHERE account_id = $1", "by its key"],
+  ["FROM limit_windows WHERE account_id IN (…)", "by its key, for accounts that Valkey does not know"],
   ["FROM key_bans WHERE ends_at > $1", "all bans that hold, once at the start"],
   ["FROM kept_answers WHERE digest = $1", "by its key, in a transaction"],
   ["FROM store_orders WHERE status = 'placed' AND pet_id = $1", "by a unique index, in a transaction"],
