@@ -109,14 +109,12 @@ describe("the document", () => {
         name: stability,
         method: "GET",
         path: `/${stability}`,
-        tag: { name: "test", description: "Test." },
+        tag: { name: "test", description: "Test.", stability: "stable" },
         summary: "Test",
         description: "Test.",
         stability,
         testPanel: stability === "stable" || { disabled: `it is ${stability}` },
-        scope: "read",
         answer: { status: 200, description: "Test.", schema: Type.String(), examples: { one: "x" } },
-        errors: [],
       }),
     );
     const { paths } = deriveOpenApi(marked, {

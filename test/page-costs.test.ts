@@ -100,12 +100,9 @@ const listToys = defineOperation({
   name: "listToys",
   method: "GET",
   path: "/toys",
-  tag: { name: "toys", description: "What animals play with." },
+  tag: { name: "toys", description: "What animals play with.", stability: "stable" },
   summary: "List toys",
   description: "Returns toys.",
-  stability: "experimental",
-  testPanel: true,
-  scope: "read",
   query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "toys" })),
   paged: { position: toyId },
   answer: {
@@ -114,7 +111,6 @@ const listToys = defineOperation({
     schema: Type.Array(Type.Object({ id: toyId })),
     examples: { None: [] },
   },
-  errors: [],
 });
 
 interface Read {

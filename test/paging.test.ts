@@ -16,12 +16,9 @@ const operations = [
     name: "listToys",
     method: "GET",
     path: "/shelves/{shelf}/toys",
-    tag: { name: "toys", description: "What animals play with." },
+    tag: { name: "toys", description: "What animals play with.", stability: "stable" },
     summary: "List toys",
     description: "Lists toys.",
-    stability: "stable",
-    testPanel: true,
-    scope: "read",
     params: {
       schema: Type.Object({ shelf: Text({ description: "A shelf.", minLength: 1, maxLength: 9 }) }),
       otherwise: noShelf,
@@ -38,7 +35,6 @@ const operations = [
       schema: Type.Array(Int64({ description: "A toy." })),
       examples: { one: [1n] },
     },
-    errors: [],
   }),
 ] as const;
 

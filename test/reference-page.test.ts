@@ -12,11 +12,9 @@ import { TestService } from "./harness/service.ts";
 
 const shared = {
   method: "GET",
-  tag: { name: "trial", description: "Operations of this test." },
+  tag: { name: "trial", description: "Operations of this test.", stability: "experimental" },
   description: "An operation of this test.",
-  scope: "read",
   answer: { status: 200, description: "A word.", schema: Type.String(), examples: { word: "yes" } },
-  errors: [],
 } as const;
 const trials = [
   defineOperation({
@@ -25,14 +23,12 @@ const trials = [
     path: "/trial/beta",
     summary: "Beta trial",
     stability: "beta",
-    testPanel: true,
   }),
   defineOperation({
     ...shared,
     name: "tryExperiment",
     path: "/trial/experiment",
     summary: "Experimental trial",
-    stability: "experimental",
     testPanel: { disabled: "it is only tried in this test" },
   }),
 ] as const;

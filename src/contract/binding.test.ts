@@ -14,15 +14,11 @@ const operations = [
     name: "getToy",
     method: "GET",
     path: "/toys/{toyId}",
-    tag: { name: "toys", description: "What animals play with." },
+    tag: { name: "toys", description: "What animals play with.", stability: "stable" },
     summary: "Get a toy",
     description: "Returns a toy.",
-    stability: "stable",
-    testPanel: true,
-    scope: "read",
     params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: notFound },
     answer: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
-    errors: [notFound],
   }),
 ] as const;
 

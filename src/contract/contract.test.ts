@@ -14,13 +14,9 @@ const NewToy = Type.Object({ name }, { title: "NewToy" });
 const ball = { id: 1n, name: "Ball" };
 
 const common = {
-  tag: { name: "toys", description: "What animals play with." },
+  tag: { name: "toys", description: "What animals play with.", stability: "stable" },
   summary: "A toy operation",
   description: "Does something with toys.",
-  stability: "stable",
-  testPanel: true,
-  scope: "read",
-  errors: [],
 } as const;
 
 const listToys = defineOperation({
@@ -38,7 +34,6 @@ const createToy = defineOperation({
   name: "createToy",
   method: "POST",
   path: "/toys",
-  scope: "write",
   body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
   answer: {
     status: 201,
@@ -58,7 +53,6 @@ const getToy = defineOperation({
   params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: toyNotFound },
   deprecation: { since: "2026-11-21", removal: "2030-12-05", replacement: "listToys", advice: "List them." },
   answer: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
-  errors: [toyNotFound],
 });
 
 const toys: readonly Operation[] = [listToys, createToy, getToy];
@@ -108,6 +102,29 @@ test("all faults are told at once, each in a line of its own", () => {
   expect(() => checkContract(faulty)).toThrow(
     `The contract has 7 fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
   );
+});
+
+test("what a definition leaves out is filled in, and what it states stays", () => {
+  const errorsOfToy: readonly (typeof toyNotFound)[] = getToy.errors; // exact: the compiler knows each error
+  const filledIn = [listToys, createToy, getToy].map(({ stability, testPanel, scope, errors }) => [
+    stability,
+    testPanel,
+    scope,
+    errors,
+  ]);
+  expect(filledIn).toEqual([
+    ["stable", true, "read", []],
+    ["stable", true, "write", []],
+    ["stable", true, "read", errorsOfToy],
+  ]);
+  expect(errorsOfToy).toEqual([toyNotFound]);
+  const stated = {
+    stability: "beta",
+    testPanel: { disabled: "it is a test" },
+    scope: "any",
+    errors: [toyNotFound, preconditionFailed],
+  } as const;
+  expect(defineOperation({ ...getToy, ...stated })).toEqual({ ...getToy, ...stated });
 });
 
 describe("it is a fault of an operation", () => {
@@ -340,6 +357,8 @@ describe("a key that operations do not have", () => {
   test("does not compile", () => {
     // @ts-expect-error -- query
     defineOperation({ ...minimal, quary: Type.Object({}) });
+    // @ts-expect-error -- scope, which would become that of the method
+    defineOperation({ ...minimal, scop: "admin" });
     // @ts-expect-error -- quota
     defineOperation({ ...minimal, qouta: "free" });
     // @ts-expect-error -- deprecation
@@ -365,6 +384,6 @@ describe("a key that operations do not have", () => {
     [{ answer: { ...answer, secrete: true } }, "the key answer.secrete is not known. Did you mean answer.secret?"],
     [{ tag: { ...common.tag, x: 1 } }, "the key tag.x is not known."],
   ])("is a fault at startup: %#", (change, fault) => {
-    expect(contractFaults([{ ...minimal, ...change }])).toContain(`findToys: ${fault}`);
+    expect(contractFaults([{ ...defineOperation(minimal), ...change }])).toContain(`findToys: ${fault}`);
   });
 });

@@ -25,7 +25,7 @@ const ofOperation: KeysOf<Operation> = {
   paged: true,
   errors: true,
 };
-const tag: Part<"tag"> = { name: true, description: true };
+const tag: Part<"tag"> = { name: true, description: true, stability: true };
 const deprecation: Part<"deprecation"> = { since: true, removal: true, replacement: true, advice: true };
 const params: Part<"params"> = { schema: true, otherwise: true };
 const body: Part<"body"> = { schema: true, examples: true };

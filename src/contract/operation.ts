@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from "typebox";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Change } from "./change.ts";
 import {
   type ErrorDefinition,
@@ -32,9 +32,13 @@ export interface Caller extends Quota {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+export type Stability = "stable" | "beta" | "experimental";
+
 export interface Tag {
   readonly name: string;
   readonly description: string;
+  /** The stability of its operations that state none. */
+  readonly stability: Stability;
 }
 
 export interface Deprecation {
@@ -53,7 +57,10 @@ export interface DisabledTestPanel {
   readonly disabled: string;
 }
 
-/** One operation of the interface: a plain value, from which everything else is derived. */
+/**
+ * One operation of the interface: a plain value, from which everything else is derived. A domain states an
+ * `OperationDefinition`; `defineOperation` fills in the rest.
+ */
 export interface Operation {
   /** Unique name, lowerCamelCase; the `operationId` of the OpenAPI document. */
   readonly name: string;
@@ -63,7 +70,7 @@ export interface Operation {
   readonly tag: Tag;
   readonly summary: string;
   readonly description: string;
-  readonly stability: "stable" | "beta" | "experimental";
+  readonly stability: Stability;
   readonly deprecation?: Deprecation;
   /** Whether the reference page has an interactive test panel for the operation; if not, why. */
   readonly testPanel: true | DisabledTestPanel;
@@ -110,22 +117,55 @@ export interface Operation {
   readonly errors: readonly ErrorDefinition[];
 }
 
+/** What the definition of an operation may leave out, because `defineOperation` fills it in. */
+type Defaulted = "stability" | "testPanel" | "scope" | "errors";
+
+/** An operation as a domain states it. */
+export type OperationDefinition = Omit<Operation, Defaulted> & Partial<Pick<Operation, Defaulted>>;
+
+/** What is filled in where a definition does not state it; `errors` is put in front of those that it states. */
+interface Defaults<D extends OperationDefinition> {
+  readonly stability: D["tag"]["stability"];
+  readonly testPanel: true;
+  readonly scope: D["method"] extends "GET" ? "read" : "write";
+}
+
+type ErrorOfParams<D extends OperationDefinition> = D["params"] extends { otherwise: infer E extends ErrorDefinition }
+  ? E
+  : never;
+type ErrorOf<E> = E extends readonly (infer One extends ErrorDefinition)[] ? One : never;
+
+/** The operation that `defineOperation` makes of a definition. */
+type Defined<D extends OperationDefinition> = Omit<D, "errors"> &
+  Omit<Defaults<D>, keyof D> & { readonly errors: readonly (ErrorOfParams<D> | ErrorOf<D["errors"]>)[] };
+
 /** Parts of an operation that have keys themselves. Schemas and examples are none: any key can stand in them. */
 type PartName = "tag" | "deprecation" | "params" | "body" | "answer" | "paged";
 
 /** What has all other keys of `T`, which `Known` lacks, as `never`: a misspelled key does not compile. */
 type NoOthers<T, Known> = { readonly [K in Exclude<keyof T, keyof Known>]: never };
 
-type OnlyKnownKeys<O extends Operation> = NoOthers<O, Operation> & {
-  readonly [K in PartName & keyof O]: NoOthers<O[K], NonNullable<Operation[K]>>;
+type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation> & {
+  readonly [K in PartName & keyof D]: NoOthers<D[K], NonNullable<Operation[K]>>;
 };
 
 /**
- * Gives an operation its exact type. A key that operations do not have is refused by the compiler; other
+ * Gives an operation its exact type, and fills in what its definition leaves out: the tag's stability, a test
+ * panel, the scope `read` of a GET and `write` of any other, and the error of its path parameters, which every
+ * operation that has some can answer with. A key that operations do not have is refused by the compiler; other
  * faults, and such keys where the compiler was not asked, are found by `contractFaults` at startup.
  */
-export function defineOperation<const O extends Operation>(operation: O & OnlyKnownKeys<O>): O {
-  return operation;
+export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
+  const { tag, method, params, errors = [] }: OperationDefinition = definition;
+  const scope = method === "GET" ? "read" : "write";
+  const ofParams = params && !errors.includes(params.otherwise) ? [params.otherwise] : [];
+  const defaults = { stability: tag.stability, testPanel: true, scope } as const;
+  return { ...defaults, ...definition, errors: [...ofParams, ...errors] } as unknown as Defined<D>;
+}
+
+/** The answer of an operation that has nothing to say on success but `description`. */
+export function noContent(description: string) {
+  return { status: 204, description, schema: Type.Null(), examples: { Nothing: null } } as const;
 }
 
 /** The type of one input part: what the schema describes, or an empty object where there is none. */

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type TProperties, type TSchema, Type } from "typebox";
 import { Int32 } from "./schemas.ts";
 
 /**
@@ -22,4 +22,25 @@ export function pageParameters(options: { maximum: number; default: number; what
       }),
     ),
   };
+}
+
+/**
+ * What operations that list something page by page have in common. `what` names the items in prose, `schema` is
+ * that of the array, `position` that of the sort key of an item, and `filters` are the other query parameters.
+ * `size` is the number of items of a page for which no `limit` is sent.
+ */
+export function pagesOf<S extends TSchema, P extends TSchema, F extends TProperties = Record<never, never>>(list: {
+  readonly what: string;
+  readonly schema: S;
+  readonly position: P;
+  readonly examples: Readonly<Record<string, unknown>>;
+  readonly filters?: F;
+  readonly size?: number;
+}) {
+  const { what, schema, position, examples, filters, size = 20 } = list;
+  return {
+    query: Type.Object({ ...pageParameters({ maximum: 100, default: size, what }), ...(filters as F) }),
+    paged: { position },
+    answer: { status: 200, description: `A page of ${what}.`, schema, examples },
+  } as const;
 }

@@ -1,7 +1,7 @@
 import { errorCatalogue } from "../contract/check.ts";
 import type { ErrorDefinition } from "../contract/errors.ts";
 import { ANSWER_KEPT_HOURS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
-import type { Operation, Tag } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import { errorTable } from "./error-table.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
@@ -90,8 +90,9 @@ export async function openApiYaml(document: Json): Promise<string> {
   return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
 }
 
-function tagsOf(operations: readonly Operation[]): Tag[] {
-  return [...new Map(operations.map(({ tag }) => [tag.name, tag])).values()];
+function tagsOf(operations: readonly Operation[]): Json[] {
+  const tags = new Map(operations.map(({ tag: { name, description } }) => [name, { name, description }]));
+  return [...tags.values()];
 }
 
 function introduction(catalogue: readonly ErrorDefinition[]): string {

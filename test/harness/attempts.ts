@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import type { Domain } from "../../src/app/domains.ts";
 import { defineError, failure } from "../../src/contract/errors.ts";
-import { bind, defineOperation, type Handlers } from "../../src/contract/operation.ts";
+import { bind, defineOperation, type Handlers, noContent, type Tag } from "../../src/contract/operation.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 
-const tag = { name: "attempts", description: "Operations of tests." };
+const tag: Tag = { name: "attempts", description: "Operations of tests.", stability: "experimental" };
 const refused = defineError({ code: "attempt_refused", status: 409, meaning: "The attempt is refused." });
 const busy = defineError({ code: "attempt_busy", status: 503, meaning: "The attempt cannot be made now." });
 
@@ -15,9 +15,6 @@ const attempt = defineOperation({
   tag,
   summary: "Try something",
   description: "Adds an animal, and says then how the attempt ends.",
-  stability: "experimental",
-  testPanel: true,
-  scope: "write",
   params: {
     schema: Type.Object({ place: Type.String({ description: "Where.", maxLength: 20 }) }),
     otherwise: refused,
@@ -36,24 +33,26 @@ const attempt = defineOperation({
     schema: Type.Object({ end: Type.String({ description: "How it ended." }) }),
     examples: { "A success": { end: "success" } },
   },
-  errors: [refused, busy],
+  errors: [busy],
 });
 
 const drop = defineOperation({
-  ...attempt,
   name: "drop",
+  method: "POST",
   path: "/drops",
-  params: undefined as never,
-  query: undefined as never,
-  body: undefined as never,
-  answer: { status: 204, description: "It was dropped.", schema: Type.Null(), examples: { Nothing: null } },
-  errors: [],
+  tag,
+  summary: "Drop something",
+  description: "Adds an animal, and answers with nothing.",
+  answer: noContent("It was dropped."),
 });
 
 const issueSecret = defineOperation({
-  ...drop,
   name: "issueSecret",
+  method: "POST",
   path: "/secrets",
+  tag,
+  summary: "Get a secret",
+  description: "Adds an animal, and answers with a secret.",
   answer: {
     status: 201,
     description: "A secret, shown once.",

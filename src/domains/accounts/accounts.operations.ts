@@ -5,4 +5,5 @@ export const account: Tag = {
   name: "account",
   description:
     "One's own account: what the key may do, how its limits stand, its other keys, and what they were used for.",
+  stability: "experimental",
 };

@@ -1,12 +1,13 @@
 import { type Static, Type } from "typebox";
 import { defineError, preconditionFailed } from "../../contract/errors.ts";
-import { defineOperation, type Tag } from "../../contract/operation.ts";
-import { pageParameters } from "../../contract/paging.ts";
+import { defineOperation, noContent, type Tag } from "../../contract/operation.ts";
+import { pagesOf } from "../../contract/paging.ts";
 import { Int64, Text } from "../../contract/schemas.ts";
 
 const categories: Tag = {
   name: "categories",
   description: "The categories that animals belong to: their names, and the animals of one moved to another.",
+  stability: "beta",
 };
 
 export const categoryNotFound = defineError({
@@ -86,18 +87,12 @@ const listCategories = defineOperation({
   summary: "List all categories",
   description:
     'Returns categories by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next.',
-  stability: "beta",
-  testPanel: true,
-  scope: "read",
-  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "categories" })),
-  paged: { position: Int64({ description: "The `id` of a category.", examples: [5n] }) },
-  answer: {
-    status: 200,
-    description: "A page of categories.",
+  ...pagesOf({
+    what: "categories",
     schema: Categories,
+    position: Int64({ description: "The `id` of a category.", examples: [5n] }),
     examples: { "Two categories": [hamsters, rabbits], "No category": [] },
-  },
-  errors: [],
+  }),
 });
 
 const createCategory = defineOperation({
@@ -109,9 +104,6 @@ const createCategory = defineOperation({
   description:
     "Adds a category and returns it. Names are unique, and `birds` is another name than `Birds`. Animals may " +
     "name a category before it is added: send their `categoryId` as `id` to give that one a name.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   body: {
     schema: NewCategory,
     examples: {
@@ -137,12 +129,8 @@ const getCategory = defineOperation({
   tag: categories,
   summary: "Get a category",
   description: "Returns the category with the given identifier.",
-  stability: "beta",
-  testPanel: true,
-  scope: "read",
   params,
   answer: { status: 200, description: "The category.", schema: Category, examples: { "A category": hamsters } },
-  errors: [categoryNotFound],
 });
 
 const renameCategory = defineOperation({
@@ -154,9 +142,6 @@ const renameCategory = defineOperation({
   description:
     "Gives a category another name, and returns it. Its animals stay as they are. With `If-Match` it renames only a " +
     "category that nobody has renamed meanwhile.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   params,
   body: { schema: CategoryName, examples: { "Another name": { name: "Golden hamsters" } } },
   ifMatch: Category,
@@ -167,7 +152,7 @@ const renameCategory = defineOperation({
     examples: { "Another name": { id: 5n, name: "Golden hamsters" } },
     entityTag: true,
   },
-  errors: [categoryNotFound, preconditionFailed, categoryNameTaken],
+  errors: [preconditionFailed, categoryNameTaken],
 });
 
 const deleteCategory = defineOperation({
@@ -180,9 +165,7 @@ const deleteCategory = defineOperation({
     "Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that " +
     "category first, all of them or, if the request fails, none. The service does not assign the identifier again. " +
     "With `If-Match` it deletes only a category that nobody has renamed meanwhile. Sent again, it finds no category: 404.",
-  stability: "beta",
   testPanel: { disabled: "one click would delete a category for good" },
-  scope: "write",
   params,
   query: Type.Object({
     moveTo: Type.Optional(
@@ -190,8 +173,8 @@ const deleteCategory = defineOperation({
     ),
   }),
   ifMatch: Category,
-  answer: { status: 204, description: "The category is deleted.", schema: Type.Null(), examples: { Nothing: null } },
-  errors: [categoryNotFound, preconditionFailed, categoryInUse, moveTargetNotFound],
+  answer: noContent("The category is deleted."),
+  errors: [preconditionFailed, categoryInUse, moveTargetNotFound],
 });
 
 export const categoryOperations = [

@@ -1,12 +1,13 @@
 import { type Static, Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
-import { pageParameters } from "../../contract/paging.ts";
+import { pagesOf } from "../../contract/paging.ts";
 import { described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 
 const store: Tag = {
   name: "store",
   description: "Orders: an animal is reserved, then sold or let go, and may be returned.",
+  stability: "beta",
 };
 
 export const orderNotFound = defineError({
@@ -125,22 +126,16 @@ const listStoreOrders = defineOperation({
   description:
     'Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. ' +
     "Orders of every state are kept.",
-  stability: "beta",
-  testPanel: true,
-  scope: "read",
-  query: Type.Object({
-    ...pageParameters({ maximum: 100, default: 20, what: "orders" }),
-    status: Type.Optional(described(StoreOrderStatus, "Filters orders by their state.")),
-    petId: Type.Optional(Int64({ description: "Filters orders by their animal.", examples: [1n] })),
-  }),
-  paged: { position: Int64({ description: "The `id` of an order.", examples: [1n] }) },
-  answer: {
-    status: 200,
-    description: "A page of orders.",
+  ...pagesOf({
+    what: "orders",
     schema: StoreOrders,
+    position: Int64({ description: "The `id` of an order.", examples: [1n] }),
+    filters: {
+      status: Type.Optional(described(StoreOrderStatus, "Filters orders by their state.")),
+      petId: Type.Optional(Int64({ description: "Filters orders by their animal.", examples: [1n] })),
+    },
     examples: { "Two orders": [confirmed, bare], "No order": [] },
-  },
-  errors: [],
+  }),
 });
 
 const placeStoreOrder = defineOperation({
@@ -153,9 +148,6 @@ const placeStoreOrder = defineOperation({
     "Reserves an available animal: its status becomes `pending` until the order is confirmed, cancelled or expires. " +
     "Of many orders that are placed for one animal at once, exactly one succeeds. While the order is open, nothing " +
     "else changes the animal's status, and the animal cannot be deleted.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   body: {
     schema: NewStoreOrder,
     examples: {
@@ -183,12 +175,8 @@ const getStoreOrder = defineOperation({
   description:
     "Returns the order with the given identifier. An order whose reservation has ended is shown as `expired`, and " +
     "its animal as available, within a second.",
-  stability: "beta",
-  testPanel: true,
-  scope: "read",
   params,
   answer: { status: 200, description: "The order.", schema: StoreOrder, examples: { "An open order": placed } },
-  errors: [orderNotFound],
 });
 
 const confirmStoreOrder = defineOperation({
@@ -198,12 +186,9 @@ const confirmStoreOrder = defineOperation({
   tag: store,
   summary: "Confirm an order",
   description: "Sells the animal: its status becomes `sold`. Refused from the moment on at which the reservation ends.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   params,
   answer: answerOf("A confirmed order", confirmed),
-  errors: [orderNotFound, orderNotOpen],
+  errors: [orderNotOpen],
 });
 
 const cancelStoreOrder = defineOperation({
@@ -213,12 +198,9 @@ const cancelStoreOrder = defineOperation({
   tag: store,
   summary: "Cancel an order",
   description: "Lets the animal go: its status becomes `available`.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   params,
   answer: answerOf("A cancelled order", cancelled),
-  errors: [orderNotFound, orderNotOpen],
+  errors: [orderNotOpen],
 });
 
 const returnStoreOrder = defineOperation({
@@ -228,12 +210,9 @@ const returnStoreOrder = defineOperation({
   tag: store,
   summary: "Return the animal of an order",
   description: "Takes back the animal of a confirmed order: its status becomes `available`.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   params,
   answer: answerOf("A returned order", returned),
-  errors: [orderNotFound, orderNotConfirmed, orderedPetNotFound],
+  errors: [orderNotConfirmed, orderedPetNotFound],
 });
 
 export const orderOperations = [

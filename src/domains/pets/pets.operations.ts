@@ -1,12 +1,13 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
-import { defineOperation, type Tag } from "../../contract/operation.ts";
-import { pageParameters } from "../../contract/paging.ts";
+import { defineOperation, noContent, type Tag } from "../../contract/operation.ts";
+import { pagesOf } from "../../contract/paging.ts";
 import { described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 
 const animals: Tag = {
   name: "animals",
   description: "The animals of the pet store: list them, add one, read, change or delete it.",
+  stability: "beta",
 };
 
 export const petNotFound = defineError({
@@ -107,8 +108,9 @@ const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
 const params = { schema: Type.Object({ petId }), otherwise: petNotFound };
 
-/** What `listPets` can be asked for beside the interface's own filter. */
-const furtherFilters = {
+/** What selects animals and their order; all but `status` is beside the interface. */
+const filters = {
+  status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
   categoryId: Type.Optional(
     Int64({
       description:
@@ -135,13 +137,9 @@ const furtherFilters = {
   ),
 };
 
-const ListQuery = Type.Object({
-  ...pageParameters({ maximum: 100, default: 20, what: "animals" }),
-  status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
-  ...furtherFilters,
-});
+const Filters = Type.Object(filters);
 /** What selects and orders a list of animals. */
-export type ListFilters = Omit<Static<typeof ListQuery>, "limit" | "cursor">;
+export type ListFilters = Static<typeof Filters>;
 
 const listPets = defineOperation({
   name: "listPets",
@@ -155,17 +153,13 @@ const listPets = defineOperation({
     "that are added during a walk through the pages come at its end; none is shown twice.\n\n" +
     "An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once.",
   stability: "stable",
-  testPanel: true,
-  scope: "read",
-  query: ListQuery,
-  paged: { position: Int64({ description: "The `id` of an animal.", examples: [6n] }) },
-  answer: {
-    status: 200,
-    description: "A page of animals.",
+  ...pagesOf({
+    what: "animals",
     schema: Pets,
+    position: Int64({ description: "The `id` of an animal.", examples: [6n] }),
+    filters,
     examples: { "Two animals": [rex, tom], "No animal": [] },
-  },
-  errors: [],
+  }),
 });
 
 const createPet = defineOperation({
@@ -178,8 +172,6 @@ const createPet = defineOperation({
     "Adds an animal and returns it with the `id` that the service gave it. The answer is sent after " +
     "the animal is safe on disk. A `status` that is not sent stays absent.",
   stability: "stable",
-  testPanel: true,
-  scope: "write",
   body: {
     schema: NewPet,
     examples: {
@@ -213,8 +205,6 @@ const getPet = defineOperation({
     replacement: "listPets",
     advice: "Use `GET /pets` with the `status` filter instead.",
   },
-  testPanel: true,
-  scope: "read",
   params,
   answer: {
     status: 200,
@@ -222,7 +212,6 @@ const getPet = defineOperation({
     schema: Pet,
     examples: { "An available animal": rex },
   },
-  errors: [petNotFound],
 });
 
 const updatePet = defineOperation({
@@ -236,9 +225,6 @@ const updatePet = defineOperation({
     "With `If-Match` it changes only an animal that nobody has changed meanwhile. Not every status can become " +
     "every other: `available` and `pending` can become each other or `sold`; what is sold stays so, unless an " +
     "order sold it and is returned.",
-  stability: "beta",
-  testPanel: true,
-  scope: "write",
   params,
   body: {
     schema: PetPatch,
@@ -255,7 +241,7 @@ const updatePet = defineOperation({
     examples: { "Another status": { ...rex, status: "pending" } },
     entityTag: true,
   },
-  errors: [petNotFound, preconditionFailed, invalidRequest, invalidTransition, petHasOpenOrder],
+  errors: [preconditionFailed, invalidRequest, invalidTransition, petHasOpenOrder],
 });
 
 const deletePet = defineOperation({
@@ -267,13 +253,11 @@ const deletePet = defineOperation({
   description:
     "Deletes an animal and the history of its status. The service never gives its `id` again. With `If-Match` it deletes " +
     "only an animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.",
-  stability: "beta",
   testPanel: { disabled: "one click would delete an animal for good" },
-  scope: "write",
   params,
   ifMatch: Pet,
-  answer: { status: 204, description: "The animal is deleted.", schema: Type.Null(), examples: { Nothing: null } },
-  errors: [petNotFound, preconditionFailed, petHasOpenOrder],
+  answer: noContent("The animal is deleted."),
+  errors: [preconditionFailed, petHasOpenOrder],
 });
 
 const listPetStatusChanges = defineOperation({
@@ -286,23 +270,18 @@ const listPetStatusChanges = defineOperation({
     "Returns the changes of an animal's status with their time and cause, the oldest first: the first one is that " +
     "it was added. The newest 1,000 are kept, and the first change of all. They are read page by page, as `listPets`.",
   stability: "experimental",
-  testPanel: true,
-  scope: "read",
   params,
-  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "changes" })),
-  paged: { position: Int64({ description: "The number of a change.", examples: [2n] }) },
-  answer: {
-    status: 200,
-    description: "A page of changes.",
+  ...pagesOf({
+    what: "changes",
     schema: StatusChanges,
+    position: Int64({ description: "The number of a change.", examples: [2n] }),
     examples: {
       "Added, then reserved": [
         { at: "2026-11-21T10:00:00.000Z", cause: "added", to: "available" },
         { at: "2026-11-21T10:05:00.000Z", cause: "order_placed", from: "available", to: "pending" },
       ],
     },
-  },
-  errors: [petNotFound],
+  }),
 });
 
 export const petOperations = [listPets, createPet, getPet, updatePet, deletePet, listPetStatusChanges] as const;
