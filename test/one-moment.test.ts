@@ -51,18 +51,18 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
   ] as const)("a page of a category that is %s, and that another follows", async (_what, filters, animals) => {
     const page = () => pets.page(undefined, 20, filters);
-    const { body, next } = await page();
-    expect([body.length, next !== undefined]).toEqual([animals, true]);
+    const { items, next } = await page();
+    expect([items.length, next !== undefined]).toEqual([animals, true]);
     expect(await tripsOf(page)).toBe(1);
   });
 
   test("the history of an animal with its beginning, and that there is none of another", async () => {
     const history = await pets.statusChanges(1n, undefined, 20);
-    expect(history?.body.map(({ from, to }) => [from, to])).toEqual([
+    expect(history?.items.map(({ from, to }) => [from, to])).toEqual([
       [undefined, "available"],
       ["available", "pending"],
     ]);
-    expect((await pets.statusChanges(2n, undefined, 20))?.body.map(({ to }) => to)).toEqual(["available"]);
+    expect((await pets.statusChanges(2n, undefined, 20))?.items.map(({ to }) => to)).toEqual(["available"]);
     expect(await pets.statusChanges(99_999n, undefined, 20)).toBeUndefined();
     expect(await tripsOf(() => pets.statusChanges(1n, undefined, 20))).toBe(1);
   });

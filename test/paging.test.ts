@@ -43,8 +43,8 @@ let toys = 4n;
 const handlers: Handlers<typeof operations> = {
   listToys: ({ query: { limit }, after = 0n }) => {
     const last = after + BigInt(limit);
-    const body = Array.from({ length: limit }, (_, index) => after + BigInt(index) + 1n).filter((toy) => toy <= toys);
-    return last < toys ? { body, next: last } : { body };
+    const items = Array.from({ length: limit }, (_, index) => after + BigInt(index) + 1n).filter((toy) => toy <= toys);
+    return last < toys ? { items, next: last } : { items };
   },
 };
 const domain: Domain = { operations, open: () => bind(operations, handlers) };

@@ -33,8 +33,8 @@ test("makes an account, its key and six animals in four categories, once", async
   const key = await start();
   const owner = await keys.findValid(keyDigest(key ?? ""), Date.now());
   expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
-  const { body } = await new PetStore(storage).page(undefined, 100);
-  expect(body.map(({ id, name }) => `${id} ${name}`)).toEqual([
+  const { items } = await new PetStore(storage).page(undefined, 100);
+  expect(items.map(({ id, name }) => `${id} ${name}`)).toEqual([
     "1 Rex",
     "2 Bella",
     "3 Tom",
@@ -42,7 +42,7 @@ test("makes an account, its key and six animals in four categories, once", async
     "5 Kiwi",
     "6 Nemo",
   ]);
-  const { body: categories } = await new CategoryStore(storage, new PetStore(storage)).page(undefined, 100);
+  const { items: categories } = await new CategoryStore(storage, new PetStore(storage)).page(undefined, 100);
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   expect(await start()).toBeUndefined();
   expect(await keys.list()).toHaveLength(1);

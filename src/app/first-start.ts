@@ -34,7 +34,7 @@ export async function firstStart(
 ): Promise<IssuedKey | undefined> {
   if ((await accounts.list()).length > 0) return undefined;
   const pets = new PetStore(storage);
-  const { body: animals } = await pets.page(undefined, 1);
+  const { items: animals } = await pets.page(undefined, 1);
   if (animals.length === 0) {
     const categories = new CategoryStore(storage, pets);
     for (const category of sampleCategories) await storage.write(() => categories.add(category)); // one that is there stays

@@ -194,12 +194,24 @@ type Precondition<O extends Operation> = O["ifMatch"] extends infer S extends TS
     }
   : unknown;
 
-/** What a handler gives back on success. */
-export interface Success<O extends Operation = Operation> {
+/** The success of an operation that is not paged. */
+export interface Resource<O extends Operation = Operation> {
   readonly body: Static<O["answer"]["schema"]>;
-  /** Paged operations: the position of the page's last item; absent on the last page. */
+}
+
+/** The success of a paged operation. A handler that gives the same object again spares the work of rendering it. */
+export interface Listing<O extends Operation = Operation> {
+  readonly items: Static<O["answer"]["schema"]>;
+  /** The position of the page's last item; absent on the last page. */
   readonly next?: Position<O> | undefined;
 }
+
+/** What a handler gives back on success. */
+export type Success<O extends Operation = Operation> = Operation extends O
+  ? Resource | Listing
+  : O["paged"] extends object
+    ? Listing<O>
+    : Resource<O>;
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
 

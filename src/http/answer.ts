@@ -1,43 +1,25 @@
 import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
-import type { Input, Success } from "../contract/operation.ts";
-import type { CompiledOperation } from "./compiled-operation.ts";
-import { entityTag, matchesEntityTag } from "./entity-tag.ts";
+import { matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
 
-/** A success, ready to be sent: what is costly to make, and the same whenever the success is given again. */
-export interface ReadyBody {
-  readonly text: string;
-  /** The value of `Link`; empty for none. */
-  readonly link: string;
-  readonly tag: string;
-  /** The path of the resource that was made, below the base address; empty for none. */
-  readonly location: string;
-}
-
-/** A handler that gives the same object again spares the work of making it ready. */
-export interface RememberedSuccess extends Success {
-  ready?: ReadyBody;
-}
-
 /** The answer to a request whose handler succeeded. `base` is the base address. */
 export function answerSuccess(exchange: Exchange, admission: Admission, base: string): Response {
-  const { operation: compiled, request } = exchange;
-  const success: RememberedSuccess | undefined = exchange.success;
-  if (!compiled || !success) throw new TypeError("A request was answered before it was handled.");
+  const { operation: compiled, request, success, input } = exchange;
+  if (!compiled || !success || !input) throw new TypeError("A request was answered before it was handled.");
   const { status } = compiled.operation.answer;
   // One object for all answers of the operation: a response copies it, and filling it anew costs more.
   const headers = compiled.successHeaders;
   setOwnHeaders(headers, exchange.id, admission);
   if (status === 204) return marked(exchange, new Response(null, { status, headers }));
-  const { text, link, tag, location } = (success.ready ??= makeReady(compiled, success, exchange.input));
+  const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
   if (compiled.operation.paged) {
     if (link === "") headers.delete("Link");
     else headers.set("Link", link);
   }
-  if (compiled.location) headers.set("Location", base + location);
+  if (location !== "") headers.set("Location", base + location);
   if (compiled.hasEntityTag) headers.set("ETag", tag);
   if (!compiled.isCacheable) return marked(exchange, new Response(text, { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
@@ -79,20 +61,4 @@ export function answerOptions(exchange: Exchange, admission: Admission): Respons
   const headers = new Headers({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
   setOwnHeaders(headers, exchange.id, admission);
   return new Response(null, { status: 204, headers });
-}
-
-/** Makes a success of the operation ready to be sent. */
-export function makeReady(compiled: CompiledOperation, success: Success, input: Input | undefined): ReadyBody {
-  const text = compiled.serialize(success.body);
-  const { pages } = compiled;
-  const next = pages && input && success.next !== undefined ? pages.next(input, success.next) : "";
-  const { deprecationLink } = compiled;
-  const link = next === "" || deprecationLink === "" ? next + deprecationLink : `${next}, ${deprecationLink}`;
-  return {
-    text,
-    link,
-    // What a deprecated operation links to is no part of the resource.
-    tag: compiled.hasEntityTag ? entityTag(text, pages ? link : "") : "",
-    location: compiled.location?.(success.body as Record<string, unknown>) ?? "",
-  };
 }

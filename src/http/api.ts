@@ -260,5 +260,6 @@ export class Api {
 
 /** The id of the resource in an answer, if it has one. */
 function idOf(success: Success | undefined): string | number | bigint | undefined {
-  return (success?.body as { readonly id?: string | number | bigint } | undefined)?.id;
+  const body = success && "body" in success ? success.body : undefined;
+  return (body as { readonly id?: string | number | bigint } | undefined)?.id;
 }

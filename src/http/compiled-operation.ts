@@ -8,11 +8,10 @@ import {
   type Operation,
   takesIdempotencyKey,
 } from "../contract/operation.ts";
-import { compileSerializer, type Serializer } from "../contract/serialize.ts";
-import { compilePath } from "./fill-path.ts";
 import { sharedHeaders } from "./headers.ts";
-import { compilePageLinks, type PageLinks } from "./page-links.ts";
+import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
+import { compileRender, type Render } from "./rendered-body.ts";
 import { compileRequestText, type RequestText } from "./request-text.ts";
 
 /** The addresses that answers refer to. */
@@ -25,14 +24,10 @@ export interface Addresses {
 
 /** An operation with all that is worth preparing once, at the start. */
 export interface CompiledOperation extends BoundOperation {
-  /** For an operation that is read page by page. */
-  readonly pages: PageLinks | undefined;
   readonly readInput: InputReader;
-  readonly serialize: Serializer;
+  readonly render: Render;
   /** For an operation that takes an idempotency key. */
   readonly requestText: RequestText | undefined;
-  /** The path of the resource that a success made, below the base address; undefined for none. */
-  readonly location: ((body: Readonly<Record<string, unknown>>) => string) | undefined;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
   /** From this moment on the operation answers 410, in unix milliseconds. */
@@ -41,8 +36,6 @@ export interface CompiledOperation extends BoundOperation {
   readonly successHeaders: Headers;
   /** What every failure carries. */
   readonly failureHeaders: Headers;
-  /** The part of `Link` that every answer of a deprecated operation has; otherwise empty. */
-  readonly deprecationLink: string;
 }
 
 export function compileOperation(
@@ -61,17 +54,14 @@ export function compileOperation(
   failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
-    pages,
     readInput: compileInputReader(operation, pages),
-    serialize: compileSerializer(operation.answer.schema),
+    render: compileRender(operation, pages, link),
     requestText: takesIdempotencyKey(operation) ? compileRequestText(operation) : undefined,
-    location: operation.answer.location === undefined ? undefined : compilePath(operation.answer.location),
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
     successHeaders: headers,
     failureHeaders,
-    deprecationLink: link,
   };
 }
 

@@ -4,6 +4,7 @@ import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Pending } from "./deadlines.ts";
 import type { Admission, Caller } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
+import type { RenderedBody } from "./rendered-body.ts";
 
 /** One path below the base address with its operations by method; an unknown path has none. */
 export interface Route {
@@ -44,6 +45,8 @@ export class Exchange {
   input: Input | undefined;
   /** Set by `handle`. */
   success: Success | undefined;
+  /** The success as text, where it was rendered before it is answered. */
+  rendered: RenderedBody | undefined;
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
   /** The client's address, once it was asked for. */

@@ -1,6 +1,6 @@
 /** A page of a list; `next` is the position of its last row, if more follow. */
 export interface Page<T, P = bigint> {
-  readonly body: T[];
+  readonly items: T[];
   readonly next?: P;
 }
 
@@ -12,7 +12,7 @@ export function pageOf<R, T, P>(
   positionOf: (last: R) => P,
 ): Page<T, P> {
   const rows = found.slice(0, limit);
-  const body = rows.map((row) => show(row));
+  const items = rows.map((row) => show(row));
   const last = rows.at(-1);
-  return found.length > limit && last !== undefined ? { body, next: positionOf(last) } : { body };
+  return found.length > limit && last !== undefined ? { items, next: positionOf(last) } : { items };
 }

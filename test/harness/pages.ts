@@ -1,4 +1,4 @@
-import type { BoundOperation, Caller, Input, Operation } from "../../src/contract/operation.ts";
+import type { BoundOperation, Caller, Input, Listing, Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
 
 /** A page of a list, by the operation, its path and query, and where it starts. */
@@ -69,8 +69,8 @@ export async function walkPages(
       const outcome = await serve({ ...request, after, body: undefined, caller } as unknown as Input, neverWrites);
       await page({ ...request, after });
       if ("error" in outcome) return undefined;
-      items += (outcome.body as unknown[]).length;
-      return outcome.next;
+      items += ((outcome as Listing).items as unknown[]).length;
+      return (outcome as Listing).next;
     };
     let next = await ask(undefined);
     for (let turned = 0; turned < 2 && next !== undefined; turned++) next = await ask(next);

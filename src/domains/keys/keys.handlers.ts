@@ -46,14 +46,14 @@ export function keyHandlers(
 
   return {
     listKeys: async ({ caller, query: { limit }, after }) => {
-      const { body: keys, next } = await store.page(caller.accountId, after, limit);
+      const { items: keys, next } = await store.page(caller.accountId, after, limit);
       const valid = keys.filter((key) => isValid(key, clock.now()));
       const banEnds = await bans.endsOf(
         valid.map(({ id }) => id),
         caller,
       );
-      const body = keys.map((key) => listedKey(key, uses.lastUse(key.id), banEnds.get(key.id)));
-      return { body, ...(next === undefined ? {} : { next }) };
+      const items = keys.map((key) => listedKey(key, uses.lastUse(key.id), banEnds.get(key.id)));
+      return { items, ...(next === undefined ? {} : { next }) };
     },
 
     *createKey({ caller, body: { name, scopes: wanted, expiresIn } }) {

@@ -34,7 +34,7 @@ export class PetPages {
       `${status} ${limit} ${after}`,
       () => this.#read(after ?? BEFORE_ALL, limit, status),
       // Only a page that others follow: an animal that is added comes after it and changes nothing.
-      ({ body, next }) => next !== undefined && body.length <= KEPT_PAGE,
+      ({ items, next }) => next !== undefined && items.length <= KEPT_PAGE,
     );
   }
 
@@ -56,8 +56,8 @@ export class PetPages {
     return whenReady(this.#storage.all(statement, ...parameters), (rows) => {
       const end = rows.find(({ reached }) => reached !== null);
       if (!end) return toPage(rows, limit);
-      const body = rows.filter((row) => row !== end).map(toPet);
-      return { body, next: end.id };
+      const items = rows.filter((row) => row !== end).map(toPet);
+      return { items, next: end.id };
     });
   }
 }

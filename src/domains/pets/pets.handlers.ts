@@ -20,7 +20,8 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       return pet ? { body: pet } : unknownCategory();
     },
 
-    getPet: ({ params: { petId } }) => whenReady(pets.get(petId), (found) => found ?? notFound(petId)),
+    getPet: ({ params: { petId } }) =>
+      whenReady(pets.get(petId), (found) => (found ? { body: found } : notFound(petId))),
 
     *updatePet({ params: { petId }, body, matches }) {
       const outcome = yield* pets.update(petId, body, matches);

@@ -65,7 +65,7 @@ const failureOf = (work: Promise<unknown>) =>
     () => undefined,
     (error: unknown) => error as Error,
   );
-const pets = async () => (await new PetStore(storage).page(undefined, 1_000_000)).body;
+const pets = async () => (await new PetStore(storage).page(undefined, 1_000_000)).items;
 const addRex = () => storage.write(() => new PetStore(storage).add({ name: "Rex", categoryId: 1n }));
 const addAndRemove = async () => removePet((await addRex())?.id as bigint);
 const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(id, () => true));
@@ -112,7 +112,7 @@ describe("an import", () => {
   test("is told of in the history of each animal, with its time", async () => {
     const before = Date.now();
     await importText('{"name":"Rex","categoryId":1,"status":"sold"}\n');
-    const [change] = (await new PetStore(storage).statusChanges(1n, undefined, 10))?.body ?? [];
+    const [change] = (await new PetStore(storage).statusChanges(1n, undefined, 10))?.items ?? [];
     expect(change).toMatchObject({ cause: "imported", to: "sold" });
     expect(Date.parse(change?.at ?? "")).toBeWithin(before, Date.now() + 1);
   });

@@ -56,8 +56,8 @@ export class PetStore {
     this.#hasOpenOrder = hasOpenOrder;
   }
 
-  get(id: bigint): MaybePromise<{ body: Pet } | undefined> {
-    return whenReady(this.#storage.first(byId, id), (row) => row && { body: toPet(row) });
+  get(id: bigint): MaybePromise<Pet | undefined> {
+    return whenReady(this.#storage.first(byId, id), (row) => row && toPet(row));
   }
 
   /** Up to `limit` animals of a list, behind `after` or, where it is absent, from its start. */

@@ -134,8 +134,8 @@ test("a change of status by another cause follows the table, and is noted with i
         const ways = transitions.filter((one) => one.from === from && one.causes.includes(cause)).map((one) => one.to);
         const isAllowed = ways.includes(to);
         expect([cause, from, to, outcome]).toEqual([cause, from, to, isAllowed ? "changed" : { from, allowed: ways }]);
-        expect((await pets.get(pet.id))?.body.status).toBe(isAllowed ? to : from);
-        const noted = (await pets.statusChanges(pet.id, undefined, 10))?.body.map((change) => change.cause);
+        expect((await pets.get(pet.id))?.status).toBe(isAllowed ? to : from);
+        const noted = (await pets.statusChanges(pet.id, undefined, 10))?.items.map((change) => change.cause);
         expect(noted).toEqual(isAllowed ? ["imported", cause] : ["imported"]);
       }
     }

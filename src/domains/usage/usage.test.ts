@@ -137,7 +137,7 @@ describe("what is counted", () => {
 
   const rowCount = async () => Number((await storage.first(rows))?.rows);
   const requestsOf = async (account: string) =>
-    (await store.page(account, "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] })).body[0]
+    (await store.page(account, "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] })).items[0]
       ?.requests;
 
   test("is written in parts where many accounts are active, and nothing is lost or written twice", async () => {
@@ -163,7 +163,7 @@ describe("what is counted", () => {
     const seen = () => {
       const query = { before: undefined, limit: 9, now: clock.now(), unsaved: () => counter.unsaved("acc_1") };
       const page = store.page("acc_1", "hour", query);
-      return page instanceof Promise ? undefined : page.body[0]?.requests;
+      return page instanceof Promise ? undefined : page.items[0]?.requests;
     };
     for (let request = 1; request <= 3; request++) {
       counter.count(caller, operation, 200);

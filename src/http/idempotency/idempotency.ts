@@ -52,7 +52,8 @@ export class SafeRetries {
     }
 
     const records = this.#records;
-    const write = (outcome: Success | Failure) => writeOutcome(outcome, compiled, input);
+    const write = (outcome: Success | Failure) =>
+      writeOutcome("error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) });
     const now = this.#clock.now();
     function* once(change: () => Change<Success | Failure>): Change<AnswerRecord | Success | Failure> {
       const known = yield* records.claim(name, fingerprint, now);
@@ -73,7 +74,10 @@ export class SafeRetries {
         if (outcome.fingerprint !== fingerprint) return reused(secret !== "");
         exchange.isReplay = true;
         const { answer } = outcome;
-        return readOutcome(secret === "" ? answer : unseal(answer, secret, name), operation);
+        const kept = readOutcome(secret === "" ? answer : unseal(answer, secret, name), operation);
+        if ("error" in kept) return kept;
+        exchange.rendered = kept.rendered;
+        return { body: undefined };
       });
     } finally {
       this.#running.delete(name);

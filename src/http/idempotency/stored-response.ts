@@ -1,11 +1,11 @@
 import type { ErrorDefinition, Failure } from "../../contract/errors.ts";
-import type { Input, Operation, Success } from "../../contract/operation.ts";
-import { makeReady, type ReadyBody, type RememberedSuccess } from "../answer.ts";
-import type { CompiledOperation } from "../compiled-operation.ts";
+import type { Operation, Success } from "../../contract/operation.ts";
+import type { RenderedBody } from "../rendered-body.ts";
 
-/** An outcome as text: a success ready to be sent, so that it is the same again byte for byte; or a failure. */
+/** An outcome that is kept: a rendered success, so that it is the same again byte for byte; or a failure. */
 interface Kept {
-  readonly ready?: ReadyBody;
+  /** The name is that of all releases: what one has kept, the next has to read. */
+  readonly ready?: RenderedBody;
   readonly failure?: Pick<Failure, "message" | "details" | "retryAfter"> & Pick<ErrorDefinition, "code" | "status">;
 }
 
@@ -14,20 +14,22 @@ export function isFinal(outcome: Success | Failure): boolean {
   return !("error" in outcome) || (outcome.error.status < 500 && outcome.error.status !== 429);
 }
 
-/** Writes an outcome of the operation, to be kept. */
-export function writeOutcome(outcome: Success | Failure, compiled: CompiledOperation, input: Input): string {
+/** Writes an outcome, to be kept. */
+export function writeOutcome(outcome: Failure | { readonly rendered: RenderedBody }): string {
   if ("error" in outcome) {
     const { error, message, details, retryAfter } = outcome;
     return JSON.stringify({ failure: { code: error.code, status: error.status, message, details, retryAfter } });
   }
-  const success: RememberedSuccess = outcome;
-  return JSON.stringify({ ready: (success.ready ??= makeReady(compiled, success, input)) });
+  return JSON.stringify({ ready: outcome.rendered } satisfies Kept);
 }
 
 /** Reads an outcome of the operation that was kept. */
-export function readOutcome(text: string, { errors }: Operation): Success | Failure {
+export function readOutcome(
+  text: string,
+  { errors }: Operation,
+): Failure | { readonly rendered: RenderedBody | undefined } {
   const { ready, failure } = JSON.parse(text) as Kept;
-  if (!failure) return { body: undefined, ready } as RememberedSuccess;
+  if (!failure) return { rendered: ready };
   const { code, status, message, details, retryAfter } = failure;
   // An earlier release may have given an error that this one no longer has.
   const error = errors.find((one) => one.code === code) ?? { code, status, meaning: "" };

@@ -1,0 +1,51 @@
+import type { Input, Listing, Operation, Resource, Success } from "../contract/operation.ts";
+import { hasEntityTag } from "../contract/operation.ts";
+import { compileSerializer } from "../contract/serialize.ts";
+import { entityTag } from "./entity-tag.ts";
+import { compilePath } from "./fill-path.ts";
+import type { PageLinks } from "./page-links.ts";
+
+/** What is costly to make of a success, and the same whenever the success is given again. */
+export interface RenderedBody {
+  readonly text: string;
+  /** The value of `Link`; empty for none. */
+  readonly link: string;
+  /** The entity tag; empty for none. */
+  readonly tag: string;
+  /** The path of the resource that was made, below the base address; empty for none. */
+  readonly location: string;
+}
+
+/** Renders a success of one operation, which `input` brought about. */
+export type Render = (success: Success, input: Input) => RenderedBody;
+
+/** `deprecationLink` is the part of `Link` that every answer of a deprecated operation has; otherwise empty. */
+export function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): Render {
+  const { schema, location: path } = operation.answer;
+  const serialize = compileSerializer(schema);
+  const location = path === undefined ? undefined : compilePath(path);
+  const tagOf = hasEntityTag(operation) ? entityTag : () => "";
+  if (!pages) {
+    return (success) => {
+      const { body } = success as Resource;
+      const text = serialize(body);
+      // What a deprecated operation links to is no part of the resource.
+      const tag = tagOf(text, "");
+      return { text, link: deprecationLink, tag, location: location?.(body as Record<string, unknown>) ?? "" };
+    };
+  }
+  /** By page: one that a store remembers and gives again is rendered once, and forgotten with it. */
+  const rendered = new WeakMap<object, RenderedBody>();
+  const render: Render = (success, input) => {
+    const { items, next } = success as Listing;
+    const text = serialize(items);
+    const toNext = next === undefined ? "" : pages.next(input, next);
+    const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;
+    return { text, link, tag: tagOf(text, link), location: "" };
+  };
+  return (success, input) => {
+    let known = rendered.get(success);
+    if (known === undefined) rendered.set(success, (known = render(success, input)));
+    return known;
+  };
+}
