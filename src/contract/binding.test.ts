@@ -4,6 +4,7 @@ import { all, statement } from "../storage/storage.ts";
 import { defineError, failure } from "./errors.ts";
 import { bind, defineOperation, type Handlers } from "./operation.ts";
 import { Int64 } from "./schemas.ts";
+import { successOr } from "./success-or.ts";
 
 const notFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this identifier." });
 const broken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
@@ -73,6 +74,24 @@ test("a handler that reads an input which is not declared does not compile", () 
   // @ts-expect-error -- the parameter is called toyId
   const handlers: Handlers<typeof operations> = { getToy: ({ params }) => ({ body: { id: params.id } }) };
   expect(bind(operations, handlers)).toHaveLength(1);
+});
+
+test("a refusal of a store becomes its failure, and one without a failure does not compile", () => {
+  type Toys = { readonly id: bigint } | null | "not found" | { readonly refused: "broken"; readonly since: string };
+  const answers = (outcome: Toys) =>
+    successOr(outcome, {
+      "not found": () => failure(notFound, "There is none."),
+      broken: ({ since }) => failure(broken, `It fell on ${since}.`),
+    });
+  const outcomes: Toys[] = [{ id: 1n }, null, "not found", { refused: "broken", since: "Monday" }];
+  expect(outcomes.map(answers)).toEqual([
+    { body: { id: 1n } },
+    { body: null },
+    failure(notFound, "There is none."),
+    failure(broken, "It fell on Monday."),
+  ]);
+  // @ts-expect-error -- what is broken has no failure
+  successOr(outcomes[0] as Toys, { "not found": () => failure(notFound, "There is none.") });
 });
 
 test("a change that yields anything but a step of the store does not compile", () => {

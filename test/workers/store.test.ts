@@ -1,6 +1,7 @@
 // Workers on one PostgreSQL, while the worst is done to them and to it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { hasOpenOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
+import type { Pet } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -181,7 +182,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     /** Places an order whose reservation has ended long ago, and returns its animal. */
     const overdue = async () => {
       const pet = await storage.write(() => pets.add({ name: "Rex", categoryId: 1n, status: "available" }));
-      const petId = pet?.id as bigint;
+      const petId = (pet as Pet).id;
       await storage.write(() => orders.place({ petId }));
       return petId;
     };

@@ -1,5 +1,6 @@
 import { failure, preconditionFailed } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/operation.ts";
+import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import {
   categoryExists,
@@ -16,34 +17,36 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
     listCategories: ({ query: { limit }, after }) => categories.page(after, limit),
 
     *createCategory({ body }) {
-      const outcome = yield* categories.add(body);
-      if (outcome === "id taken") return failure(categoryExists, `There is a category with the id ${body.id}.`);
-      return outcome === "name taken" ? nameTaken : { body: outcome };
+      return successOr(yield* categories.add(body), {
+        "id taken": () => failure(categoryExists, `There is a category with the id ${body.id}.`),
+        "name taken": () => nameTaken,
+      });
     },
 
     getCategory: ({ params: { categoryId } }) =>
       whenReady(categories.get(categoryId), (found) => (found ? { body: found } : notFound(categoryId))),
 
     *renameCategory({ params: { categoryId }, body: { name }, matches }) {
-      const outcome = yield* categories.rename(categoryId, name, matches);
-      if (outcome === "not found") return notFound(categoryId);
-      if (outcome === "not expected") return renamedMeanwhile(categoryId);
-      return outcome === "name taken" ? nameTaken : { body: outcome };
+      return successOr(yield* categories.rename(categoryId, name, matches), {
+        "not found": () => notFound(categoryId),
+        "not expected": () => renamedMeanwhile(categoryId),
+        "name taken": () => nameTaken,
+      });
     },
 
     *deleteCategory({ params: { categoryId }, query: { moveTo }, matches }) {
-      const outcome = yield* categories.delete(categoryId, moveTo, matches);
-      if (outcome === "deleted") return { body: null };
-      if (outcome === "not found") return notFound(categoryId);
-      if (outcome === "not expected") return renamedMeanwhile(categoryId);
-      if (outcome === "no target") {
-        return moveTo === categoryId
-          ? failure(moveTargetNotFound, "The animals of a category cannot be moved to itself.")
-          : failure(moveTargetNotFound, `There is no category with the id ${moveTo} to move the animals to.`);
-      }
-      const { animals } = outcome;
-      const who = animals === 1n ? "1 animal belongs" : `${animals} animals belong`;
-      return failure(categoryInUse, `${who} to the category ${categoryId}. Say with moveTo where to move them.`);
+      return successOr(yield* categories.delete(categoryId, moveTo, matches), {
+        "not found": () => notFound(categoryId),
+        "not expected": () => renamedMeanwhile(categoryId),
+        "no target": () =>
+          moveTo === categoryId
+            ? failure(moveTargetNotFound, "The animals of a category cannot be moved to itself.")
+            : failure(moveTargetNotFound, `There is no category with the id ${moveTo} to move the animals to.`),
+        "in use": ({ animals }) => {
+          const who = animals === 1n ? "1 animal belongs" : `${animals} animals belong`;
+          return failure(categoryInUse, `${who} to the category ${categoryId}. Say with moveTo where to move them.`);
+        },
+      });
     },
   };
 }

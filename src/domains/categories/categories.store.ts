@@ -46,6 +46,12 @@ export function* categoryHasRecord(id: bigint): Transaction<boolean> {
   return (yield* first(byId, id)) !== undefined;
 }
 
+/** A category to which animals belong, and how many. */
+interface InUse {
+  readonly refused: "in use";
+  readonly animals: bigint;
+}
+
 /** Whether a category is what a client expects to change. */
 type Expectation = (category: Category) => boolean;
 
@@ -98,25 +104,25 @@ export class CategoryStore {
     return (yield* first(setName, name, id)) as CategoryRow;
   }
 
-  /** Deletes a category that is as expected and has no animals, or whose animals are moved to another. */
+  /** Deletes a category that is as expected and has no animals, or whose animals are moved to another. Gives null if it did. */
   *delete(
     id: bigint,
     moveTo: bigint | undefined,
     isExpected: Expectation,
-  ): Transaction<"deleted" | "not found" | "not expected" | "no target" | { animals: bigint }> {
+  ): Transaction<null | "not found" | "not expected" | "no target" | InUse> {
     const category = yield* first(byId, id);
     if (!category) return "not found";
     if (!isExpected(category)) return "not expected";
     if (moveTo === undefined) {
       const animals = yield* this.#animals.countIn(id);
-      if (animals > 0n) return { animals };
+      if (animals > 0n) return { refused: "in use", animals };
     } else {
       if (moveTo === id || !(yield* first(byId, moveTo))) return "no target";
       yield* this.#animals.move(id, moveTo);
     }
     yield* all(remove, id);
     yield* all(noteDeletion, id);
-    return "deleted";
+    return null;
   }
 
   /**

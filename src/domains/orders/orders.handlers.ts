@@ -1,5 +1,6 @@
 import { failure } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/operation.ts";
+import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import {
   orderedPetNotFound,
@@ -11,45 +12,41 @@ import {
   type StoreOrderStatus,
 } from "./orders.operations.ts";
 import type { OrderStore } from "./orders.store.ts";
+import { transitions } from "./transitions.ts";
 
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
     listStoreOrders: ({ query: { limit, status, petId }, after }) => orders.page(after, limit, { status, petId }),
 
     *placeStoreOrder({ body }) {
-      const outcome = yield* orders.place(body);
-      if (outcome === "no animal") return failure(orderedPetNotFound, `No animal has the id ${body.petId}.`);
-      if ("id" in outcome) return { body: outcome };
-      const state = outcome.from === undefined ? "has no status" : `is ${outcome.from}`;
-      return failure(petNotAvailable, `The animal ${body.petId} ${state}; only an available one can be ordered.`);
+      return successOr(yield* orders.place(body), {
+        "not found": () => failure(orderedPetNotFound, `No animal has the id ${body.petId}.`),
+        transition: ({ from }) => {
+          const state = from === undefined ? "has no status" : `is ${from}`;
+          return failure(petNotAvailable, `The animal ${body.petId} ${state}; only an available one can be ordered.`);
+        },
+      });
     },
 
     getStoreOrder: ({ params: { orderId } }) =>
       whenReady(orders.get(orderId), (found) => (found ? { body: found } : notFound(orderId))),
 
     *confirmStoreOrder({ params: { orderId } }) {
-      const outcome = yield* orders.confirm(orderId);
-      if (outcome === "no order") return notFound(orderId);
-      return "id" in outcome ? { body: outcome } : notOpen(orderId, outcome.state);
+      return successOr(yield* orders.change(orderId, transitions.confirm), failuresOfOpen(orderId));
     },
 
     *cancelStoreOrder({ params: { orderId } }) {
-      const outcome = yield* orders.cancel(orderId);
-      if (outcome === "no order") return notFound(orderId);
-      return "id" in outcome ? { body: outcome } : notOpen(orderId, outcome.state);
+      return successOr(yield* orders.change(orderId, transitions.cancel), failuresOfOpen(orderId));
     },
 
     *returnStoreOrder({ params: { orderId } }) {
-      const outcome = yield* orders.return(orderId);
-      if (outcome === "no order") return notFound(orderId);
-      if (outcome === "no animal") {
-        return failure(orderedPetNotFound, `The animal that the order ${orderId} sold was deleted.`);
-      }
-      if ("id" in outcome) return { body: outcome };
-      return failure(
-        orderNotConfirmed,
-        `The order ${orderId} is ${outcome.state}; only a confirmed one can be returned.`,
-      );
+      return successOr(yield* orders.change(orderId, transitions.return), {
+        "not found": () => notFound(orderId),
+        "wrong state": ({ state }) =>
+          failure(orderNotConfirmed, `The order ${orderId} is ${state}; only a confirmed one can be returned.`),
+        // A sold one may be deleted.
+        "no animal": () => failure(orderedPetNotFound, `The animal that the order ${orderId} sold was deleted.`),
+      });
     },
   };
 }
@@ -58,6 +55,15 @@ function notFound(id: bigint) {
   return failure(orderNotFound, `No order has the id ${id}.`);
 }
 
-function notOpen(id: bigint, state: StoreOrderStatus) {
-  return failure(orderNotOpen, `The order ${id} is ${state}, and no longer open.`);
+/** What a change of an open order can fail with. */
+function failuresOfOpen(id: bigint) {
+  return {
+    "not found": () => notFound(id),
+    "wrong state": ({ state }: { readonly state: StoreOrderStatus }) =>
+      failure(orderNotOpen, `The order ${id} is ${state}, and no longer open.`),
+    // Nothing but its order changes the animal of an open one.
+    "no animal": ({ problem }: { readonly problem: string }): never => {
+      throw new Error(problem);
+    },
+  };
 }

@@ -107,15 +107,23 @@ const params = {
   otherwise: orderNotFound,
 };
 
-/** What an operation answers that changes an order. */
-const answerOf = (example: string, order: StoreOrder) =>
-  ({
-    status: 200,
-    description: "The order as it is now.",
-    schema: StoreOrder,
-    examples: { [example]: order },
-    entityTag: true,
-  }) as const;
+/** What operations that change an order have in common. `order` is what becomes of the order of the examples. */
+function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
+  return {
+    name: `${verb}StoreOrder`,
+    method: "POST",
+    path: `/store/orders/{orderId}/${verb}`,
+    tag: store,
+    params,
+    answer: {
+      status: 200,
+      description: "The order as it is now.",
+      schema: StoreOrder,
+      examples: { [`A ${order.status} order`]: order },
+      entityTag: true,
+    },
+  } as const;
+}
 
 const listStoreOrders = defineOperation({
   name: "listStoreOrders",
@@ -180,38 +188,23 @@ const getStoreOrder = defineOperation({
 });
 
 const confirmStoreOrder = defineOperation({
-  name: "confirmStoreOrder",
-  method: "POST",
-  path: "/store/orders/{orderId}/confirm",
-  tag: store,
+  ...changing("confirm", confirmed),
   summary: "Confirm an order",
   description: "Sells the animal: its status becomes `sold`. Refused from the moment on at which the reservation ends.",
-  params,
-  answer: answerOf("A confirmed order", confirmed),
   errors: [orderNotOpen],
 });
 
 const cancelStoreOrder = defineOperation({
-  name: "cancelStoreOrder",
-  method: "POST",
-  path: "/store/orders/{orderId}/cancel",
-  tag: store,
+  ...changing("cancel", cancelled),
   summary: "Cancel an order",
   description: "Lets the animal go: its status becomes `available`.",
-  params,
-  answer: answerOf("A cancelled order", cancelled),
   errors: [orderNotOpen],
 });
 
 const returnStoreOrder = defineOperation({
-  name: "returnStoreOrder",
-  method: "POST",
-  path: "/store/orders/{orderId}/return",
-  tag: store,
+  ...changing("return", returned),
   summary: "Return the animal of an order",
   description: "Takes back the animal of a confirmed order: its status becomes `available`.",
-  params,
-  answer: answerOf("A returned order", returned),
   errors: [orderNotConfirmed, orderedPetNotFound],
 });
 

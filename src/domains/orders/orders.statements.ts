@@ -38,9 +38,12 @@ export const insert = statement<OrderRow>(
   `INSERT INTO store_orders (pet_id, reference, status, placed_at, expires_at)
    VALUES ($1, $2, 'placed', $3, $4) RETURNING ${columns}`,
 );
-export const setConfirmed = becoming("confirmed");
-export const setCancelled = becoming("cancelled");
-export const setReturned = becoming("returned");
+/** By the status that an order gets: `$1` is the time in unix milliseconds, `$2` the order. */
+export const become = {
+  confirmed: becoming("confirmed"),
+  cancelled: becoming("cancelled"),
+  returned: becoming("returned"),
+};
 export const setExpired = statement("UPDATE store_orders SET status = 'expired' WHERE id = $1");
 
 function becoming(status: "confirmed" | "cancelled" | "returned") {

@@ -1,9 +1,10 @@
 import { type Page, pageOf } from "../../storage/page.ts";
-import { all, first, type Statement, type Storage, type Transaction } from "../../storage/storage.ts";
+import { all, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { NewStoreOrder, StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
 import {
+  become,
   byId,
   due,
   insert,
@@ -13,33 +14,33 @@ import {
   rowsAfterByPet,
   rowsAfterByPetAndStatus,
   rowsAfterByStatus,
-  setCancelled,
-  setConfirmed,
   setExpired,
-  setReturned,
   toOrder,
 } from "./orders.statements.ts";
+import type { AnimalChange, Transition } from "./transitions.ts";
 
 /** What orders may do to the animals that they are for. */
 export interface OrderedAnimals {
   /** Part of a transaction: gives an animal another status, if its own rules allow that for this cause. */
-  changeStatus(petId: bigint, ...change: StatusChange): Transaction<"changed" | "not found" | NotAllowed>;
+  changeStatus(petId: bigint, ...change: AnimalChange): Transaction<"changed" | "not found" | NotAllowed>;
 }
-
-/** The new status of an animal, and why it gets it. */
-type StatusChange =
-  | [to: "pending", cause: "order_placed"]
-  | [to: "sold", cause: "order_confirmed"]
-  | [to: "available", cause: "order_cancelled" | "order_expired" | "order_returned"];
 
 /** What does not go with the status that the animal has. */
 interface NotAllowed {
+  readonly refused: "transition";
   readonly from: string | undefined;
 }
 
 /** An order whose state does not allow what was asked. */
 interface WrongState {
+  readonly refused: "wrong state";
   readonly state: StoreOrderStatus;
+}
+
+/** An order whose animal cannot become what the order's change makes of it; `problem` is one sentence. */
+interface NoAnimal {
+  readonly refused: "no animal";
+  readonly problem: string;
 }
 
 /** Below every id of an order (int64). */
@@ -99,34 +100,27 @@ export class OrderStore {
       : storage.all(rowsAfterByPet, petId, after, limit);
   }
 
-  /** Part of a transaction: reserves an animal. Where it is not available, `from` is its status. */
-  *place({ petId, reference }: NewStoreOrder): Transaction<StoreOrder | "no animal" | NotAllowed> {
+  /** Part of a transaction: reserves an animal. Where it is there and not available, `from` is its status. */
+  *place({ petId, reference }: NewStoreOrder): Transaction<StoreOrder | "not found" | NotAllowed> {
     const now = this.#clock.now();
     const outcome = yield* this.#reserve(petId, now);
-    if (outcome === "not found") return "no animal";
     if (outcome !== "changed") return outcome;
     return toOrder((yield* first(insert, petId, reference ?? null, now, now + this.#reservation)) as OrderRow);
   }
 
-  /** Part of a transaction: sells the animal of an open order. */
-  *confirm(id: bigint): Transaction<StoreOrder | "no order" | WrongState> {
-    return yield* this.#close(id, setConfirmed, "sold", "order_confirmed");
-  }
-
-  /** Part of a transaction: lets the animal of an open order go. */
-  *cancel(id: bigint): Transaction<StoreOrder | "no order" | WrongState> {
-    return yield* this.#close(id, setCancelled, "available", "order_cancelled");
-  }
-
-  /** Part of a transaction: takes back the animal of a confirmed order. */
-  *return(id: bigint): Transaction<StoreOrder | "no order" | "no animal" | WrongState> {
+  /** Part of a transaction: changes an order, and its animal with it. */
+  *change(id: bigint, { from, to, animal }: Transition): Transaction<StoreOrder | "not found" | WrongState | NoAnimal> {
+    const now = this.#clock.now();
     const order = yield* first(byId, id);
-    if (!order) return "no order";
-    if (order.status !== "confirmed") return { state: order.status };
-    const outcome = yield* this.#animals.changeStatus(order.pet_id, "available", "order_returned");
-    // A sold one may be deleted.
-    if (outcome !== "changed") return "no animal";
-    return toOrder((yield* first(setReturned, this.#clock.now(), id)) as OrderRow);
+    if (!order) return "not found";
+    if (order.status !== from) return { refused: "wrong state", state: order.status };
+    if (from === "placed" && isOver(order, now)) {
+      yield* this.#expire(order);
+      return { refused: "wrong state", state: "expired" };
+    }
+    const outcome = yield* this.#animals.changeStatus(order.pet_id, ...animal);
+    if (outcome !== "changed") return { refused: "no animal", problem: problemOf(order, outcome) };
+    return toOrder((yield* first(become[to], now, id)) as OrderRow);
   }
 
   /**
@@ -154,24 +148,6 @@ export class OrderStore {
     return yield* this.#animals.changeStatus(petId, "pending", "order_placed");
   }
 
-  *#close(
-    id: bigint,
-    become: Statement<OrderRow>,
-    ...change: StatusChange
-  ): Transaction<StoreOrder | "no order" | WrongState> {
-    const now = this.#clock.now();
-    const order = yield* first(byId, id);
-    if (!order) return "no order";
-    if (order.status !== "placed") return { state: order.status };
-    if (isOver(order, now)) {
-      yield* this.#expire(order);
-      return { state: "expired" };
-    }
-    const outcome = yield* this.#animals.changeStatus(order.pet_id, ...change);
-    if (outcome !== "changed") throw unexpected(order, outcome);
-    return toOrder((yield* first(become, now, id)) as OrderRow);
-  }
-
   *#expire({ id, pet_id }: OrderRow): Transaction<void> {
     yield* all(setExpired, id);
     yield* this.#animals.changeStatus(pet_id, "available", "order_expired");
@@ -183,8 +159,7 @@ function isOver({ expires_at }: OrderRow, now: number): boolean {
   return expires_at <= now;
 }
 
-/** Nothing but its order changes the animal of an order. */
-function unexpected({ id, status, pet_id }: OrderRow, outcome: "not found" | NotAllowed): Error {
+function problemOf({ id, status, pet_id }: OrderRow, outcome: "not found" | NotAllowed): string {
   const state = outcome === "not found" ? "missing" : `${outcome.from}`;
-  return new Error(`The order ${id} is ${status}, but its animal ${pet_id} is ${state}.`);
+  return `The order ${id} is ${status}, but its animal ${pet_id} is ${state}.`;
 }

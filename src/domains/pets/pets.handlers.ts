@@ -1,5 +1,6 @@
 import { failure, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/operation.ts";
+import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import {
   invalidTransition,
@@ -16,27 +17,28 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     listPets: ({ query, after }) => pets.page(after, query.limit, query),
 
     *createPet({ body }) {
-      const pet = yield* pets.add(body);
-      return pet ? { body: pet } : unknownCategory();
+      return successOr(yield* pets.add(body), { "unknown category": unknownCategory });
     },
 
     getPet: ({ params: { petId } }) =>
       whenReady(pets.get(petId), (found) => (found ? { body: found } : notFound(petId))),
 
     *updatePet({ params: { petId }, body, matches }) {
-      const outcome = yield* pets.update(petId, body, matches);
-      if (outcome === "not found") return notFound(petId);
-      if (outcome === "not expected") return changedMeanwhile(petId);
-      if (outcome === "unknown category") return unknownCategory();
-      if (outcome === "open order") return ordered(petId, "its status changes with the order only");
-      return "allowed" in outcome ? refused(outcome) : { body: outcome };
+      return successOr(yield* pets.update(petId, body, matches), {
+        "not found": () => notFound(petId),
+        "not expected": () => changedMeanwhile(petId),
+        "unknown category": unknownCategory,
+        "open order": () => ordered(petId, "its status changes with the order only"),
+        transition: notAllowed,
+      });
     },
 
     *deletePet({ params: { petId }, matches }) {
-      const outcome = yield* pets.delete(petId, matches);
-      if (outcome === "deleted") return { body: null };
-      if (outcome === "not found") return notFound(petId);
-      return outcome === "not expected" ? changedMeanwhile(petId) : ordered(petId, "it cannot be deleted");
+      return successOr(yield* pets.delete(petId, matches), {
+        "not found": () => notFound(petId),
+        "not expected": () => changedMeanwhile(petId),
+        "open order": () => ordered(petId, "it cannot be deleted"),
+      });
     },
 
     listPetStatusChanges: ({ params: { petId }, query: { limit }, after }) =>
@@ -56,7 +58,7 @@ function ordered(id: bigint, consequence: string) {
   return failure(petHasOpenOrder, `An order for the animal ${id} is open: ${consequence}.`);
 }
 
-function refused({ from, allowed }: Refusal) {
+function notAllowed({ from, allowed }: Refusal) {
   const what = from === undefined ? "without a status" : from;
   const way =
     allowed.length > 0 ? `can become ${allowed.join(" or ")}` : "stays so, unless an order sold it and is returned";

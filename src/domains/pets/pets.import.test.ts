@@ -4,6 +4,7 @@ import { all, CommitUnknown, type Row, type Storage, statement } from "../../sto
 import { categoryHasRecord } from "../categories/categories.store.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportOptions, importAnimals } from "./pets.import.ts";
+import type { Pet } from "./pets.operations.ts";
 import { type CategoryCheck, PetStore } from "./pets.store.ts";
 
 interface CountRow extends Row {
@@ -66,8 +67,9 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error as Error,
   );
 const pets = async () => (await new PetStore(storage).page(undefined, 1_000_000)).items;
-const addRex = () => storage.write(() => new PetStore(storage).add({ name: "Rex", categoryId: 1n }));
-const addAndRemove = async () => removePet((await addRex())?.id as bigint);
+const rex = { name: "Rex", categoryId: 1n };
+const addRex = async () => (await storage.write(() => new PetStore(storage).add(rex))) as Pet;
+const addAndRemove = async () => removePet((await addRex()).id);
 const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(id, () => true));
 const count = async () => Number((await storage.first(countPets))?.figure);
 const names = async () => (await pets()).map(({ name }) => name);
@@ -248,7 +250,7 @@ describe("an import that keeps ids", () => {
   test("adds the animals under them, and new ones come behind the largest", async () => {
     expect(await importText(animal(7) + animal(2n ** 62n) + animal(3), { ids: "keep" })).toMatchObject({ added: 3 });
     expect((await pets()).map(({ id }) => id)).toEqual([3n, 7n, 2n ** 62n]);
-    expect((await addRex())?.id).toBe(2n ** 62n + 1n);
+    expect((await addRex()).id).toBe(2n ** 62n + 1n);
   });
 
   test("refuses each line whose id is taken, in the store or by a line before it", async () => {

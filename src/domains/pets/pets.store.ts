@@ -70,9 +70,12 @@ export class PetStore {
     return this.#changes.page(id, after, limit);
   }
 
-  /** As the end of a transaction: adds an animal. Gives undefined if it may not name its category. */
-  *add({ name, categoryId, status }: NewPet, cause: "added" | "imported" = "added"): Transaction<Pet | undefined> {
-    if (this.#mayName && !(yield* this.#mayName(categoryId))) return undefined;
+  /** As the end of a transaction: adds an animal. */
+  *add(
+    { name, categoryId, status }: NewPet,
+    cause: "added" | "imported" = "added",
+  ): Transaction<Pet | "unknown category"> {
+    if (this.#mayName && !(yield* this.#mayName(categoryId))) return "unknown category";
     const by = cause === "added" ? null : cause;
     const row = yield* lastly(insert, name, categoryId, status ?? null, this.#clock.now(), by);
     const { id } = row as IdRow;
@@ -105,8 +108,8 @@ export class PetStore {
     return after;
   }
 
-  /** Deletes an animal that is as expected, with its history, unless an order for it is open. */
-  *delete(id: bigint, isExpected: Expectation): Transaction<"deleted" | "not found" | "not expected" | "open order"> {
+  /** Deletes an animal that is as expected, with its history, unless an order for it is open. Gives null if it did. */
+  *delete(id: bigint, isExpected: Expectation): Transaction<null | "not found" | "not expected" | "open order"> {
     const row = yield* first(byId, id);
     if (!row) return "not found";
     if (!isExpected(toPet(row))) return "not expected";
@@ -114,7 +117,7 @@ export class PetStore {
     yield* all(remove, id);
     yield* this.#changes.forget(id);
     yield* afterCommit(this.#forgetPages);
-    return "deleted";
+    return null;
   }
 
   /** Changes an animal's status as the table of transitions allows, and notes why. */

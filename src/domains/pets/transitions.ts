@@ -21,6 +21,7 @@ export const transitions: readonly Transition[] = [
 
 /** A change of status that is not allowed: what the status is, and what the same cause could make of it. */
 export interface Refusal {
+  readonly refused: "transition";
   readonly from: PetStatus | undefined;
   readonly allowed: readonly PetStatus[];
 }
@@ -28,5 +29,5 @@ export interface Refusal {
 /** Why the change is not allowed; undefined if it is. */
 export function refusalOf(from: PetStatus | undefined, to: PetStatus, cause: StatusCause): Refusal | undefined {
   const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause)).map((one) => one.to);
-  return allowed.includes(to) ? undefined : { from, allowed };
+  return allowed.includes(to) ? undefined : { refused: "transition", from, allowed };
 }
