@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { didYouMean, isSlipOf, nearest } from "./contract/suggest.ts";
+import { didYouMean, isSlipOf, suggest } from "./contract/suggest.ts";
 import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
@@ -288,7 +288,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const known = Object.keys(settings);
   const faults = Object.keys(environment)
     .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
-    .map((name) => `${name} is not a setting.${didYouMean(nearest(name, known))}`);
+    .map((name) => `${name} is not a setting.${didYouMean(suggest(name, known))}`);
   const read = <T>(name: keyof typeof settings, { fallback, expects, parse, isSecret }: Setting<T>): T | undefined => {
     const text = environment[name] || fallback;
     if (text === "") return undefined;

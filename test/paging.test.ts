@@ -21,7 +21,7 @@ const operations = [
     description: "Lists toys.",
     params: {
       schema: Type.Object({ shelf: Text({ description: "A shelf.", minLength: 1, maxLength: 9 }) }),
-      otherwise: noShelf,
+      invalidError: noShelf,
     },
     query: Type.Object({
       ...pageParameters({ maximum: 10, default: 2, what: "toys" }),

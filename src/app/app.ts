@@ -19,7 +19,7 @@ import { type Addresses, compileOperation } from "../http/compiled-operation.ts"
 import { Deadlines } from "../http/deadlines.ts";
 import type { Route } from "../http/exchange.ts";
 import { healthPages } from "../http/health.ts";
-import { SafeRetries } from "../http/idempotency/idempotency.ts";
+import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { Load, type LoadLimits } from "../http/load.ts";
 import { type InStep, Server } from "../http/server.ts";
 import { strikesUntilBan } from "../limits/conduct.ts";
@@ -110,8 +110,8 @@ export class App {
     try {
       await requireKeyMode(storage, config);
       const limits = await openLimiter(config, { storage, clock, log, metrics });
-      const load = new Load(clock, options.loadLimits, (isTooMuch) => {
-        if (isTooMuch) log.warn("overload_started");
+      const load = new Load(clock, options.loadLimits, (isOverloaded) => {
+        if (isOverloaded) log.warn("overload_started");
         else log.info("overload_ended");
       });
       return new App(config, served, { storage, limits, load, clock, log, metrics, shared: options.shared });
@@ -166,12 +166,12 @@ export class App {
       () => drains.size,
     );
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
-    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isTooMuch));
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isOverloaded));
 
     // The handlers of our domains make their changes of steps for this store.
     const write = storage.write.bind(storage) as Write;
     const answers = new RetryStore(storage);
-    const retries = new SafeRetries(answers, write, clock);
+    const retries = new Idempotency(answers, write, clock);
     metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => retries.running);
 
     const abuse = new AbuseLog({
@@ -249,9 +249,9 @@ export class App {
     this.docs = docs;
     this.port = this.#server.port;
     this.#looks = setInterval(() => {
-      load.look();
-      deadlines.look();
-      drains.look();
+      load.sample();
+      deadlines.sweep();
+      drains.sweep();
     }, LOOK);
     this.#periodic = new BackgroundTasks(log, tasks, () => storage.lead());
   }

@@ -65,7 +65,7 @@ export const domains: readonly Domain[] = [
 function openShop(storage: Storage, config: Config, { clock, repeat }: DomainParts): BoundOperation[] {
   const { strictCategories, reservationMinutes } = config;
   const pets = new PetStore(storage, {
-    mayName: strictCategories ? categoryHasRecord : undefined,
+    categoryExists: strictCategories ? categoryHasRecord : undefined,
     hasOpenOrder,
     clock,
   });

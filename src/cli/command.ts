@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Config } from "../config.ts";
-import { didYouMean, nearest } from "../contract/suggest.ts";
+import { didYouMean, suggest } from "../contract/suggest.ts";
 
 /** What a command may use of the world around it. */
 export interface Terminal {
@@ -96,7 +96,7 @@ export function readArguments(command: Command, words: readonly string[]): Given
   } as const;
   const unknown = unknownOption(words, known);
   if (unknown) {
-    const meant = nearest(unknown.name, Object.keys(known));
+    const meant = suggest(unknown.name, Object.keys(known));
     throw new UsageError(`${command.name} has no option ${unknown.rawName}.${didYouMean(meant && `--${meant}`)}`);
   }
   let parsed: ReturnType<typeof parseArgs>;

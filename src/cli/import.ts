@@ -47,8 +47,8 @@ export const importCommand: Command = {
     try {
       await storedKeyMode(storage, config);
       const isStrict = config.strictCategories || given.options["strict-categories"] !== undefined;
-      const mayName = isStrict ? categoryHasRecord : undefined;
-      const store = await PetImportStore.open(storage, ids, { mayName });
+      const categoryExists = isStrict ? categoryHasRecord : undefined;
+      const store = await PetImportStore.open(storage, ids, { categoryExists });
       try {
         const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
         const source = path === undefined ? terminal.input() : readFile(path, terminal);

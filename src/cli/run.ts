@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, settings } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
-import { didYouMean, nearest } from "../contract/suggest.ts";
+import { didYouMean, suggest } from "../contract/suggest.ts";
 import { AccountsError } from "../domains/accounts/accounts.ts";
 import { ImportFailed } from "../domains/pets/pets.import.ts";
 import { FileError } from "../files/new-file.ts";
@@ -128,13 +128,13 @@ function namesBehind(first: string): string[] {
 function meantCommand(first: string, second = ""): string | undefined {
   const names = shown.map(({ name }) => name);
   if (namesBehind(first).length > 0) {
-    const meant = nearest(second, namesBehind(first));
+    const meant = suggest(second, namesBehind(first));
     return meant && `${first} ${meant}`;
   }
   const pairs = names.filter((name) => name.includes(" "));
   const firsts = names.map((name) => name.split(" ")[0] as string);
-  const pair = /^[^-]/.test(second) ? nearest(`${first} ${second}`, pairs) : undefined;
-  return pair ?? nearest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
+  const pair = /^[^-]/.test(second) ? suggest(`${first} ${second}`, pairs) : undefined;
+  return pair ?? suggest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
 }
 
 function overview(invocation: string): string {

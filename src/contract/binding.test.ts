@@ -18,7 +18,7 @@ const operations = [
     tag: { name: "toys", description: "What animals play with.", stability: "stable" },
     summary: "Get a toy",
     description: "Returns a toy.",
-    params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: notFound },
+    params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: notFound },
     answer: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
   }),
 ] as const;

@@ -50,7 +50,7 @@ const getToy = defineOperation({
   name: "getToy",
   method: "GET",
   path: "/toys/{toyId}",
-  params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), otherwise: toyNotFound },
+  params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: toyNotFound },
   deprecation: { since: "2026-11-21", removal: "2030-12-05", replacement: "listToys", advice: "List them." },
   answer: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
 });
@@ -133,7 +133,7 @@ describe("it is a fault of an operation", () => {
   });
 
   test("to have the route of another, under other names of the parameters", () => {
-    const params = { schema: Type.Object({ name: Int64({ description: "Which toy." }) }), otherwise: toyNotFound };
+    const params = { schema: Type.Object({ name: Int64({ description: "Which toy." }) }), invalidError: toyNotFound };
     expect(faultsWith(getToy, { path: "/toys/{name}", params })).toEqual([
       "GET /toys/{}: two operations have this method and path.",
     ]);
@@ -367,8 +367,8 @@ describe("a key that operations do not have", () => {
     defineOperation({ ...minimal, answer: { ...answer, secrete: true } });
     // @ts-expect-error -- body.examples
     defineOperation({ ...minimal, body: { schema: NewToy, examples: {}, exmaples: {} } });
-    const params = { schema: Type.Object({}), otherwise: toyNotFound, otherwize: toyNotFound };
-    // @ts-expect-error -- params.otherwise
+    const params = { schema: Type.Object({}), invalidError: toyNotFound, invalidErorr: toyNotFound };
+    // @ts-expect-error -- params.invalidError
     defineOperation({ ...minimal, params });
     // @ts-expect-error -- paged.position
     defineOperation({ ...minimal, paged: { position: Type.String(), postion: Type.String() } });

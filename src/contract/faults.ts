@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
 import { type Fault, MOST_FAULTS } from "./errors.ts";
 import { PATTERN_MEANING } from "./schemas.ts";
-import { nearest } from "./suggest.ts";
+import { suggest } from "./suggest.ts";
 import type { compileValidator } from "./validators.ts";
 
 const LONGEST_NAME = 64;
@@ -79,7 +79,7 @@ function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: 
 }
 
 function unknownName(noun: string, name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const meant = suggest(name, known);
   if (meant) return `is not a ${noun} of this operation; did you mean ${meant}?`;
   return known.length > 0
     ? `is not a ${noun} of this operation; it has ${known.join(", ")}`

@@ -1,5 +1,5 @@
 import type { Operation } from "./operation.ts";
-import { nearest } from "./suggest.ts";
+import { suggest } from "./suggest.ts";
 
 /** The keys of a type, each once; one that is missing here or that the type does not have does not compile. */
 type KeysOf<T> = Readonly<Record<keyof T, true>>;
@@ -27,7 +27,7 @@ const ofOperation: KeysOf<Operation> = {
 };
 const tag: Part<"tag"> = { name: true, description: true, stability: true };
 const deprecation: Part<"deprecation"> = { since: true, removal: true, replacement: true, advice: true };
-const params: Part<"params"> = { schema: true, otherwise: true };
+const params: Part<"params"> = { schema: true, invalidError: true };
 const body: Part<"body"> = { schema: true, examples: true };
 const answer: Part<"answer"> = {
   status: true,
@@ -55,7 +55,7 @@ function unknownKeys(part: object, known: object, prefix: string): string[] {
   return Object.keys(part)
     .filter((key) => !Object.hasOwn(known, key))
     .map((key) => {
-      const meant = nearest(key, Object.keys(known));
+      const meant = suggest(key, Object.keys(known));
       return `the key ${prefix}${key} is not known.${meant ? ` Did you mean ${prefix}${meant}?` : ""}`;
     });
 }

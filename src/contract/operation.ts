@@ -82,7 +82,7 @@ export interface Operation {
    */
   readonly quota?: "free";
   /** Path parameters, and the error for a value that no resource can have. */
-  readonly params?: { readonly schema: TObject; readonly otherwise: ErrorDefinition };
+  readonly params?: { readonly schema: TObject; readonly invalidError: ErrorDefinition };
   readonly query?: TObject;
   /** JSON; that of a `PATCH` is a JSON Merge Patch (RFC 7396). */
   readonly body?: {
@@ -130,7 +130,9 @@ interface Defaults<D extends OperationDefinition> {
   readonly scope: D["method"] extends "GET" ? "read" : "write";
 }
 
-type ErrorOfParams<D extends OperationDefinition> = D["params"] extends { otherwise: infer E extends ErrorDefinition }
+type ErrorOfParams<D extends OperationDefinition> = D["params"] extends {
+  invalidError: infer E extends ErrorDefinition;
+}
   ? E
   : never;
 type ErrorOf<E> = E extends readonly (infer One extends ErrorDefinition)[] ? One : never;
@@ -158,7 +160,7 @@ type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation> & {
 export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
   const { tag, method, params, errors = [] }: OperationDefinition = definition;
   const scope = method === "GET" ? "read" : "write";
-  const ofParams = params && !errors.includes(params.otherwise) ? [params.otherwise] : [];
+  const ofParams = params && !errors.includes(params.invalidError) ? [params.invalidError] : [];
   const defaults = { stability: tag.stability, testPanel: true, scope } as const;
   return { ...defaults, ...definition, errors: [...ofParams, ...errors] } as unknown as Defined<D>;
 }
@@ -269,7 +271,7 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
   return [
     ...new Set([
       ...operation.errors,
-      ...(operation.params ? [operation.params.otherwise] : []),
+      ...(operation.params ? [operation.params.invalidError] : []),
       invalidRequest, // also without parameters: an unknown query parameter is refused
       missingApiKey,
       invalidApiKey,

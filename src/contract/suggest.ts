@@ -1,7 +1,7 @@
 import { closest, distance } from "fastest-levenshtein";
 
 /** The known name that the given one was probably meant to be, in any case; undefined if none is close. */
-export function nearest(given: string, known: readonly string[]): string | undefined {
+export function suggest(given: string, known: readonly string[]): string | undefined {
   if (known.length === 0 || given.length > 64) return undefined;
   const lower = known.map((name) => name.toLowerCase());
   const candidate = closest(given.toLowerCase(), lower);

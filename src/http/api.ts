@@ -20,7 +20,7 @@ import type { ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
-import type { SafeRetries } from "./idempotency/idempotency.ts";
+import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Load } from "./load.ts";
 import type { Abuse, Admission, Authenticator, Limiter, Usage } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
@@ -36,7 +36,7 @@ export interface ApiServices {
   /** Runs what an operation changes. */
   readonly write: Write;
   /** Runs it for a request that may be sent again. */
-  readonly retries: SafeRetries;
+  readonly retries: Idempotency;
   readonly addresses: ClientAddresses;
   readonly clock: Clock;
   readonly log: Log;
@@ -94,7 +94,7 @@ export class Api {
     if (exchange.request.method === "OPTIONS" && exchange.route.allow !== "") return this.#serveOptions(exchange);
     const answer = this.#run(exchange, 0);
     if (answer) return answer;
-    exchange.pending = this.#services.deadlines.enter(() => this.#expire(exchange));
+    exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));
     return exchange.pending.answer;
   }
 
@@ -163,14 +163,14 @@ export class Api {
     if (!pending || !deadlines.isOpen(pending)) return;
     try {
       const answer = failed ? this.#fail(exchange, failed) : this.#run(exchange, next);
-      if (answer) deadlines.give(pending, answer);
+      if (answer) deadlines.settle(pending, answer);
     } catch (error) {
-      deadlines.give(pending, Promise.reject(error)); // the server has a last resort
+      deadlines.settle(pending, Promise.reject(error)); // the server has a last resort
     }
   }
 
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
-    if (exchange.stranger?.error === invalidApiKey) this.#services.abuse.invalidKey(this.#addressOf(exchange));
+    if (exchange.authFailure?.error === invalidApiKey) this.#services.abuse.invalidKey(this.#addressOf(exchange));
     const isClear = this.#services.drains.clear(exchange.request, failed);
     return whenReady(isClear, (keeps) => this.#giveFailure(exchange, failed, !keeps));
   }

@@ -45,17 +45,17 @@ export class BodyDrains {
     // The runtime hands over no body of a GET.
     if (!body || (typeof length === "number" && length > DRAIN_LIMIT) || this.size >= MOST_DRAINS) return false;
     const reader = body.getReader();
-    const pending = this.#deadlines.enter(() => {
+    const pending = this.#deadlines.register(() => {
       void reader.cancel().catch(() => {});
       return false;
     });
-    void readToEnd(reader).then((isRead) => this.#deadlines.give(pending, isRead));
+    void readToEnd(reader).then((isRead) => this.#deadlines.settle(pending, isRead));
     return pending.answer;
   }
 
   /** Leaves the bodies that take too long. Must be called every now and then. */
-  look(): void {
-    this.#deadlines.look();
+  sweep(): void {
+    this.#deadlines.sweep();
   }
 }
 

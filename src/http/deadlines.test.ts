@@ -6,7 +6,7 @@ import { Deadlines, REQUEST_DEADLINE } from "./deadlines.ts";
 function enter(deadlines: Deadlines<string>, count = 1): string[] {
   const got: string[] = [];
   for (let index = 0; index < count; index++) {
-    void deadlines.enter(() => "late").answer.then((answer) => got.push(answer));
+    void deadlines.register(() => "late").answer.then((answer) => got.push(answer));
   }
   return got;
 }
@@ -20,11 +20,11 @@ test("an answer that is late has its substitute at the deadline, not before", as
   const got = enter(deadlines);
   clock.advance(REQUEST_DEADLINE - 1);
   const later = enter(deadlines);
-  deadlines.look();
+  deadlines.sweep();
   await turn();
   expect(got).toEqual([]);
   clock.advance(1);
-  deadlines.look();
+  deadlines.sweep();
   await turn();
   expect([got, later]).toEqual([["late"], []]);
 });
@@ -32,13 +32,13 @@ test("an answer that is late has its substitute at the deadline, not before", as
 test("an answer that comes in time is the answer, and one that comes later is not", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
-  const [punctual, late] = [deadlines.enter(() => "late"), deadlines.enter(() => "late")];
-  deadlines.give(punctual, "in time");
+  const [punctual, late] = [deadlines.register(() => "late"), deadlines.register(() => "late")];
+  deadlines.settle(punctual, "in time");
   clock.advance(REQUEST_DEADLINE);
   expect([deadlines.size, deadlines.isOpen(late)]).toEqual([1, true]);
-  deadlines.look();
+  deadlines.sweep();
   expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
-  deadlines.give(late, "in time");
+  deadlines.settle(late, "in time");
   expect(await Promise.all([punctual.answer, late.answer])).toEqual(["in time", "late"]);
 });
 
@@ -47,7 +47,7 @@ test("many that are late together are answered in several turns of the event loo
   const deadlines = new Deadlines<string>(clock);
   const got = enter(deadlines, 1_000);
   clock.advance(REQUEST_DEADLINE);
-  deadlines.look();
+  deadlines.sweep();
   let turns = 0;
   while (got.length < 1_000) {
     const before = got.length;

@@ -11,18 +11,18 @@ export interface Pending<T> {
   readonly resolve: (answer: T | Promise<T>) => void;
   /** Gives the substitute. */
   readonly expire: () => T | Promise<T>;
-  /** When it was entered, by the monotonic clock. */
+  /** When it was registered, by the monotonic clock. */
   readonly since: number;
 }
 
 /**
- * Gives answers that do not come in time a substitute. Only what has to wait is entered here, and one
+ * Gives answers that do not come in time a substitute. Only what has to wait is registered here, and one
  * timer looks after all of them: a request that is answered at once costs nothing.
  */
 export class Deadlines<T> {
   readonly #clock: Clock;
   readonly #milliseconds: number;
-  /** In the order in which they were entered, which is that of their deadlines. */
+  /** In the order in which they were registered, which is that of their deadlines. */
   readonly #pending = new Set<Pending<T>>();
 
   /** Answers are late after `milliseconds`. */
@@ -36,8 +36,8 @@ export class Deadlines<T> {
     return this.#pending.size;
   }
 
-  /** Enters an answer that is to be waited for, and is what `expire` gives when it is late. */
-  enter(expire: () => T | Promise<T>): Pending<T> {
+  /** Registers an answer that is to be waited for, and is what `expire` gives when it is late. */
+  register(expire: () => T | Promise<T>): Pending<T> {
     const { promise, resolve } = Promise.withResolvers<T>();
     const pending: Pending<T> = { answer: promise, resolve, expire, since: this.#clock.monotonic() };
     this.#pending.add(pending);
@@ -49,18 +49,18 @@ export class Deadlines<T> {
     return this.#pending.has(pending);
   }
 
-  /** Gives the answer, unless its substitute has been given. */
-  give(pending: Pending<T>, answer: T | Promise<T>): void {
+  /** Settles with the answer, unless its substitute has been given. */
+  settle(pending: Pending<T>, answer: T | Promise<T>): void {
     if (this.#pending.delete(pending)) pending.resolve(answer);
   }
 
   /** Gives substitutes for the answers that are late. Has to be called every now and then. */
-  look(): void {
+  sweep(): void {
     const late = this.#clock.monotonic() - this.#milliseconds;
     let left = MOST_AT_ONCE;
     for (const pending of this.#pending) {
       if (pending.since > late) return;
-      if (left-- === 0) return void setImmediate(() => this.look());
+      if (left-- === 0) return void setImmediate(() => this.sweep());
       this.#pending.delete(pending);
       pending.resolve(Promise.try(pending.expire)); // what it throws must not end the process
     }

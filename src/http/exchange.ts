@@ -38,7 +38,7 @@ export class Exchange {
 
   /** Set by `identify`: the caller, or why there is none. */
   caller: Caller | undefined;
-  stranger: Failure | undefined;
+  authFailure: Failure | undefined;
   /** Set by `admit`. */
   admission: Admission | undefined;
   /** Set by `readInput`. */

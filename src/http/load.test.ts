@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { Load, type LoadLimits, loadLimits } from "./load.ts";
 
-const { crowd, patience, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
+const { maxInFlight, overloadAfterMs, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
 
 /** A load, and what happens to it turn by turn. */
 class Scene {
@@ -11,7 +11,7 @@ class Scene {
   readonly load: Load;
 
   constructor(limits: LoadLimits = loadLimits) {
-    this.load = new Load(this.clock, limits, (isTooMuch) => this.changes.push(isTooMuch));
+    this.load = new Load(this.clock, limits, (isOverloaded) => this.changes.push(isOverloaded));
   }
 
   /** So many requests in one turn of the event loop. Returns how many were refused. */
@@ -22,39 +22,39 @@ class Scene {
     return refused;
   }
 
-  look(milliseconds: number): void {
+  sample(milliseconds: number): void {
     this.clock.advance(milliseconds);
-    this.load.look();
+    this.load.sample();
   }
 
   /** A crowd for as long as it takes to be too much. */
   async overload(): Promise<void> {
-    await this.turn(crowd + 1);
-    this.look(100);
-    await this.turn(crowd + 1);
-    this.look(patience);
+    await this.turn(maxInFlight + 1);
+    this.sample(100);
+    await this.turn(maxInFlight + 1);
+    this.sample(overloadAfterMs);
   }
 }
 
 describe("the load", () => {
   test("is too much once there has been more than a crowd in every turn for long enough", async () => {
     const scene = new Scene();
-    await scene.turn(crowd + 1);
-    scene.look(100);
-    await scene.turn(crowd + 1);
-    scene.look(patience - 1);
+    await scene.turn(maxInFlight + 1);
+    scene.sample(100);
+    await scene.turn(maxInFlight + 1);
+    scene.sample(overloadAfterMs - 1);
     expect(await scene.turn(10_000)).toBe(0);
-    scene.look(1);
+    scene.sample(1);
     expect(scene.changes).toEqual([true]);
-    expect(await scene.turn(crowd + 10 * refuseOneIn)).toBe(10);
+    expect(await scene.turn(maxInFlight + 10 * refuseOneIn)).toBe(10);
   });
 
   test("is not too much where one turn in between was no crowd", async () => {
     const scene = new Scene();
     for (let count = 0; count < 20; count++) {
       await scene.turn(10_000);
-      await scene.turn(crowd);
-      scene.look(patience);
+      await scene.turn(maxInFlight);
+      scene.sample(overloadAfterMs);
     }
     expect(scene.changes).toEqual([]);
   });
@@ -63,8 +63,8 @@ describe("the load", () => {
     const scene = new Scene();
     for (let count = 0; count < 20; count++) {
       await scene.turn(10_000);
-      scene.look(patience);
-      scene.look(100);
+      scene.sample(overloadAfterMs);
+      scene.sample(100);
     }
     expect(scene.changes).toEqual([]);
   });
@@ -72,27 +72,27 @@ describe("the load", () => {
   test("counts those that wait for the store, and not those that no longer do", async () => {
     const scene = new Scene();
     await scene.turn(1);
-    for (let count = 0; count < crowd; count++) scene.load.wait();
+    for (let count = 0; count < maxInFlight; count++) scene.load.wait();
     await scene.turn(1);
-    scene.look(100); // the turn before them was no crowd
+    scene.sample(100); // the turn before them was no crowd
     await scene.turn(1);
-    scene.look(100);
-    scene.look(patience); // no turn at all: they wait all the same
+    scene.sample(100);
+    scene.sample(overloadAfterMs); // no turn at all: they wait all the same
     expect(scene.changes).toEqual([]);
     scene.load.wait();
-    scene.look(0);
-    scene.look(patience);
-    expect([scene.changes, scene.load.waiting]).toEqual([[true], crowd + 1]);
-    for (let count = 0; count <= crowd; count++) scene.load.endWait();
-    scene.look(0);
+    scene.sample(0);
+    scene.sample(overloadAfterMs);
+    expect([scene.changes, scene.load.waiting]).toEqual([[true], maxInFlight + 1]);
+    for (let count = 0; count <= maxInFlight; count++) scene.load.endWait();
+    scene.sample(0);
     expect([scene.changes, scene.load.waiting]).toEqual([[true, false], 0]);
   });
 
-  test("is normal again at the first look after the crowd has gone", async () => {
+  test("is normal again at the first sample after the crowd has gone", async () => {
     const scene = new Scene();
     await scene.overload();
     await scene.turn(1);
-    scene.look(0);
+    scene.sample(0);
     expect(scene.changes).toEqual([true, false]);
     expect(await scene.turn(10_000)).toBe(0);
   });
@@ -100,17 +100,17 @@ describe("the load", () => {
   test("refuses nobody of a turn that is no crowd", async () => {
     const scene = new Scene();
     await scene.overload();
-    expect(await scene.turn(crowd)).toBe(0);
+    expect(await scene.turn(maxInFlight)).toBe(0);
   });
 
   test("refuses no read because writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count <= crowd; count++) scene.load.wait();
-    scene.look(0);
-    scene.look(patience);
+    for (let count = 0; count <= maxInFlight; count++) scene.load.wait();
+    scene.sample(0);
+    scene.sample(overloadAfterMs);
     expect(scene.changes).toEqual([true]);
-    expect([await scene.turn(crowd, false), await scene.turn(refuseOneIn, true)]).toEqual([0, 1]);
-    expect(await scene.turn(crowd + refuseOneIn, false)).toBe(1);
+    expect([await scene.turn(maxInFlight, false), await scene.turn(refuseOneIn, true)]).toEqual([0, 1]);
+    expect(await scene.turn(maxInFlight + refuseOneIn, false)).toBe(1);
   });
 
   test("refuses all writes, and no read, once as many wait as may", async () => {
@@ -131,13 +131,13 @@ describe("the load", () => {
 test("a turn that has lasted long enough leaves further requests to the next one", async () => {
   const { load } = new Scene();
   load.begin(1_000, false);
-  for (let index = 0; index < 2 * crowd; index++) {
+  for (let index = 0; index < 2 * maxInFlight; index++) {
     expect(load.turnFor(1_000 + longestTurn, { connection: `early ${index}` })).toBeUndefined();
   }
-  const late = Array.from({ length: crowd + 1 }, (_, index) =>
+  const late = Array.from({ length: maxInFlight + 1 }, (_, index) =>
     load.turnFor(1_001 + longestTurn, { connection: `late ${index}` }),
   );
-  expect(late.findIndex((turn) => turn !== undefined)).toBe(crowd);
+  expect(late.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
   let hasCome = false;
   const next = late.at(-1)?.then(() => (hasCome = true));
   await Promise.resolve();
@@ -150,7 +150,7 @@ test("a turn that has lasted long enough leaves further requests to the next one
 test("a turn that lasts because few connections ask for much leaves nothing to the next one", () => {
   const { load } = new Scene();
   load.begin(1_000, false);
-  const turns = Array.from({ length: 200 * crowd }, (_, index) =>
+  const turns = Array.from({ length: 200 * maxInFlight }, (_, index) =>
     load.turnFor(2_000 + longestTurn, { connection: String(Math.floor(index / 200)) }),
   );
   expect(turns.filter(Boolean)).toEqual([]);

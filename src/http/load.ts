@@ -3,9 +3,9 @@ import type { Clock } from "../timing/clock.ts";
 /** What the service takes on. */
 export interface LoadLimits {
   /** Requests in hand at once up to which nobody is refused. */
-  readonly crowd: number;
+  readonly maxInFlight: number;
   /** Milliseconds for which there may always be more, before requests are refused. */
-  readonly patience: number;
+  readonly overloadAfterMs: number;
   /** Of so many requests that then come, one is refused. */
   readonly refuseOneIn: number;
   /** Writes that may wait for the store; all that come beyond are refused. */
@@ -21,8 +21,8 @@ export interface LoadLimits {
  * which empties the queue. One that does not is held by TCP, a request for each connection.
  */
 export const loadLimits: LoadLimits = {
-  crowd: 256,
-  patience: 500,
+  maxInFlight: 256,
+  overloadAfterMs: 500,
   refuseOneIn: 16,
   mostWaiting: 16_384,
   longestTurn: 20,
@@ -35,13 +35,13 @@ const RETRY_SPREAD = 4;
  * How much is in hand: the requests that began in this turn of the event loop, which have all waited
  * in their sockets until it came to them, and those from earlier turns that wait for the store.
  *
- * It is too much if it has been more than a crowd in every turn for some time. What is counted is
- * requests, not milliseconds: a machine that is busy with something else must not look like a crowd.
+ * It is overloaded if more than `maxInFlight` were in hand in every turn for some time. What is counted is
+ * requests, not milliseconds: a machine that is busy with something else must not look overloaded.
  */
 export class Load {
   readonly #limits: LoadLimits;
   readonly #clock: Clock;
-  readonly #onChange: (isTooMuch: boolean) => void;
+  readonly #onChange: (isOverloaded: boolean) => void;
   #begun = 0;
   #turnStart = 0;
   #nextTurn: PromiseWithResolvers<void> | undefined;
@@ -51,15 +51,15 @@ export class Load {
   #waiting = 0;
   /** How many waited when this turn began. */
   #carried = 0;
-  /** The least that was in hand in a turn since the last look; infinite if there was no turn. */
+  /** The least that was in hand in a turn since the last sample; infinite if there was no turn. */
   #least = Number.POSITIVE_INFINITY;
-  /** When the crowd was first seen that has not gone since. */
-  #crowdedSince: number | undefined;
-  #isTooMuch = false;
+  /** Since when more than `maxInFlight` have been in hand without a break. */
+  #overLimitSince: number | undefined;
+  #isOverloaded = false;
   #candidates = 0;
   #refused = 0;
 
-  constructor(clock: Clock, limits: LoadLimits = loadLimits, onChange: (isTooMuch: boolean) => void = () => {}) {
+  constructor(clock: Clock, limits: LoadLimits = loadLimits, onChange: (isOverloaded: boolean) => void = () => {}) {
     this.#clock = clock;
     this.#limits = limits;
     this.#onChange = onChange;
@@ -71,8 +71,8 @@ export class Load {
   }
 
   /** True while requests are refused. */
-  get isTooMuch(): boolean {
-    return this.#isTooMuch;
+  get isOverloaded(): boolean {
+    return this.#isOverloaded;
   }
 
   /**
@@ -82,9 +82,9 @@ export class Load {
   begin(now: number, isWrite: boolean): boolean {
     if (this.#begun++ === 0) this.#beginTurn(now);
     if (isWrite && this.#waiting >= this.#limits.mostWaiting) return true;
-    if (!this.#isTooMuch) return false;
+    if (!this.#isOverloaded) return false;
     const ahead = isWrite ? this.#carried + this.#begun : this.#begun;
-    return ahead > this.#limits.crowd && this.#candidates++ % this.#limits.refuseOneIn === 0;
+    return ahead > this.#limits.maxInFlight && this.#candidates++ % this.#limits.refuseOneIn === 0;
   }
 
   /**
@@ -100,7 +100,7 @@ export class Load {
     const { connection } = from;
     if (connection === this.#connection) return undefined;
     this.#connection = connection;
-    if (++this.#connections <= this.#limits.crowd) return undefined;
+    if (++this.#connections <= this.#limits.maxInFlight) return undefined;
     this.#nextTurn ??= Promise.withResolvers();
     return this.#nextTurn.promise;
   }
@@ -120,17 +120,18 @@ export class Load {
     this.#waiting--;
   }
 
-  /** Decides whether it is too much. Has to be called every now and then. */
-  look(): void {
+  /** Decides whether it is overloaded. Has to be called every now and then. */
+  sample(): void {
     const least = Number.isFinite(this.#least) ? this.#least : this.#waiting;
     this.#least = Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
-    if (least <= this.#limits.crowd) this.#crowdedSince = undefined;
-    else this.#crowdedSince ??= now;
-    const isTooMuch = this.#crowdedSince !== undefined && now - this.#crowdedSince >= this.#limits.patience;
-    if (isTooMuch === this.#isTooMuch) return;
-    this.#isTooMuch = isTooMuch;
-    this.#onChange(isTooMuch);
+    if (least <= this.#limits.maxInFlight) this.#overLimitSince = undefined;
+    else this.#overLimitSince ??= now;
+    const isOverloaded =
+      this.#overLimitSince !== undefined && now - this.#overLimitSince >= this.#limits.overloadAfterMs;
+    if (isOverloaded === this.#isOverloaded) return;
+    this.#isOverloaded = isOverloaded;
+    this.#onChange(isOverloaded);
   }
 
   #beginTurn(now: number): void {

@@ -47,7 +47,8 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
 
   const read: InputReader = (request, caller) => {
     const params = readParams(request.params);
-    if (!params) return failure(operation.params?.otherwise ?? pathNotFound, "No resource can have this identifier.");
+    if (!params)
+      return failure(operation.params?.invalidError ?? pathNotFound, "No resource can have this identifier.");
     const key = readKey(request);
     const query = readQuery(queryText(request.url));
     return readBody(request, (body) => join(caller, params, key, query, body));

@@ -16,7 +16,7 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { bearerToken } from "./bearer-token.ts";
 import { requireDeclared } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
-import type { SafeRetries } from "./idempotency/idempotency.ts";
+import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
 
 /** What the stages need from outside. */
@@ -25,7 +25,7 @@ export interface StageServices {
   readonly limiter: Limiter;
   readonly clock: Clock;
   readonly write: Write;
-  readonly retries: SafeRetries;
+  readonly retries: Idempotency;
   /** Names the client of a request without a valid key. */
   readonly addressOf: (exchange: Exchange) => string;
 }
@@ -33,11 +33,11 @@ export interface StageServices {
 /** One step of a request. A failure ends the request's way; no later stage sees it. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
 
-/** Who is it? A request without a valid key goes on as a stranger, to be counted before it is refused. */
+/** Who is it? A request without a valid key goes on as an anonymous client, to be counted before it is refused. */
 const identify: Stage = (exchange, { authenticator }) => {
   const token = bearerToken(exchange.request.headers.get("authorization"));
   if (token === undefined) {
-    exchange.stranger = failure(
+    exchange.authFailure = failure(
       missingApiKey,
       "No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.",
     );
@@ -45,12 +45,13 @@ const identify: Stage = (exchange, { authenticator }) => {
   }
   return whenReady(authenticator.authenticate(token), (caller) => {
     if (caller) exchange.caller = caller;
-    else exchange.stranger = failure(invalidApiKey, "The API key is not valid: mistyped, unknown, expired or revoked.");
+    else
+      exchange.authFailure = failure(invalidApiKey, "The API key is not valid: mistyped, unknown, expired or revoked.");
     return undefined;
   });
 };
 
-/** May it send a request now? Callers have their account's windows, strangers those of their address. */
+/** May it send a request now? Callers have their account's windows, anonymous clients those of their address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
   const { caller, operation } = exchange;
   const isFree = operation?.operation.quota === "free";
@@ -61,7 +62,7 @@ const admit: Stage = (exchange, { limiter, addressOf }) => {
     : limiter.admitAddress(addressOf(exchange));
   return whenReady(admission, (decided) => {
     exchange.admission = decided;
-    return decided.verdict === "admitted" ? exchange.stranger : denial(decided);
+    return decided.verdict === "admitted" ? exchange.authFailure : denial(decided);
   });
 };
 

@@ -72,7 +72,7 @@ export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlPara
  * follows it may compute, but neither throw nor go on with another step. An engine across the network
  * sends it together with the commit, and one that is also the first together with those of others.
  */
-export function* lastly<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
+export function* final<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
   return (yield step({ statement: text, parameters, isLast: true }))[0] as R | undefined;
 }
 
@@ -82,8 +82,8 @@ export function* each(text: Statement, lists: readonly (readonly SqlParameter[])
   if (parameters) yield step({ statement: text, parameters, more });
 }
 
-/** Part of another transaction: runs one that may have ended with `lastly`, and goes on behind it. */
-export function* within<T>(part: Transaction<T>): Transaction<T> {
+/** Part of another transaction: runs one that may have ended with `final`, and goes on behind it. */
+export function* nested<T>(part: Transaction<T>): Transaction<T> {
   let next = part.next([]);
   while (!next.done) {
     const { value } = next;

@@ -22,15 +22,15 @@ interface PetRow extends Row {
   category_id: bigint;
   status: string | null;
 }
-interface FigureRow extends Row {
+interface CountRow extends Row {
   figure: bigint;
 }
 
 const columns = "name, category_id, status";
 const addPet = statement(`INSERT INTO pets (${columns}) VALUES ($1, $2, $3)`);
 const petsFrom = statement<PetRow>(`SELECT ${columns} FROM pets WHERE category_id >= $1 ORDER BY id`);
-const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
-const countStaged = statement<FigureRow>("SELECT count(*) AS figure FROM staged_pets");
+const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
+const countStaged = statement<CountRow>("SELECT count(*) AS figure FROM staged_pets");
 const takeOver = statement(`INSERT INTO pets (${columns}) SELECT ${columns} FROM staged_pets ORDER BY line`);
 const nonsense = statement("SELECT nothing FROM nowhere");
 

@@ -3,13 +3,13 @@ import {
   afterCommit,
   all,
   each,
+  final,
   first,
-  lastly,
+  nested,
   type Row,
   type Storage,
   StorageUnavailable,
   statement,
-  within,
 } from "../../src/storage/storage.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { movingConformance } from "./migrate-store.ts";
@@ -29,7 +29,7 @@ interface PetRow extends Row {
   status: string | null;
 }
 
-interface FigureRow extends Row {
+interface CountRow extends Row {
   figure: bigint;
 }
 
@@ -41,14 +41,14 @@ const addPet = statement<PetRow>(
 const allPets = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
 const petById = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
 const petsFrom = statement<PetRow>(`SELECT ${columns} FROM pets WHERE category_id >= $1 ORDER BY id LIMIT $2`);
-const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 const deletePet = statement<PetRow>(`DELETE FROM pets WHERE id = $1 RETURNING ${columns}`);
 const addCounter = statement(
   "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
 );
-const readCounter = statement<FigureRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
+const readCounter = statement<CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
 const setCounter = statement("UPDATE accounts SET per_minute = $1 WHERE id = $2");
-const addRex = () => lastly(addPet, "Rex", 1, null);
+const addRex = () => final(addPet, "Rex", 1, null);
 const nonsense = statement("SELECT nothing FROM nowhere");
 
 const add = (storage: Storage, name: string) => storage.write(() => first(addPet, name, 1, null));
@@ -162,13 +162,13 @@ export function storageConformance(name: string, engine: StorageEngine): void {
 
       test("of one last step gives the value of its body, and is kept", async () => {
         const value = await storage.write(function* () {
-          return `${(yield* lastly(addPet, "Rex", 1, null))?.name}!`;
+          return `${(yield* final(addPet, "Rex", 1, null))?.name}!`;
         });
         expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
       });
 
       test("of last steps that came at the same moment fails for itself", async () => {
-        const write = (status: string | null) => storage.write(() => lastly(addPet, "Rex", 1, status));
+        const write = (status: string | null) => storage.write(() => final(addPet, "Rex", 1, status));
         const failures = await Promise.all(
           [null, "flying", "sold", "flying"].map((status) => failureOf(() => write(status))),
         );
@@ -180,7 +180,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       test("may end with a last step behind others", async () => {
         await storage.write(function* () {
           const rex = (yield* first(addPet, "Rex", 1, null)) as PetRow;
-          yield* lastly(addPet, `${rex.name}'s friend`, 1, null);
+          yield* final(addPet, `${rex.name}'s friend`, 1, null);
         });
         expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
       });
@@ -191,7 +191,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
             yield* part();
             yield* all(addPet, "Tom", 1, null);
           });
-        await write(() => within(addRex()));
+        await write(() => nested(addRex()));
         expect(await names(storage)).toEqual(["Rex", "Tom"]);
         expect(await failureOf(() => write(addRex))).toBeInstanceOf(TypeError);
       });
@@ -298,7 +298,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
           await Promise.all([storage.write(noted(addRex)), storage.write(noted(addRex))]);
           expect(done).toEqual(["Rex", "Rex", "Rex"]);
           await storage.write(function* () {
-            yield* within(noted(addRex)());
+            yield* nested(noted(addRex)());
             yield* all(addPet, "Tom", 1, null);
           });
           await storage.write(() => note("nothing"));

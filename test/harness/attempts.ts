@@ -17,7 +17,7 @@ const attempt = defineOperation({
   description: "Adds an animal, and says then how the attempt ends.",
   params: {
     schema: Type.Object({ place: Type.String({ description: "Where.", maxLength: 20 }) }),
-    otherwise: refused,
+    invalidError: refused,
   },
   query: Type.Object({ mood: Type.Optional(Type.String({ description: "Makes it another attempt.", maxLength: 9 })) }),
   body: {

@@ -120,7 +120,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
           const got = await outcome(basePath + path);
           // An integer may have become the id of something by an earlier request.
           const isThere = isInt64Text(value) && asServed(operation, got) === String(operation.answer.status);
-          expect([value, isThere || got]).toEqual([value, isThere || describeError(params.otherwise)]);
+          expect([value, isThere || got]).toEqual([value, isThere || describeError(params.invalidError)]);
         }
       });
     }

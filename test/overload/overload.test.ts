@@ -65,7 +65,7 @@ describe("too many requests", () => {
   });
 
   test("are not refused where nobody asks how many there are: the control", async () => {
-    await using service = await LoadedService.start({ crowd: PLENTY });
+    await using service = await LoadedService.start({ maxInFlight: PLENTY });
     const request = service.request("POST", "/pets", animal);
     const { statuses } = await service.load({ request, connections: CONNECTIONS, seconds: 2, enough: ENOUGH });
     expect(Object.keys(statuses)).toEqual(["201"]);

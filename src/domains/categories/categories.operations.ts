@@ -73,7 +73,7 @@ const Categories = Type.Array(Category, { title: "Categories", description: "Cat
 
 const params = {
   schema: Type.Object({ categoryId: Int64({ description: "The identifier of the category.", examples: [5n] }) }),
-  otherwise: categoryNotFound,
+  invalidError: categoryNotFound,
 };
 
 const hamsters: Category = { id: 5n, name: "Hamsters" };

@@ -4,11 +4,11 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Category } from "./categories.operations.ts";
 
 /** What categories have to know of the animals that name them, and may do to them. */
-export interface NamingAnimals {
+export interface CategorizedPets {
   /** Part of a transaction: how many animals name the category. */
   countIn(categoryId: bigint): Transaction<bigint>;
   /** Part of a transaction: makes all animals that name one category name the other. */
-  move(from: bigint, to: bigint): Transaction<void>;
+  reassign(from: bigint, to: bigint): Transaction<void>;
   /** Part of a transaction: the first number, from this one on, that no animal names. */
   firstUnnamed(from: bigint): Transaction<bigint>;
 }
@@ -58,9 +58,9 @@ type Expectation = (category: Category) => boolean;
 /** The categories in the store. Everything that changes them is part of a transaction. */
 export class CategoryStore {
   readonly #storage: Storage;
-  readonly #animals: NamingAnimals;
+  readonly #animals: CategorizedPets;
 
-  constructor(storage: Storage, animals: NamingAnimals) {
+  constructor(storage: Storage, animals: CategorizedPets) {
     this.#storage = storage;
     this.#animals = animals;
   }
@@ -118,7 +118,7 @@ export class CategoryStore {
       if (animals > 0n) return { refused: "in use", animals };
     } else {
       if (moveTo === id || !(yield* first(byId, moveTo))) return "no target";
-      yield* this.#animals.move(id, moveTo);
+      yield* this.#animals.reassign(id, moveTo);
     }
     yield* all(remove, id);
     yield* all(noteDeletion, id);

@@ -1,7 +1,7 @@
 import { ANSWER_KEPT_HOURS } from "../../contract/idempotency-key.ts";
 import type { Change } from "../../contract/operation.ts";
 import type { AnswerRecord, AnswerRecords } from "../../http/ports.ts";
-import { all, first, type Row, type Storage, statement, type Transaction, within } from "../../storage/storage.ts";
+import { all, first, nested, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 
 interface RecordRow extends Row {
   fingerprint: string;
@@ -53,7 +53,7 @@ export class RetryStore implements AnswerRecords {
   }
 
   around<T>(change: Change<T>): Change<T> {
-    return within(change as Transaction<T>) as Change<T>;
+    return nested(change as Transaction<T>) as Change<T>;
   }
 
   *keep(digest: string, answer: string): Transaction<void> {

@@ -67,7 +67,7 @@ const params = {
       examples: ["key_5fQ0c2mN8xWbT1Lz"],
     }),
   }),
-  otherwise: keyNotFound,
+  invalidError: keyNotFound,
 };
 
 const listKeys = defineOperation({

@@ -104,7 +104,7 @@ const returned: StoreOrder = { ...confirmed, status: "returned", returnedAt: "20
 
 const params = {
   schema: Type.Object({ orderId: Int64({ description: "The identifier of the order.", examples: [1n] }) }),
-  otherwise: orderNotFound,
+  invalidError: orderNotFound,
 };
 
 /** What operations that change an order have in common. `order` is what becomes of the order of the examples. */

@@ -2,10 +2,10 @@ import { type Storage, statement } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import type { Pet } from "./pets.operations.ts";
-import { columns, type FigureRow, type PetRow, toPet } from "./pets.statements.ts";
+import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 
 const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
-const countRows = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const countRows = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
 /** The animals on their way out of the store. */
 export class PetExportStore {

@@ -6,7 +6,7 @@ import { notACategory } from "./pets.operations.ts";
 import type { CategoryCheck, PetPorts } from "./pets.store.ts";
 
 /** What an import needs of others. */
-type ImportPorts = Pick<PetPorts, "mayName" | "clock">;
+type ImportPorts = Pick<PetPorts, "categoryExists" | "clock">;
 
 interface IdRow extends Row {
   line: bigint;
@@ -75,7 +75,7 @@ export const start: Position = { line: 0n, animals: 0n };
 export class PetImportStore {
   readonly #stage: Stage;
   readonly #ids: IdRule | undefined;
-  readonly #mayName: CategoryCheck | undefined;
+  readonly #categoryExists: CategoryCheck | undefined;
   readonly #clock: Clock;
   /** Categories that animals of this import name and may. There are no more than the store has. */
   readonly #categories = new Set<bigint>();
@@ -85,10 +85,10 @@ export class PetImportStore {
     return new PetImportStore(await storage.stage(staged), ids, ports);
   }
 
-  private constructor(stage: Stage, ids: IdRule | undefined, { mayName, clock = systemClock }: ImportPorts) {
+  private constructor(stage: Stage, ids: IdRule | undefined, { categoryExists, clock = systemClock }: ImportPorts) {
     this.#stage = stage;
     this.#ids = ids;
-    this.#mayName = mayName;
+    this.#categoryExists = categoryExists;
     this.#clock = clock;
   }
 
@@ -103,7 +103,7 @@ export class PetImportStore {
         status ?? null,
       ]),
     );
-    if (this.#mayName) faults.add(await this.#faultsOfCategories(animals, this.#mayName));
+    if (this.#categoryExists) faults.add(await this.#faultsOfCategories(animals, this.#categoryExists));
   }
 
   /** Notes the lines, of those behind what is in already, whose id an earlier line or the store has, or had. */
@@ -159,7 +159,8 @@ export class PetImportStore {
   /** Part of a transaction: adds what was staged of the lines behind `from`, up to `to`. */
   *#add(from: bigint, to: bigint): Transaction<void> {
     for (const id of this.#categories) {
-      if (!(yield* (this.#mayName as CategoryCheck)(id))) throw new ChangedMeanwhile(`Category ${id} was deleted.`);
+      if (!(yield* (this.#categoryExists as CategoryCheck)(id)))
+        throw new ChangedMeanwhile(`Category ${id} was deleted.`);
     }
     if (this.#ids !== "keep") {
       yield* all(insert, this.#clock.now(), from, to);
@@ -173,13 +174,13 @@ export class PetImportStore {
     yield* all(insertWithIds, this.#clock.now(), from, to);
   }
 
-  async #faultsOfCategories(animals: readonly FileAnimal[], mayName: CategoryCheck): Promise<LineFault[]> {
+  async #faultsOfCategories(animals: readonly FileAnimal[], categoryExists: CategoryCheck): Promise<LineFault[]> {
     const named = new Set(animals.map(({ animal }) => animal.categoryId));
     const asked = [...named].filter((id) => !this.#categories.has(id));
     if (asked.length === 0) return [];
     const known = await this.#stage.write(function* () {
       const found: bigint[] = [];
-      for (const id of asked) if (yield* mayName(id)) found.push(id);
+      for (const id of asked) if (yield* categoryExists(id)) found.push(id);
       return found;
     });
     for (const id of known) this.#categories.add(id);

@@ -11,7 +11,7 @@ interface CountRow extends Row {
   category_id: bigint;
   animals: bigint;
 }
-interface FigureRow extends Row {
+interface CountRow extends Row {
   figure: bigint;
 }
 
@@ -20,7 +20,7 @@ const kept = statement<CountRow>("SELECT category_id, animals FROM category_anim
 const counted = statement<CountRow>(
   "SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id ORDER BY category_id",
 );
-const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
 let place: TestStore;
 let storage: Storage;
@@ -34,14 +34,14 @@ afterEach(async () => {
 });
 
 interface Options extends Partial<ImportOptions> {
-  readonly mayName?: CategoryCheck;
+  readonly categoryExists?: CategoryCheck;
   /** Done when all is read and checked, before anything is added. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-async function importText(text: string, { mayName, meanwhile, ...more }: Options = {}) {
+async function importText(text: string, { categoryExists, meanwhile, ...more }: Options = {}) {
   const options = { format: "jsonl", ids: undefined, inParts: false, onProgress: () => {}, ...more } as const;
-  const store = await PetImportStore.open(storage, options.ids, { mayName });
+  const store = await PetImportStore.open(storage, options.ids, { categoryExists });
   const addAll = store.addAll.bind(store);
   store.addAll = async () => {
     await meanwhile?.();
@@ -226,21 +226,21 @@ describe("an import in parts", () => {
 
 describe("where animals may name only categories that exist, an import", () => {
   beforeEach(() => storage.write(() => all(addCategory, 1, "Dogs")));
-  const mayName = categoryHasRecord;
+  const categoryExists = categoryHasRecord;
   const text = '{"name":"Rex","categoryId":1}\n{"name":"Tom","categoryId":2}\n{"name":"Ida","categoryId":1}\n';
 
   test("refuses a line that names another", async () => {
-    expect(await importText(text, { mayName })).toMatchObject({
+    expect(await importText(text, { categoryExists })).toMatchObject({
       added: 0,
       faults: [{ line: 2, message: "/categoryId is not the id of a category" }],
     });
     await storage.write(() => all(addCategory, 2, "Cats"));
-    expect(await importText(text, { mayName })).toMatchObject({ added: 3, faults: [] });
+    expect(await importText(text, { categoryExists })).toMatchObject({ added: 3, faults: [] });
   });
 
   test("adds nothing when one is deleted before the animals are added", async () => {
     await storage.write(() => all(addCategory, 2, "Cats"));
-    const failure = await failureOf(importText(text, { mayName, meanwhile: removeCats }));
+    const failure = await failureOf(importText(text, { categoryExists, meanwhile: removeCats }));
     expect(failure?.message).toBe("The store was changed meanwhile. Category 2 was deleted. Nothing was added.");
     expect(await count()).toBe(0);
   });

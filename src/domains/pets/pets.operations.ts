@@ -106,7 +106,7 @@ const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };
 const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
-const params = { schema: Type.Object({ petId }), otherwise: petNotFound };
+const params = { schema: Type.Object({ petId }), invalidError: petNotFound };
 
 /** What selects animals and their order; all but `status` is beside the interface. */
 const filters = {

@@ -10,7 +10,7 @@ export interface PetRow extends Row {
 export interface IdRow extends Row {
   id: bigint;
 }
-export interface FigureRow extends Row {
+export interface CountRow extends Row {
   figure: bigint;
 }
 
@@ -28,11 +28,11 @@ export const insert = statement<IdRow>(
 export const setStatus = statement("UPDATE pets SET status = $1 WHERE id = $2");
 export const setFields = statement("UPDATE pets SET name = $1, category_id = $2, status = $3 WHERE id = $4");
 export const remove = statement("DELETE FROM pets WHERE id = $1");
-export const countByCategory = statement<FigureRow>(
+export const countByCategory = statement<CountRow>(
   "SELECT animals AS figure FROM category_animals WHERE category_id = $1",
 );
 export const moveCategory = statement("UPDATE pets SET category_id = $1 WHERE category_id = $2");
-export const firstUnnamedCategory = statement<FigureRow>(`
+export const firstUnnamedCategory = statement<CountRow>(`
   WITH RECURSIVE candidate (figure) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL
@@ -46,7 +46,7 @@ export function toPet({ id, name, category_id, status }: PetRow): Pet {
 }
 
 /** How many animals one page of a category looks through: a bound on its cost, about a millisecond. */
-const REACH = 10_000;
+const SCAN_LIMIT = 10_000;
 
 /** A statement with its parameters. */
 export interface Query<R extends Row> {
@@ -61,7 +61,7 @@ export interface PageRow extends PetRow {
 
 /**
  * The query of one page of a list with any filters: up to `limit` animals behind `after`. Where the page looks
- * through no more than `REACH` animals and found fewer than `limit`, one more row tells the id of the last of
+ * through no more than `SCAN_LIMIT` animals and found fewer than `limit`, one more row tells the id of the last of
  * these animals, if there are so many. One statement, because between two of them others could add what both
  * leave out.
  */
@@ -85,7 +85,7 @@ export function pageQuery(after: bigint | undefined, limit: number, filters: Lis
   }
   const looked = `FROM pets ${which} ORDER BY ${order}`;
   // No index leads from a category to its animals, so this scans one stretch: see docs/decisions/pets-and-categories.md.
-  const found = `SELECT id, category_id, status FROM (SELECT id, category_id, status ${looked} LIMIT ${REACH}) AS looked
+  const found = `SELECT id, category_id, status FROM (SELECT id, category_id, status ${looked} LIMIT ${SCAN_LIMIT}) AS looked
     WHERE category_id = ${bind(categoryId)} ORDER BY ${order} LIMIT ${bind(limit)}`;
   // As a limit and not as a condition: the stretch is then not looked through again for a page that is full.
   const unlessFull = `SELECT CASE WHEN count(*) < $${parameters.length} THEN 1 ELSE 0 END FROM found`;
@@ -95,7 +95,7 @@ export function pageQuery(after: bigint | undefined, limit: number, filters: Lis
       places (id, category_id, status, reached) AS (
         SELECT id, category_id, status, NULL FROM found
         UNION ALL
-        SELECT id, NULL, NULL, id FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${REACH - 1}) AS last
+        SELECT id, NULL, NULL, id FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS last
       )
     SELECT id, (SELECT name FROM pets WHERE pets.id = places.id) AS name, category_id, status, reached
     FROM places ORDER BY id ${direction}`;

@@ -1,13 +1,13 @@
 import type { Page } from "../../storage/page.ts";
-import { afterCommit, all, first, lastly, type Storage, type Transaction } from "../../storage/storage.ts";
+import { afterCommit, all, final, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
 import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
 import {
   byId,
+  type CountRow,
   countByCategory,
-  type FigureRow,
   firstUnnamedCategory,
   type IdRow,
   insert,
@@ -28,7 +28,7 @@ export type OpenOrderCheck = (petId: bigint) => Transaction<boolean>;
 /** What the animals' store needs of others. */
 export interface PetPorts {
   /** Without it an animal may name any category. */
-  readonly mayName?: CategoryCheck | undefined;
+  readonly categoryExists?: CategoryCheck | undefined;
   /** Without it no animal has an open order. */
   readonly hasOpenOrder?: OpenOrderCheck | undefined;
   readonly clock?: Clock;
@@ -43,16 +43,16 @@ export class PetStore {
   readonly #pages: PetPages;
   readonly #changes: StatusChanges;
   readonly #clock: Clock;
-  readonly #mayName: CategoryCheck | undefined;
+  readonly #categoryExists: CategoryCheck | undefined;
   readonly #hasOpenOrder: OpenOrderCheck | undefined;
   readonly #forgetPages = () => this.#pages.forgetAll();
 
-  constructor(storage: Storage, { mayName, hasOpenOrder, clock = systemClock }: PetPorts = {}) {
+  constructor(storage: Storage, { categoryExists, hasOpenOrder, clock = systemClock }: PetPorts = {}) {
     this.#storage = storage;
     this.#pages = new PetPages(storage);
     this.#changes = new StatusChanges(storage, clock);
     this.#clock = clock;
-    this.#mayName = mayName;
+    this.#categoryExists = categoryExists;
     this.#hasOpenOrder = hasOpenOrder;
   }
 
@@ -75,9 +75,9 @@ export class PetStore {
     { name, categoryId, status }: NewPet,
     cause: "added" | "imported" = "added",
   ): Transaction<Pet | "unknown category"> {
-    if (this.#mayName && !(yield* this.#mayName(categoryId))) return "unknown category";
+    if (this.#categoryExists && !(yield* this.#categoryExists(categoryId))) return "unknown category";
     const by = cause === "added" ? null : cause;
-    const row = yield* lastly(insert, name, categoryId, status ?? null, this.#clock.now(), by);
+    const row = yield* final(insert, name, categoryId, status ?? null, this.#clock.now(), by);
     const { id } = row as IdRow;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
@@ -95,7 +95,7 @@ export class PetStore {
     const after = { ...before, ...patch };
     const { name, categoryId, status } = after;
     const isMoved = categoryId !== before.categoryId;
-    if (isMoved && this.#mayName && !(yield* this.#mayName(categoryId))) return "unknown category";
+    if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(categoryId))) return "unknown category";
     if (status !== undefined && status !== before.status) {
       const refusal = refusalOf(before.status, status, "updated");
       if (refusal) return refusal;
@@ -139,7 +139,7 @@ export class PetStore {
   }
 
   /** All animals of one category go to another. */
-  *move(from: bigint, to: bigint): Transaction<void> {
+  *reassign(from: bigint, to: bigint): Transaction<void> {
     // It reads through all animals: not where there is none to move.
     if ((yield* this.countIn(from)) === 0n) return;
     yield* all(moveCategory, to, from);
@@ -148,6 +148,6 @@ export class PetStore {
 
   /** The first number, from this one on, that no animal names as its category. */
   *firstUnnamed(from: bigint): Transaction<bigint> {
-    return ((yield* first(firstUnnamedCategory, from)) as FigureRow).figure;
+    return ((yield* first(firstUnnamedCategory, from)) as CountRow).figure;
   }
 }

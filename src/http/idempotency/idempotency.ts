@@ -17,7 +17,7 @@ const DIGEST_LENGTH = 22;
  * Serves requests that have an idempotency key, so that one which is sent again does nothing twice: its
  * answer is kept in the transaction that does it. A name is an account's, for one method and path.
  */
-export class SafeRetries {
+export class Idempotency {
   readonly #records: AnswerRecords;
   readonly #write: Write;
   readonly #clock: Clock;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { lastly, type Statement, type Storage } from "../storage.ts";
+import { final, type Statement, type Storage } from "../storage.ts";
 
 /** How long who leads does so without asking again, in milliseconds: when it dies, another takes over so soon. */
 const LENGTH = 3_000;
@@ -37,7 +37,7 @@ export class Lease {
     if (now - this.#askedAt < PERIOD) return this.#leads;
     this.#askedAt = now;
     this.#leads = false;
-    this.#leads = (await this.#write(() => lastly(take, this.#holder, LENGTH))) !== undefined;
+    this.#leads = (await this.#write(() => final(take, this.#holder, LENGTH))) !== undefined;
     return this.#leads;
   }
 }

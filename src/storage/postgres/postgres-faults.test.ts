@@ -8,8 +8,8 @@ import {
   afterCommit,
   all,
   CommitUnknown,
+  final,
   first,
-  lastly,
   type Row,
   type Storage,
   StorageUnavailable,
@@ -51,7 +51,7 @@ class Load {
 
   constructor(storage: Storage) {
     this.#storage = storage;
-    const single = (name: string) => storage.write(() => lastly(addPet, name, 1));
+    const single = (name: string) => storage.write(() => final(addPet, name, 1));
     const double = (name: string) =>
       storage.write(function* () {
         yield* first(addPet, name, 2);
@@ -85,7 +85,7 @@ class Load {
   async untilWell(): Promise<number> {
     const started = performance.now();
     const tries = [
-      () => this.#storage.write(() => lastly(addPet, "well", 3)),
+      () => this.#storage.write(() => final(addPet, "well", 3)),
       () => this.#storage.write(() => all(addPet, "well", 3)),
       () => Promise.resolve(this.#storage.all(petsFrom, 1)),
     ];
@@ -210,7 +210,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test("that is frozen refuses reads and single writes within 3 s, from the first one on", async () => {
     const server = await startServer();
     const storage = await open(server.url());
-    const work = [() => storage.all(petsFrom, 1), () => storage.write(() => lastly(addPet, "Rex", 1))];
+    const work = [() => storage.all(petsFrom, 1), () => storage.write(() => final(addPet, "Rex", 1))];
     await Promise.all(work.map((act) => act()));
     server.freeze();
     const frozen = performance.now();
@@ -289,7 +289,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
           yield* afterCommit(() => void done++);
           return yield* part();
         });
-      const single = (name: string) => () => noted(() => lastly(addPet, name, 1));
+      const single = (name: string) => () => noted(() => final(addPet, name, 1));
       const larger = () => noted(() => all(addPet, "Rex", 1));
       const work: readonly (() => Promise<unknown>)[] =
         what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
@@ -322,7 +322,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       END $$;
       CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON pets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail();
     `);
-    const single = () => storage.write(() => lastly(addPet, "Rex", 1));
+    const single = () => storage.write(() => final(addPet, "Rex", 1));
     const larger = () => storage.write(() => all(addPet, "Rex", 1));
     const work = what === "a group" ? [single, single, single] : [what === "one transaction" ? single : larger];
     const ends = await Promise.allSettled(work.map((act) => act()));

@@ -1,5 +1,6 @@
 import {
   all,
+  nested,
   type Row,
   type SqlParameter,
   type Stage,
@@ -9,7 +10,6 @@ import {
   StorageUnavailable,
   statement,
   type Transaction,
-  within,
 } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection } from "./errors.ts";
@@ -77,7 +77,7 @@ export class PostgresStage implements Stage {
     const ids = this.#ids;
     if (!ids?.isBehind) return this.#run(body);
     const value = await this.#run(function* () {
-      const result = yield* within(body());
+      const result = yield* nested(body());
       yield* ids.pass();
       return result;
     });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { each, first, lastly, statement } from "../storage.ts";
+import { each, final, first, statement } from "../storage.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
@@ -35,11 +35,11 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () 
 
   const work = {
     read: () => storage.first(petById, 1),
-    create: () => storage.write(() => lastly(addPet, "Rex", 1)),
+    create: () => storage.write(() => final(addPet, "Rex", 1)),
     double: () =>
       storage.write(function* () {
         yield* first(petById, 1);
-        yield* lastly(addPet, "Rex", 1);
+        yield* final(addPet, "Rex", 1);
       }),
     touchMany: () =>
       storage.write(() =>

@@ -10,12 +10,12 @@ import { SqliteStorage } from "./sqlite-storage.ts";
 const folder = mkdtempSync(join(tmpdir(), "petstore-backup-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface FigureRow extends Row {
+interface CountRow extends Row {
   figure: bigint;
 }
 
 const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
-const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
+const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
 
 /** How many lefts and rights there are in a copy, which has to be a store that can be used. */
 async function pairsIn(copy: string): Promise<[number, number]> {

@@ -12,12 +12,12 @@ const folder = mkdtempSync(join(tmpdir(), "petstore-sqlite-faults-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let stores = 0;
 
-interface FigureRow extends Row {
+interface CountRow extends Row {
   figure: bigint;
 }
 
 const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
-const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
 let file: string;
 let storage: SqliteStorage;

@@ -15,12 +15,12 @@ const newFile = () => join(folder, `${++stores}`, "petstore.db");
 
 storageConformance("SqliteStorage", { newLocation: newFile, open: (file) => new SqliteStorage(file) });
 
-interface FigureRow extends Row {
+interface CountRow extends Row {
   figure: bigint;
 }
 
 const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
-const countPets = statement<FigureRow>("SELECT count(*) AS figure FROM pets");
+const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
 /** Lets some turns of the event loop pass. */
 async function turns(number: number): Promise<void> {
