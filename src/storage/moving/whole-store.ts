@@ -18,3 +18,11 @@ export interface WholeStore {
   /** The last id that a table has given to a row; 0 for none, undefined if it gives none by itself. */
   lastId(table: Table): MaybePromise<bigint | undefined>;
 }
+
+/** Rows given at a time. */
+export const BATCH = 2_000;
+
+/** The columns as they stand in a statement of either engine. */
+export function columnList(columns: Table["columns"]): string {
+  return columns.map((column) => `"${column}"`).join(", ");
+}

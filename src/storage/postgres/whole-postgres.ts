@@ -1,7 +1,7 @@
 import type { Migration } from "../migrations/migration.ts";
 import type { TargetStore } from "../moving/move-store.ts";
 import { asText } from "../moving/tally.ts";
-import type { Table } from "../moving/whole-store.ts";
+import { BATCH, columnList, type Table } from "../moving/whole-store.ts";
 import { CommitUnknown, type Row, type Statement } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import { commit } from "./commit.ts";
@@ -11,9 +11,6 @@ import { prepareSchema } from "./schema.ts";
 
 /** How long a statement may take, or the other store between two of them, in milliseconds. */
 const DEADLINE = 600_000;
-
-/** Rows given at a time. */
-const BATCH = 2_000;
 
 /** Tables that are of use in this engine alone: they say what others need not know after a move. */
 const own: ReadonlySet<string> = new Set(["petstore_schema", "petstore_leader", "key_changes"]);
@@ -73,10 +70,9 @@ export class WholePostgres implements TargetStore {
   }
 
   async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
-    const list = columns.map((column) => `"${column}"`).join(", ");
     // A cursor for each table: the driver remembers by the text of FETCH which columns come of it.
     const cursor = `all_${name}`;
-    await this.#run({ sql: `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${list} FROM ${name}` });
+    await this.#run({ sql: `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${columnList(columns)} FROM ${name}` });
     for (;;) {
       const rows = await this.#run({ sql: `FETCH FORWARD ${BATCH} FROM ${cursor}` });
       if (rows.length === 0) break;
@@ -128,7 +124,7 @@ export class WholePostgres implements TargetStore {
   #insertInto(table: Table): Statement {
     const known = this.#inserts.get(table);
     if (known) return known;
-    const list = table.columns.map((column) => `"${column}"`).join(", ");
+    const list = columnList(table.columns);
     const typed = this.#columns
       .filter(({ table_name }) => table_name === table.name)
       .map(({ column_name, data_type }) => `"${column_name}" ${data_type}`);

@@ -1,13 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { Migration } from "../migrations/migration.ts";
-import type { Table, WholeStore } from "../moving/whole-store.ts";
+import { BATCH, columnList, type Table, type WholeStore } from "../moving/whole-store.ts";
 import { type Row, StorageUnusable } from "../storage.ts";
 import { Connection } from "./connection.ts";
 import { newDatabase, openAlone, sqliteCode } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
-
-/** Rows given at a time. */
-const BATCH = 2_000;
 
 /** Tables that triggers keep: what is in them follows from others. */
 const derived: ReadonlySet<string> = new Set(["category_animals"]);
@@ -69,7 +66,7 @@ export class WholeSqlite implements WholeStore {
 
   async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
     let batch: Row[] = [];
-    const sql = `SELECT ${columns.map((column) => `"${column}"`).join(", ")} FROM ${name}`;
+    const sql = `SELECT ${columnList(columns)} FROM ${name}`;
     for (const row of this.#connection.iterate({ sql }, [])) {
       if (batch.push(row) < BATCH) continue;
       yield batch;
@@ -90,11 +87,10 @@ export class WholeSqlite implements WholeStore {
     try {
       markMoved(this.shown, to);
     } catch (error) {
-      throw new StorageUnusable(
+      const message =
         `All was moved to ${to}, but ${markOf(this.shown)} cannot be written: ${(error as Error).message}. Do not start ` +
-          "the old store again. Run the same command once more when it can be written: without it, nothing refuses that.",
-        { cause: error },
-      );
+        "the old store again. Run the same command once more when it can be written: without it, nothing refuses that.";
+      throw new StorageUnusable(message, { cause: error });
     }
   }
 
