@@ -77,8 +77,6 @@ const getCurrentKey = defineOperation({
   description:
     "Tells what the key that the request carries may do, how the windows of its account stand, how near it is to " +
     "a ban or how long one lasts.",
-  stability: "experimental",
-  testPanel: true,
   scope: "any",
   quota: "free",
   answer: {
@@ -95,7 +93,6 @@ const getCurrentKey = defineOperation({
       },
     },
   },
-  errors: [],
 });
 
 export const currentKeyOperations = [getCurrentKey] as const;

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineError, invalidRequest } from "../../contract/errors.ts";
-import { defineOperation, scopes } from "../../contract/operation.ts";
-import { pageParameters } from "../../contract/paging.ts";
+import { defineOperation, noContent, scopes } from "../../contract/operation.ts";
+import { pagesOf } from "../../contract/paging.ts";
 import { Int32, PATTERN_MEANING, textWithout } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 import { ApiKey, exampleBan, IssuedApiKey, issuedTill, ListedApiKey, Scope, till } from "./keys.schemas.ts";
@@ -79,27 +79,20 @@ const listKeys = defineOperation({
   description:
     "Returns the keys of one's own account in the order of their making, page by page, those that have ended too. " +
     "Of very many that have ended, the oldest are forgotten. A key that is banned at the moment has a `ban`.",
-  stability: "experimental",
-  testPanel: true,
   scope: "admin",
-  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "keys" })),
-  paged: {
+  ...pagesOf({
+    what: "keys",
     position: Type.String({
       description: "When a key was made, and its `id`.",
       pattern: "^[0-9]{1,15}-[0-9A-Za-z_]{1,64}$",
       examples: ["1795262400000-key_5fQ0c2mN8xWbT1Lz"],
     }),
-  },
-  answer: {
-    status: 200,
-    description: "A page of keys.",
     schema: Type.Array(ListedApiKey, { title: "ApiKeys", description: "Keys, in the order of their making." }),
     examples: {
       "A key that is in use": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z" }],
       "A banned key": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z", ban: exampleBan }],
     },
-  },
-  errors: [],
+  }),
 });
 
 const createKey = defineOperation({
@@ -112,8 +105,6 @@ const createKey = defineOperation({
     `Makes a key for one's own account and shows it, once. It may have the scopes of the calling key, also \`admin\`. ` +
     "It may not outlive the calling key: if that key ends, give an `expiresIn` that ends no later. " +
     `An account has up to ${MOST_KEYS} valid keys, which share its limits.`,
-  stability: "experimental",
-  testPanel: true,
   scope: "admin",
   body: {
     schema: Type.Object(
@@ -156,7 +147,6 @@ const rotateKey = defineOperation({
     "stays valid for `overlap` seconds, so that its users can change over. The new key may not outlive the calling " +
     "key. A key may replace itself; send an `Idempotency-Key` then, because from then on it ends with its overlap, " +
     "and only that makes sure that a lost answer can be asked for again.",
-  stability: "experimental",
   testPanel: { disabled: "one click would replace a key that programs may use" },
   scope: "admin",
   params,
@@ -191,7 +181,7 @@ const rotateKey = defineOperation({
     secret: true,
   },
   // An invalid request: too little overlap for the calling key.
-  errors: [invalidRequest, keyNotFound, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
+  errors: [invalidRequest, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
 });
 
 const revokeKey = defineOperation({
@@ -203,12 +193,11 @@ const revokeKey = defineOperation({
   description:
     "Ends a key of one's own account for good, at once. The key is still listed, so again is no error. It may be the calling key, unless no other " +
     "key with the scope `admin` is valid as long.",
-  stability: "experimental",
   testPanel: { disabled: "one click would end a key for good, perhaps the one that was entered here" },
   scope: "admin",
   params,
-  answer: { status: 204, description: "The key is revoked.", schema: Type.Null(), examples: { Nothing: null } },
-  errors: [keyNotFound, lastAdminKey],
+  answer: noContent("The key is revoked."),
+  errors: [lastAdminKey],
 });
 
 export const keyOperations = [listKeys, createKey, rotateKey, revokeKey] as const;

@@ -48,9 +48,6 @@ const getUsage = defineOperation({
     "Returns how many requests all keys of the account have sent, by operation and status of the answer, newest " +
     "first, page by page. Intervals without a request are left out, as are requests without a valid key and those " +
     "of operations that cost no quota. If the service is killed, the last seconds may be missing.",
-  stability: "experimental",
-  testPanel: true,
-  scope: "read",
   quota: "free",
   query: Type.Object({ granularity, ...pageParameters({ maximum: 100, default: 24, what: "intervals" }) }),
   paged: {
@@ -82,7 +79,6 @@ const getUsage = defineOperation({
       "No request": [],
     },
   },
-  errors: [],
 });
 
 export const usageOperations = [getUsage] as const;
