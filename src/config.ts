@@ -51,8 +51,8 @@ export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
       "What the service runs for. `development` makes an account, a key and sample animals on the first start; " +
-      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere. A store remembers which of the two " +
-      "it has: the command line need not be told.",
+      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere. A store remembers its " +
+      "prefix, so commands do not need this setting.",
     fallback: "development",
     ...oneOf(environments),
   }),
@@ -71,7 +71,7 @@ export const settings = {
   PETSTORE_DATA_DIR: setting<string>({
     meaning:
       "The folder of the embedded store. `serve` and `accounts create` make it if it is missing. " +
-      "A relative path starts where the command is typed, the default in the project's folder.",
+      "A relative path is resolved from the current folder; the default is in the project's folder.",
     fallback: "./data",
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
@@ -124,8 +124,8 @@ export const settings = {
   }),
   PETSTORE_SECURITY_EXPIRES: setting<string>({
     meaning:
-      "The first day (UTC) on which the security contact is no longer confirmed, at most a year ahead. From then " +
-      "on `/.well-known/security.txt` is 404, and each start logs `security_contact_expired`.",
+      "The day (UTC) on which the security contact expires, at most a year ahead. From then " +
+      "on `/.well-known/security.txt` returns 404, and each start logs `security_contact_expired`.",
     fallback: "",
     expects: "a day as YYYY-MM-DD",
     parse: (text) => {
@@ -136,16 +136,16 @@ export const settings = {
     },
   }),
   PETSTORE_SECURITY_POLICY: setting<string>({
-    meaning: "The page with the rules for those who look for security problems; a part of security.txt.",
+    meaning: "The page with the rules for security researchers; `security.txt` links to it.",
     fallback: "",
     expects: "an absolute http or https address without credentials",
     parse: parsePublicUrl,
   }),
   PETSTORE_VALKEY_URL: setting<ValkeyAddress>({
     meaning:
-      "A Valkey or Redis server, in which all processes count limits and bans together: " +
+      "A Valkey or Redis server in which all processes share limits and bans: " +
       "`redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS. Several hosts separated by commas, or " +
-      "`?cluster=true` behind one, name a cluster. Unset: each process counts for itself.",
+      "`?cluster=true` behind one, name a cluster. Unset: each process counts alone.",
     fallback: "",
     expects: "an address such as redis://127.0.0.1:6379",
     parse: parseValkeyUrl,
@@ -161,14 +161,13 @@ export const settings = {
     },
   }),
   PETSTORE_STRICT_CATEGORIES: setting<boolean>({
-    meaning:
-      "Whether `createPet` refuses a `categoryId` that no category has. Animals that have such a one already keep it.",
+    meaning: "Whether `createPet` refuses a `categoryId` without a category. Existing animals keep theirs.",
     fallback: "false",
     expects: "true or false",
     parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   }),
   PETSTORE_RESERVATION_MINUTES: setting<number>({
-    meaning: "How long an order reserves its animal, unless it is confirmed or cancelled before. For new orders.",
+    meaning: "How long a new order reserves its animal, unless it is confirmed or cancelled first.",
     fallback: "15",
     expects: "a whole number of minutes from 1 to 43200, which is 30 days",
     parse: (text) => (/^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 43_200 ? Number(text) : undefined),
@@ -197,7 +196,7 @@ export const settings = {
     isSecret: true, // an address with credentials is refused, and must not be shown for that
   }),
   OTEL_EXPORTER_OTLP_HEADERS: setting<Readonly<Record<string, string>>>({
-    meaning: "Headers that the receiver wants, such as a key of it: `name=value,name=value`, percent-encoded.",
+    meaning: "Headers for the receiver, such as its API key: `name=value,name=value`, percent-encoded.",
     fallback: "",
     expects: "name=value, more of them separated by commas",
     isSecret: true,
@@ -211,7 +210,7 @@ export const settings = {
   }),
   OTEL_TRACES_SAMPLER_ARG: setting<number>({
     meaning:
-      "The part of the requests that is traced, unless the client's `traceparent` says whether it is " +
+      "The fraction of requests to trace, unless the client's `traceparent` decides " +
       "(the sampler `parentbased_traceidratio`).",
     fallback: "1",
     expects: "a number from 0 to 1",

@@ -55,11 +55,11 @@ describe("--help", () => {
 
   test("of keys rotate is this", async () => {
     expect((await runHere(["keys", "rotate", "--help"])).stdout).toBe(`\
-Make a new key like an old one, which lives on for a while.
+Replace a key with a new one. The old key stays valid for a while.
 
 Usage: petstore keys rotate KEY_ID [--overlap TIME] [--json]
 
---overlap TIME  How long the old key lives on: 90s, 30m, 24h, 7d, or 0. Default: 24h.
+--overlap TIME  How long the old key stays valid: 90s, 30m, 24h, 7d, or 0. Default: 24h.
 --json          Print the result as JSON, and an error too.
 --help          Print this.
 

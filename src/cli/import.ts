@@ -25,7 +25,7 @@ export const importCommand: Command = {
   options: {
     ...formatOption,
     ids: {
-      meaning: "For a file with ids: keep them, which no animal may have or have had, or leave them out for new ones.",
+      meaning: "For a file with ids: keep them, if no animal has ever had them, or leave them out and assign new ones.",
       value: idRules.join("|"),
     },
     "strict-categories": {

@@ -32,7 +32,7 @@ export const createKey: Command = {
 
 export const listKeys: Command = {
   name: "keys list",
-  summary: "List API keys, without their text, with their bans.",
+  summary: "List API keys and their bans. The keys themselves are not shown.",
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options }, { config }) =>
@@ -79,7 +79,7 @@ async function findBans(config: Config, storage: Storage, keys: readonly ApiKey[
 
 export const revokeKey: Command = {
   name: "keys revoke",
-  summary: "End an API key for good. A running service refuses it within a second.",
+  summary: "Revoke an API key permanently. A running service refuses it within a second.",
   example: "keys revoke key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
   run: ({ args }, { config }) =>
@@ -91,11 +91,11 @@ export const revokeKey: Command = {
 
 export const rotateKey: Command = {
   name: "keys rotate",
-  summary: "Make a new key like an old one, which lives on for a while.",
+  summary: "Replace a key with a new one. The old key stays valid for a while.",
   example: "keys rotate key_5fQ0c2mN8xWbT1Lz --overlap 7d",
   args: ["KEY_ID"],
   options: {
-    overlap: { meaning: "How long the old key lives on: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
+    overlap: { meaning: "How long the old key stays valid: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
   },
   run: ({ args, options }, { config }) =>
     withStores(config, async ({ keys }) => {

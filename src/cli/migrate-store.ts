@@ -10,7 +10,7 @@ export const migrateStore: Command = {
   summary: "Move the whole store from a data folder to PostgreSQL.",
   example: "migrate-store --from ./data --to postgres://petstore@db.internal:5432/petstore",
   description:
-    "Stop the service first. All is moved at once or nothing, read back and compared. The old store stays as it is, but\n" +
+    "Stop the service first. Everything is moved, read back and compared, or nothing is moved. The old store stays as it is, but\n" +
     "is refused from then on; set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings say from where and to where.",
   options: {
     from: { meaning: "The data folder, or the file of the store in it.", value: "FOLDER" },

@@ -15,9 +15,9 @@ export const serve: Command = {
   summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
   example: "serve --workers 4",
   description:
-    "With --workers, so many processes share the port; SIGHUP replaces them one after the other, without a lost request.\n" +
-    "They need a store that processes share: PETSTORE_DATABASE_URL.",
-  options: { workers: { value: "N", meaning: "So many processes, on Linux. Without it, this one alone." } },
+    "With --workers, N processes share the port; SIGHUP replaces them in turn, without losing a request.\n" +
+    "They need a shared store: PETSTORE_DATABASE_URL.",
+  options: { workers: { value: "N", meaning: "Number of processes (Linux only). Without it, one process." } },
   run: async (given, terminal) => {
     const workers = readWorkers(given);
     if (workers !== undefined) await supervise(workers, given, terminal);

@@ -169,7 +169,7 @@ export const overloaded = defineError({
   code: "overloaded",
   status: 503,
   meaning:
-    "The service has more to do than it can. Nothing was done, and the request counts in no window. " +
+    "The service is overloaded. Nothing was done, and the request costs no quota. " +
     "`Retry-After` says when to try again.",
 });
 
@@ -177,7 +177,7 @@ export const overloaded = defineError({
 export const preconditionFailed = defineError({
   code: "precondition_failed",
   status: 412,
-  meaning: "The resource is not what `If-Match` names any more. Nothing was changed.",
+  meaning: "The resource no longer matches `If-Match`. Nothing was changed.",
 });
 
 /** Errors that the service itself gives, before or around any operation's own work. */

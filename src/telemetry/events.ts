@@ -66,7 +66,7 @@ export const events = {
   },
   request_failed: {
     level: "error",
-    message: "A request failed for a reason that nobody foresaw: a fault of the program.",
+    message: "A request failed because of a bug in the service.",
     fields: ["requestId"],
   },
   storage_unavailable: {
@@ -81,7 +81,7 @@ export const events = {
     fields: ["task"],
     per: "task",
   },
-  overload_started: { level: "warn", message: "There is too much to do. Some requests are refused.", fields: [] },
+  overload_started: { level: "warn", message: "The service is overloaded. Some requests are refused.", fields: [] },
   overload_ended: { level: "info", message: "No requests are refused any more.", fields: [] },
   limits_not_shared: {
     level: "warn",
@@ -124,7 +124,7 @@ export const events = {
   worker_ready: { level: "info", message: "A worker serves requests.", fields: ["worker", "pid"] },
   worker_hung: {
     level: "warn",
-    message: "A worker does nothing any more. It is killed and replaced.",
+    message: "A worker does not respond. It is killed and replaced.",
     fields: ["worker", "pid", "seconds"],
   },
   worker_ended: { level: "warn", message: "A worker ended without being told to.", fields: ["worker", "pid", "how"] },

@@ -40,7 +40,7 @@ export const lifetimeExceedsKey = defineError({
 export const lastAdminKey = defineError({
   code: "last_admin_key",
   status: 409,
-  meaning: "No other key with the scope `admin` is valid as long: without this one nobody could manage the keys.",
+  meaning: "No other `admin` key is valid as long. Without this one, nobody could manage the keys.",
 });
 
 const scopeList = Type.Array(Scope, {

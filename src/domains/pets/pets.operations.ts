@@ -28,7 +28,7 @@ export const petHasOpenOrder = defineError({
   code: "pet_has_open_order",
   status: 409,
   meaning:
-    "An order for the animal is open. Until it ends, the animal stays, and its status changes with the order only.",
+    "The animal has an open order. Until it closes, the animal cannot be deleted, and only the order changes its status.",
 });
 
 const PetStatus = Type.Enum(["available", "pending", "sold"], {
