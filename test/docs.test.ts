@@ -11,7 +11,9 @@ const documents = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "deploy/README.md",
-  ...["errors", "operating", "performance", "reliability", "scale", "status"].map((name) => `docs/${name}.md`),
+  ...["errors", "glossary", "interop", "operating", "performance", "reliability", "scale", "status", "tests"].map(
+    (name) => `docs/${name}.md`,
+  ),
   ...readdirSync(join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
 
