@@ -1,13 +1,17 @@
 // Writes the parts of the documentation that are derived from the program. A test compares them.
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
-import { commands } from "../src/cli/run.ts";
-import { settings } from "../src/config.ts";
+import { commandsOf } from "../src/cli/run.ts";
+import { settings as ownSettings } from "../src/config.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
+import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
 import { interopTable } from "../test/harness/interop-tools.ts";
 import { tierTable } from "../test/runner/tiers.ts";
+
+const commands = commandsOf(domains);
+const settings = { ...ownSettings, ...settingsOf(domains) };
 
 const operations = domains.flatMap((domain) => domain.operations);
 

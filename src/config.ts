@@ -1,7 +1,15 @@
 import { resolve } from "node:path";
-import { didYouMean, isSlipOf, suggest } from "./contract/suggest.ts";
 import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
+import {
+  oneOf,
+  optionalSetting,
+  readSettings,
+  type Settings,
+  setting,
+  trueOrFalse,
+  type Values,
+} from "./settings/setting.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./storage/postgres/address.ts";
 import { type LogLevel, logLevels } from "./telemetry/events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telemetry/otlp.ts";
@@ -9,29 +17,8 @@ import { parseOtlpEndpoint, parseOtlpHeaders, type TraceSettings } from "./telem
 const environments = ["development", "staging", "production"] as const;
 export type Environment = (typeof environments)[number];
 
-/** One setting of the environment. `parse` returns undefined for a text that is not valid. */
-interface Setting<T> {
-  readonly meaning: string;
-  /** What is used when it is unset, as it would be written; empty for none. */
-  readonly fallback: string;
-  /** What a valid value is, for the person who wrote another. */
-  readonly expects: string;
-  readonly parse: (text: string) => T | undefined;
-  /** True if its value may hold a secret, which nobody is shown. */
-  readonly isSecret?: boolean;
-}
-
-function setting<T>(definition: Setting<T>): Setting<T> {
-  return definition;
-}
-
-function oneOf<T extends string>(values: readonly T[]): Pick<Setting<T>, "expects" | "parse"> {
-  return { expects: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
-}
-
 const addressForm = {
   expects: "an absolute http or https address that ends with /v1",
-  fallback: "",
   parse: (text: string): string | undefined => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
@@ -76,44 +63,40 @@ export const settings = {
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
   }),
-  PETSTORE_DATABASE_URL: setting<PostgresAddress>({
+  PETSTORE_DATABASE_URL: optionalSetting<PostgresAddress>({
     meaning:
       "The PostgreSQL database (15 or later) of a store that many processes share, in place of the embedded one. " +
       "With several hosts, the primary among them is used.",
-    fallback: "",
     expects: "an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE, or with HOST:5432,HOST:5432",
     parse: parsePostgresAddress,
     isSecret: true,
   }),
-  PETSTORE_BASE_URL: setting<string>({
+  PETSTORE_BASE_URL: optionalSetting<string>({
     meaning:
       "The base address of production, as clients see it; links in answers start with it. " +
       "Unset: `http://HOST:PORT/v1`, with a warning at the start in production.",
     ...addressForm,
   }),
-  PETSTORE_STAGING_BASE_URL: setting<string>({
+  PETSTORE_STAGING_BASE_URL: optionalSetting<string>({
     meaning: "The base address of staging, as clients see it; used where `PETSTORE_ENV` is `staging`.",
     ...addressForm,
   }),
-  PETSTORE_CONTACT_URL: setting<string>({
+  PETSTORE_CONTACT_URL: optionalSetting<string>({
     meaning:
       "A page where users of the service get help; the OpenAPI document names it as contact. " +
       "Unset: the reference page of the service.",
-    fallback: "",
     expects: "an absolute http or https address without credentials",
     parse: parsePublicUrl,
   }),
-  PETSTORE_CONTACT_EMAIL: setting<string>({
+  PETSTORE_CONTACT_EMAIL: optionalSetting<string>({
     meaning: "An e-mail address for users of the service; the OpenAPI document names it.",
-    fallback: "",
     expects: "an e-mail address such as support@example.org",
     parse: (text) => (/^[^\s@<>"]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text) ? text : undefined),
   }),
-  PETSTORE_SECURITY_CONTACT: setting<readonly string[]>({
+  PETSTORE_SECURITY_CONTACT: optionalSetting<readonly string[]>({
     meaning:
       "Where to report security problems of the service, the preferred address first, separated by commas; it is " +
       "published at `/.well-known/security.txt` (RFC 9116). Needs `PETSTORE_SECURITY_EXPIRES`.",
-    fallback: "",
     expects: "addresses that start with mailto:, https: or tel:, separated by commas",
     parse: (text) => {
       const contacts = text.split(",").map((contact) => contact.trim());
@@ -122,11 +105,10 @@ export const settings = {
         : undefined;
     },
   }),
-  PETSTORE_SECURITY_EXPIRES: setting<string>({
+  PETSTORE_SECURITY_EXPIRES: optionalSetting<string>({
     meaning:
       "The day (UTC) on which the security contact expires, at most a year ahead. From then " +
       "on `/.well-known/security.txt` returns 404, and each start logs `security_contact_expired`.",
-    fallback: "",
     expects: "a day as YYYY-MM-DD",
     parse: (text) => {
       const day = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
@@ -135,42 +117,27 @@ export const settings = {
         : undefined;
     },
   }),
-  PETSTORE_SECURITY_POLICY: setting<string>({
+  PETSTORE_SECURITY_POLICY: optionalSetting<string>({
     meaning: "The page with the rules for security researchers; `security.txt` links to it.",
-    fallback: "",
     expects: "an absolute http or https address without credentials",
     parse: parsePublicUrl,
   }),
-  PETSTORE_VALKEY_URL: setting<ValkeyAddress>({
+  PETSTORE_VALKEY_URL: optionalSetting<ValkeyAddress>({
     meaning:
       "A Valkey or Redis server in which all processes share limits and bans: " +
       "`redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS. Several hosts separated by commas, or " +
       "`?cluster=true` behind one, name a cluster. Unset: each process counts alone.",
-    fallback: "",
     expects: "an address such as redis://127.0.0.1:6379",
     parse: parseValkeyUrl,
     isSecret: true,
   }),
-  PETSTORE_TRUSTED_PROXIES: setting<readonly string[]>({
+  PETSTORE_TRUSTED_PROXIES: optionalSetting<readonly string[]>({
     meaning: "Addresses or networks of proxies whose `X-Forwarded-For` is believed, separated by commas.",
-    fallback: "",
     expects: "a comma-separated list of IP addresses or networks such as 10.0.0.0/8",
     parse: (text) => {
       const networks = text.split(",").map((network) => network.trim());
       return networks.every(isNetwork) ? networks : undefined;
     },
-  }),
-  PETSTORE_STRICT_CATEGORIES: setting<boolean>({
-    meaning: "Whether `createPet` refuses a `categoryId` without a category. Existing animals keep theirs.",
-    fallback: "false",
-    expects: "true or false",
-    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
-  }),
-  PETSTORE_RESERVATION_MINUTES: setting<number>({
-    meaning: "How long a new order reserves its animal, unless it is confirmed or cancelled first.",
-    fallback: "15",
-    expects: "a whole number of minutes from 1 to 43200, which is 30 days",
-    parse: (text) => (/^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 43_200 ? Number(text) : undefined),
   }),
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
     meaning:
@@ -182,22 +149,19 @@ export const settings = {
     meaning:
       "Whether log lines have the addresses of clients: an IPv4 address, or the first 64 bits of an IPv6 address.",
     fallback: "true",
-    expects: "true or false",
-    parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+    ...trueOrFalse,
   }),
   // Those of OpenTelemetry have the names of its specification, which operators set for all their services.
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string>({
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalSetting<string>({
     meaning:
       "A receiver of traces that takes OTLP over HTTP as JSON, such as `http://127.0.0.1:4318`; they are sent to " +
       "`/v1/traces` below it. Unset: no traces.",
-    fallback: "",
     expects: "an absolute http or https address without credentials, which belong into OTEL_EXPORTER_OTLP_HEADERS",
     parse: parseOtlpEndpoint,
     isSecret: true, // an address with credentials is refused, and must not be shown for that
   }),
-  OTEL_EXPORTER_OTLP_HEADERS: setting<Readonly<Record<string, string>>>({
+  OTEL_EXPORTER_OTLP_HEADERS: optionalSetting<Readonly<Record<string, string>>>({
     meaning: "Headers for the receiver, such as its API key: `name=value,name=value`, percent-encoded.",
-    fallback: "",
     expects: "name=value, more of them separated by commas",
     isSecret: true,
     parse: parseOtlpHeaders,
@@ -217,14 +181,6 @@ export const settings = {
     parse: (text) => (/^(0|1|[01]?\.[0-9]+|1\.0+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
   }),
 };
-
-/**
- * True for what may be an address with credentials, whole or in part, which nothing but a database and the like takes;
- * it may be in the wrong place. A password may hold any character.
- */
-function holdsPassword(text: string): boolean {
-  return /(:|\/\/).*@/s.test(text);
-}
 
 /** The settings, parsed. */
 export interface Config {
@@ -246,23 +202,13 @@ export interface Config {
   /** Where limits are counted together; undefined for this process alone. It may hold a password. */
   readonly valkey: ValkeyAddress | undefined;
   readonly trustedProxies: readonly string[];
-  /** True if an animal may name only a category that has a record. */
-  readonly strictCategories: boolean;
-  /** How long an order reserves its animal, in minutes. */
-  readonly reservationMinutes: number;
   readonly logLevel: LogLevel;
   /** True if the log may hold addresses of clients. */
   readonly logAddresses: boolean;
   /** Where traces are sent; undefined for nowhere. The headers may hold a secret. */
   readonly traces: TraceSettings | undefined;
-}
-
-/**
- * True for a name that does not start as a setting does, but was meant to: `PETSTOR_PORT`, `petstore_port`. It would
- * be ignored, and the service would run on the default. Not for `RESTORE_PORT`, which another program may have.
- */
-function isMisspelled(name: string, known: readonly string[]): boolean {
-  return /^pet/i.test(name) && isSlipOf(known, name);
+  /** The values of the settings that domains declare, by name: see `valuesOf`. */
+  readonly declared: Readonly<Record<string, unknown>>;
 }
 
 /** What security.txt says (RFC 9116). */
@@ -280,59 +226,61 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings. An empty text is the same as unset. Paths that were written start at `folder`.
- * Throws `ConfigError` with all faults.
+ * Reads the settings: those of this file, and those that domains declare. An empty text is the same as unset. Paths
+ * that were written start at `folder`. Throws `ConfigError` with all faults.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>, folder = process.cwd()): Config {
-  const known = Object.keys(settings);
-  const faults = Object.keys(environment)
-    .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
-    .map((name) => `${name} is not a setting.${didYouMean(suggest(name, known))}`);
-  const read = <T>(name: keyof typeof settings, { fallback, expects, parse, isSecret }: Setting<T>): T | undefined => {
-    const text = environment[name] || fallback;
-    if (text === "") return undefined;
-    const value = parse(text);
-    if (value === undefined) {
-      faults.push(
-        isSecret || holdsPassword(text)
-          ? `${name} has to be ${expects}.`
-          : `${name} is ${JSON.stringify(text)}, but has to be ${expects}.`,
-      );
-    }
-    return value;
-  };
-  const tracesUrl = read("OTEL_EXPORTER_OTLP_ENDPOINT", settings.OTEL_EXPORTER_OTLP_ENDPOINT);
-  const traces = {
-    headers: read("OTEL_EXPORTER_OTLP_HEADERS", settings.OTEL_EXPORTER_OTLP_HEADERS) ?? {},
-    service: read("OTEL_SERVICE_NAME", settings.OTEL_SERVICE_NAME) as string,
-    ratio: read("OTEL_TRACES_SAMPLER_ARG", settings.OTEL_TRACES_SAMPLER_ARG) as number,
-  };
-  const contacts = read("PETSTORE_SECURITY_CONTACT", settings.PETSTORE_SECURITY_CONTACT);
-  const expires = read("PETSTORE_SECURITY_EXPIRES", settings.PETSTORE_SECURITY_EXPIRES);
-  const policy = read("PETSTORE_SECURITY_POLICY", settings.PETSTORE_SECURITY_POLICY);
+export function readConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  folder = process.cwd(),
+  declared: Settings = {},
+): Config {
+  const own = readSettings(environment, { ...settings, ...declared });
+  const { values } = own;
+  const faults = [...own.faults];
+  const contacts = values.PETSTORE_SECURITY_CONTACT;
+  const expires = values.PETSTORE_SECURITY_EXPIRES;
   if (contacts && !environment["PETSTORE_SECURITY_EXPIRES"]) {
     faults.push("PETSTORE_SECURITY_CONTACT needs PETSTORE_SECURITY_EXPIRES, the day until which it is confirmed.");
   }
-  const config = {
-    environment: read("PETSTORE_ENV", settings.PETSTORE_ENV) as Environment,
-    environmentIsSet: Boolean(environment["PETSTORE_ENV"]),
-    host: read("PETSTORE_HOST", settings.PETSTORE_HOST) as string,
-    port: read("PETSTORE_PORT", settings.PETSTORE_PORT) as number,
-    dataDir: read("PETSTORE_DATA_DIR", settings.PETSTORE_DATA_DIR) as string,
-    database: read("PETSTORE_DATABASE_URL", settings.PETSTORE_DATABASE_URL),
-    baseUrl: read("PETSTORE_BASE_URL", settings.PETSTORE_BASE_URL),
-    stagingBaseUrl: read("PETSTORE_STAGING_BASE_URL", settings.PETSTORE_STAGING_BASE_URL),
-    contactUrl: read("PETSTORE_CONTACT_URL", settings.PETSTORE_CONTACT_URL),
-    contactEmail: read("PETSTORE_CONTACT_EMAIL", settings.PETSTORE_CONTACT_EMAIL),
-    security: contacts && expires ? { contacts, expires, policy } : undefined,
-    valkey: read("PETSTORE_VALKEY_URL", settings.PETSTORE_VALKEY_URL),
-    trustedProxies: read("PETSTORE_TRUSTED_PROXIES", settings.PETSTORE_TRUSTED_PROXIES) ?? [],
-    strictCategories: read("PETSTORE_STRICT_CATEGORIES", settings.PETSTORE_STRICT_CATEGORIES) ?? false,
-    reservationMinutes: read("PETSTORE_RESERVATION_MINUTES", settings.PETSTORE_RESERVATION_MINUTES) as number,
-    logLevel: read("PETSTORE_LOG_LEVEL", settings.PETSTORE_LOG_LEVEL) as LogLevel,
-    logAddresses: read("PETSTORE_LOG_ADDRESSES", settings.PETSTORE_LOG_ADDRESSES) as boolean,
-    traces: tracesUrl === undefined ? undefined : { url: tracesUrl, ...traces },
-  };
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return { ...config, dataDir: resolve(environment["PETSTORE_DATA_DIR"] ? folder : "", config.dataDir) };
+  const tracesUrl = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return {
+    environment: values.PETSTORE_ENV,
+    environmentIsSet: Boolean(environment["PETSTORE_ENV"]),
+    host: values.PETSTORE_HOST,
+    port: values.PETSTORE_PORT,
+    dataDir: resolve(environment["PETSTORE_DATA_DIR"] ? folder : "", values.PETSTORE_DATA_DIR),
+    database: values.PETSTORE_DATABASE_URL,
+    baseUrl: values.PETSTORE_BASE_URL,
+    stagingBaseUrl: values.PETSTORE_STAGING_BASE_URL,
+    contactUrl: values.PETSTORE_CONTACT_URL,
+    contactEmail: values.PETSTORE_CONTACT_EMAIL,
+    security: contacts && expires ? { contacts, expires, policy: values.PETSTORE_SECURITY_POLICY } : undefined,
+    valkey: values.PETSTORE_VALKEY_URL,
+    trustedProxies: values.PETSTORE_TRUSTED_PROXIES ?? [],
+    logLevel: values.PETSTORE_LOG_LEVEL,
+    logAddresses: values.PETSTORE_LOG_ADDRESSES,
+    traces:
+      tracesUrl === undefined
+        ? undefined
+        : {
+            url: tracesUrl,
+            headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+            service: values.OTEL_SERVICE_NAME,
+            ratio: values.OTEL_TRACES_SAMPLER_ARG,
+          },
+    declared: Object.fromEntries(Object.keys(declared).map((name) => [name, values[name as keyof typeof values]])),
+  };
+}
+
+/**
+ * The values of settings that a domain declares. One that the configuration was read without is at its fallback: had
+ * the environment named it, reading would have failed.
+ */
+export function valuesOf<S extends Settings>({ declared }: Config, wanted: S): Values<S> {
+  const values = Object.entries(wanted).map(([name, { fallback, parse }]) => [
+    name,
+    name in declared || fallback === "" ? declared[name] : parse(fallback),
+  ]);
+  return Object.fromEntries(values) as Values<S>;
 }

@@ -3,10 +3,15 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, readArguments } from "../src/cli/command.ts";
-import { commands, run, type World } from "../src/cli/run.ts";
-import { settings } from "../src/config.ts";
+import { domains } from "../src/app/domains.ts";
+import { type ProgramCommand, readArguments } from "../src/cli/command.ts";
+import { commandsOf, run, type World } from "../src/cli/run.ts";
+import { settings as ownSettings } from "../src/config.ts";
+import { settingsOf } from "../src/domains/domain.ts";
 import { newDataDir } from "./harness/program.ts";
+
+const commands = commandsOf(domains);
+const settings = { ...ownSettings, ...settingsOf(domains) };
 
 /** Runs one command line in a folder, which also has the store, and gives the status and what was said. */
 async function runHere(words: readonly string[], environment: Record<string, string> = {}, folder = newDataDir()) {
@@ -32,7 +37,7 @@ const split = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word,
 
 const shown = commands.filter(({ isInternal }) => !isInternal);
 const names = shown.map(({ name }) => name);
-const each = (list: readonly Command[]) => list.map((command) => [command.name, command] as const);
+const each = (list: readonly ProgramCommand[]) => list.map((command) => [command.name, command] as const);
 
 describe("--help", () => {
   test.each(each(commands))("of %s shows its summary, arguments, options and an example", async (name, command) => {

@@ -4,15 +4,19 @@ import { join } from "node:path";
 import { Type } from "typebox";
 import { parse } from "yaml";
 import { domains } from "../src/app/domains.ts";
-import { commands } from "../src/cli/run.ts";
-import { settings } from "../src/config.ts";
+import { commandsOf } from "../src/cli/run.ts";
+import { settings as ownSettings } from "../src/config.ts";
 import { errorCatalogue } from "../src/contract/check.ts";
 import { defineOperation, errorsOf, type Operation } from "../src/contract/operation.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { deriveOpenApi } from "../src/derive/openapi.ts";
+import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
 import { TestService } from "./harness/service.ts";
+
+const commands = commandsOf(domains);
+const settings = { ...ownSettings, ...settingsOf(domains) };
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 const catalogue = errorCatalogue(operations);

@@ -4,66 +4,25 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
-import { type Domain, domains } from "../src/app/domains.ts";
-import { readConfig } from "../src/config.ts";
-import {
-  type BoundOperation,
-  bind,
-  type Caller,
-  defineOperation,
-  type Handlers,
-  scopes,
-} from "../src/contract/operation.ts";
+import { domains } from "../src/app/domains.ts";
+import { bind, defineOperation, type Handlers } from "../src/contract/operation.ts";
 import { pageParameters } from "../src/contract/paging.ts";
 import { Int64 } from "../src/contract/schemas.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../src/domains/categories/categories.store.ts";
+import type { Domain } from "../src/domains/domain.ts";
 import { RetryStore } from "../src/domains/idempotency/stored-responses.store.ts";
-import { KeyAuthenticator } from "../src/domains/keys/authenticator.ts";
 import { keyModeOf } from "../src/domains/keys/key-mode.store.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
-import { UsageStore } from "../src/domains/usage/usage.store.ts";
-import { UsageCounter } from "../src/domains/usage/usage-counter.ts";
-import type { Limiter } from "../src/http/ports.ts";
-import { LimitStore } from "../src/limits/limits.store.ts";
-import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
 import type { Migration } from "../src/storage/migrations/migration.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { pageOf } from "../src/storage/page.ts";
-import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
-import { Connection } from "../src/storage/postgres/connection.ts";
-import { openPostgres } from "../src/storage/postgres/opening.ts";
-import {
-  statement as newStatement,
-  type Row,
-  type SqlParameter,
-  type Statement,
-  type Storage,
-} from "../src/storage/storage.ts";
-import { systemClock } from "../src/timing/clock.ts";
-import { fillingOfEmptyTables } from "./harness/fill-tables.ts";
-import { walkPages } from "./harness/pages.ts";
-import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { statement as newStatement, type Row, type Storage } from "../src/storage/storage.ts";
+import { clock, DAY, end, half, MOST, NOW, PageCosts, Recorder, ROWS } from "./harness/page-costs.ts";
+import { postgresMissing } from "./harness/postgres-server.ts";
 import { readsIn } from "./harness/written-reads.ts";
-
-/** Rows of the larger tables. Each is some hundred blocks. */
-const ROWS = 60_000;
-/** Blocks that a read may touch: those of a page, or of 10,000 rows that a page of a category looks through, or of 31 days. */
-const MOST = 60;
-const MOST_OF_MANY = 300;
-const DAY = 86_400;
-const NOW = 100 * DAY;
-
-/** As if the tables were larger than the server's memory, and other processes cost nothing: so all bad plans are tempting. */
-const large = [
-  "effective_cache_size=1MB",
-  "parallel_setup_cost=0",
-  "parallel_tuple_cost=0",
-  "min_parallel_table_scan_size=0",
-  "min_parallel_index_scan_size=0",
-];
 
 // All of one kind come first, then all of another; the rarest are the last.
 const rows = `
@@ -79,7 +38,6 @@ const rows = `
   INSERT INTO kept_answers SELECT CAST(i AS TEXT), 'print', 'answer', ${NOW * 1000} + i FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO usage_counts
     SELECT 'day', ${NOW} - i % 30 * ${DAY}, 'account ' || i / 60, 'listPets', i / 30 % 2, '1' FROM generate_series(0, ${ROWS} - 1) AS i;
-  INSERT INTO accounts (id, name, plan, created_at) SELECT 'account ' || i, 'Ada', 'free', i FROM generate_series(0, 999) AS i;
   INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
     SELECT 'key ' || i, 'account ' || i / 60, '', 'digest ' || i, '', 'read', i FROM generate_series(0, ${ROWS} - 1) AS i;
 `;
@@ -112,64 +70,6 @@ const listToys = defineOperation({
     examples: { None: [] },
   },
 });
-
-interface Read {
-  readonly statement: Statement;
-  readonly parameters: readonly SqlParameter[];
-}
-
-/** Notes what is read of a store. */
-class Recorder {
-  readonly storage: Storage;
-  /** What was read since `take` was called last. */
-  #reads: Read[] = [];
-
-  constructor(storage: Storage) {
-    const note = (statement: Statement, parameters: SqlParameter[]) => void this.#reads.push({ statement, parameters });
-    const recording: Partial<Storage> = {
-      noticesEveryWrite: false,
-      onForeignWrite: () => {},
-      all: (statement, ...parameters) => (note(statement, parameters), storage.all(statement, ...parameters)),
-      first: (statement, ...parameters) => (note(statement, parameters), storage.first(statement, ...parameters)),
-    };
-    this.storage = recording as Storage;
-  }
-
-  take(): Read[] {
-    return this.#reads.splice(0);
-  }
-}
-
-const half = BigInt(ROWS / 2);
-const end = BigInt(ROWS - 100);
-/** An animal with few orders, one at the end of the list, and a category that has no animal. */
-const samples = { ids: [3n, end / 3n, 99n], positions: [half, end] };
-const caller: Caller = {
-  keyId: "key 30000",
-  accountId: "account 500",
-  scopes: new Set(scopes),
-  perMinute: 1_000,
-  perDay: 1_000,
-};
-const clock = { ...systemClock, now: () => NOW * 1_000 };
-
-/** The operations of a domain, on a store. */
-function bindOn(storage: Storage, limiter: Limiter, { open }: Domain): BoundOperation[] {
-  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
-  const usageStore = new UsageStore(storage);
-  const keyUses = new KeyAuthenticator(keys, "test", clock);
-  const usage = new UsageCounter(usageStore, clock);
-  return open(storage, readConfig({}), {
-    clock,
-    repeat: () => {},
-    accounts,
-    keys,
-    keyUses,
-    limiter,
-    usage,
-    usageStore,
-  });
-}
 
 /** Reads besides the pages of lists, which follow from the contract. */
 const work: Record<string, (storage: Storage) => unknown> = {
@@ -221,75 +121,24 @@ function uncovered(sources: readonly string[], made: ReadonlySet<string>): strin
 }
 
 describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are read as a page needs, for", () => {
-  const server = { is: undefined as PostgresServer | undefined };
-  let reader: Connection;
-  let storage: Storage;
-  let limiter: Limiter;
-  /** The texts of all reads that were made. */
-  const made = new Set<string>();
+  let costs: PageCosts;
   beforeAll(async () => {
-    server.is = await PostgresServer.start(large);
-    const { is } = server;
-    const address = parsePostgresAddress(is.url()) as PostgresAddress;
-    storage = await openPostgres(address, { migrations: [...migrations, toys] });
-    limiter = await MemoryLimiter.open(new LimitStore(storage), clock, caller);
-    await is.run(rows);
-    // Tables that no row above is for: new ones too.
-    await is.run(await fillingOfEmptyTables((sql) => is.run(sql), ROWS, { account_id: "'account ' || i / 60" }));
-    await is.run("VACUUM ANALYZE");
-    reader = await Connection.open({ address, deadline: 10_000, isReader: true });
+    costs = await PageCosts.open([...migrations, toys], rows);
   }, 120_000);
-  afterAll(async () => {
-    reader.close();
-    await storage.close();
-    await server.is?.remove();
-  });
-
-  /** The reads that touch more blocks than they may, each with its plan. */
-  async function tooDear(reads: readonly Read[], most: number) {
-    const plans: { blocks: number; plan: string }[] = [];
-    for (const read of reads) plans.push(await explain(read));
-    // A plan for the very values must not be bad either: other engines may have no other.
-    await reader.runScript("SET plan_cache_mode = force_custom_plan");
-    for (const read of reads) plans.push(await explain(read));
-    await reader.runScript("RESET plan_cache_mode");
-    return plans.filter(({ blocks }) => blocks > most);
-  }
-
-  /** The pages of a list that are too dear. Throws where no page has an item: nothing is shown then. */
-  async function dearPages(recorder: Recorder, bound: BoundOperation) {
-    const { name } = bound.operation;
-    const dear: unknown[] = [];
-    const items = await walkPages(bound, caller, samples, async (request) => {
-      const reads = recorder.take();
-      if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
-      for (const { statement } of reads) made.add(statement.sql);
-      const most = name === "getUsage" || "categoryId" in request.query ? MOST_OF_MANY : MOST;
-      const found = await tooDear(reads, most);
-      if (found.length > 0) dear.push({ request, found });
-    });
-    if (items === 0) throw new Error(`No page of ${name} has an item: give its table rows that it finds.`);
-    return dear;
-  }
+  afterAll(() => costs.remove());
 
   test.each(domains.flatMap(({ operations }) => operations.filter(({ paged }) => paged)).map(({ name }) => [name]))(
     "every page of %s",
-    async (name) => {
-      const recorder = new Recorder(storage);
-      const bound = domains.flatMap((domain) => bindOn(recorder.storage, limiter, domain));
-      const list = bound.find(({ operation }) => operation.name === name) as BoundOperation;
-      expect(await dearPages(recorder, list)).toEqual([]);
-    },
+    async (name) => expect(await costs.dearPagesOf(name, domains)).toEqual([]),
     120_000,
   );
 
   test.each(Object.entries(work))("%s", async (_, act) => {
-    const recorder = new Recorder(storage);
+    const recorder = new Recorder(costs.storage);
     await act(recorder.storage);
     const reads = recorder.take();
     expect(reads).not.toBeEmpty();
-    for (const { statement } of reads) made.add(statement.sql);
-    expect(await tooDear(reads, MOST)).toEqual([]);
+    expect(await costs.tooDear(reads, MOST)).toEqual([]);
   });
 
   // Behind the others, which note what they have read.
@@ -299,11 +148,11 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
     const sources = files
       .filter((file) => /\.(store|statements)\.ts$/.test(file))
       .map((file) => readFileSync(join(root, file), "utf8"));
-    expect(uncovered(sources, made)).toEqual([]);
+    expect(uncovered(sources, costs.made)).toEqual([]);
     expect(others.filter(([part]) => !sources.flatMap(readsIn).some(({ text }) => text.includes(part)))).toEqual([]);
     const added =
       'const all = "id, name";\nexport const dear = statement<PetRow>(`SELECT ${all} FROM pets ORDER BY name`);';
-    expect(uncovered([...sources, added], made)).toEqual(["SELECT id, name FROM pets ORDER BY name"]);
+    expect(uncovered([...sources, added], costs.made)).toEqual(["SELECT id, name FROM pets ORDER BY name"]);
   });
 
   test.each([
@@ -316,30 +165,16 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
         pageOf(await store.all(page, after, limit + 1), limit, toToy, ({ id }) => id),
     });
     const domain: Domain = {
+      name: "toys",
       operations: [listToys],
-      open: (store) => bind([listToys], handlers(store)),
+      open: ({ storage }) => bind([listToys], handlers(storage)),
     };
-    const recorder = new Recorder(storage);
-    const [list] = bindOn(recorder.storage, limiter, domain);
-    expect((await dearPages(recorder, list as BoundOperation)).slice(0, 1)).toEqual(found);
+    expect((await costs.dearPagesOf("listToys", [domain])).slice(0, 1)).toEqual(found);
   });
 
   test("which are planned once for all values", async () => {
-    const recorder = new Recorder(storage);
+    const recorder = new Recorder(costs.storage);
     await new PetStore(recorder.storage).page(half, 20, { status: "sold" });
-    for (const read of recorder.take()) expect((await explain(read)).plan).toContain("(id > $2)");
+    for (const read of recorder.take()) expect((await costs.explain(read)).plan).toContain("(id > $2)");
   });
-
-  /** What the server does for a read in a session of those that serve requests, and how many blocks it touches. */
-  async function explain({ statement, parameters }: Read): Promise<{ blocks: number; plan: string }> {
-    await reader.runScript(`PREPARE read AS ${statement.sql}`);
-    const values = parameters.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
-    const given = values.length > 0 ? `(${values.join(", ")})` : "";
-    const lines = await reader.run({ sql: `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) EXECUTE read${given}` });
-    await reader.runScript("DEALLOCATE read");
-    const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
-    const [first = ""] = plan.match(/Buffers:.*/) ?? [];
-    const blocks = [...first.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
-    return { blocks, plan };
-  }
 });

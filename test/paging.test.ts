@@ -2,11 +2,11 @@
 // service's own, and a path with a parameter.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "typebox";
-import type { Domain } from "../src/app/domains.ts";
 import { defineError } from "../src/contract/errors.ts";
 import { bind, defineOperation, type Handlers } from "../src/contract/operation.ts";
 import { pageParameters } from "../src/contract/paging.ts";
 import { Int64, Text } from "../src/contract/schemas.ts";
+import type { Domain } from "../src/domains/domain.ts";
 import { type Reply, TestService } from "./harness/service.ts";
 
 const noShelf = defineError({ code: "shelf_not_found", status: 404, meaning: "There is no such shelf." });
@@ -47,7 +47,7 @@ const handlers: Handlers<typeof operations> = {
     return last < toys ? { items, next: last } : { items };
   },
 };
-const domain: Domain = { operations, open: () => bind(operations, handlers) };
+const domain: Domain = { name: "things", operations, open: () => bind(operations, handlers) };
 
 let service: TestService;
 let key: string;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { domains } from "../src/app/domains.ts";
 import { failure } from "../src/contract/errors.ts";
 import { bind } from "../src/contract/operation.ts";
+import type { Host } from "../src/domains/domain.ts";
 import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
 import { petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
@@ -222,9 +223,8 @@ describe("removal", () => {
 
 /** A service whose getPet does what the test says. */
 function serviceWith(getPet: () => never) {
-  const open = (storage: ConstructorParameters<typeof PetStore>[0]) =>
-    bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
-  return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
+  const open = ({ storage }: Host) => bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
+  return TestService.start({ domains: [...domains.slice(1), { name: "pets", operations: petOperations, open }] });
 }
 
 describe("failures", () => {

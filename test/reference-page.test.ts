@@ -1,9 +1,10 @@
 // The reference page as a person sees it, in a real browser.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "typebox";
-import { type Domain, domains } from "../src/app/domains.ts";
+import { domains } from "../src/app/domains.ts";
 import { bind, defineOperation } from "../src/contract/operation.ts";
 import { operationAnchor } from "../src/derive/operation-anchor.ts";
+import type { Domain } from "../src/domains/domain.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { accessibilityViolations } from "./harness/accessibility.ts";
 import { hasBrowser, TestBrowser } from "./harness/browser.ts";
@@ -33,6 +34,7 @@ const trials = [
   }),
 ] as const;
 const trialDomain: Domain = {
+  name: "trials",
   operations: trials,
   open: () => bind(trials, { tryBeta: () => ({ body: "yes" }), tryExperiment: () => ({ body: "yes" }) }),
 };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import type { BackgroundTask } from "../domains/domain.ts";
 import { Log } from "../telemetry/log.ts";
-import { type BackgroundTask, BackgroundTasks } from "./background-tasks.ts";
+import { BackgroundTasks } from "./background-tasks.ts";
 
 let lines: string;
 let log: Log;
@@ -40,6 +41,14 @@ test("runs once more when it is stopped, and not again", async () => {
   jest.advanceTimersByTime(10_000);
   await settle();
   expect(done).toEqual(["task"]);
+});
+
+test("finishes what has to be finished behind the last round, each task once, also where another one fails", async () => {
+  const broken = { ...note("broken"), finish: () => Promise.reject(new Error("away")) };
+  const kept = { ...note("kept"), finish: async () => void done.push("finished") };
+  const work = new BackgroundTasks(log, [broken, kept, note("other")], leads);
+  await work.stop();
+  expect(done).toEqual(["broken", "kept", "other", "finished"]);
 });
 
 test("does not start a round while the one before is under way", async () => {

@@ -1,3 +1,4 @@
+import type { BackgroundTask } from "../domains/domain.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
@@ -6,13 +7,6 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
  * is killed, and a round begins late where there is much to do, and takes its time.
  */
 const PERIOD = 500;
-
-export interface BackgroundTask {
-  readonly name: string;
-  /** Who does it: each process for itself, or one for all that work on the store. */
-  readonly by: "each" | "leader";
-  readonly run: () => Promise<void>;
-}
 
 /** Runs tasks one after the other, twice a second, off the way of requests. A failure is logged and tried again. */
 export class BackgroundTasks {
@@ -30,11 +24,14 @@ export class BackgroundTasks {
     this.#timer = setInterval(() => this.#start(), PERIOD);
   }
 
-  /** Ends the rhythm after one last round. */
+  /** Ends the rhythm after one last round, and finishes the tasks that have to be. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#round;
     await this.#run();
+    for (const { name, finish } of this.#tasks) {
+      await finish?.().catch((error: unknown) => this.#log.error("task_failed", error, { task: name }));
+    }
   }
 
   #start(): void {

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { Host } from "../domains/domain.ts";
 import type { Caller, Limiter } from "../http/ports.ts";
 import { addressQuota } from "../limits/address-quota.ts";
 import { LimitStore } from "../limits/limits.store.ts";
@@ -10,16 +11,12 @@ import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
 import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { isForManyProcesses } from "./open-storage.ts";
 
-/** The limiter of a running service, and what it has to have done. */
+/** The limiter of a running service. */
 export interface LimiterEngine {
   readonly limiter: Limiter;
-  /** Writes down what has changed, and lets go of what is no longer needed. To be called twice a second. */
-  save(): Promise<void>;
   close(): void;
 }
 
@@ -35,7 +32,7 @@ const gauges = {
  */
 export async function openLimiter(
   config: Config,
-  { storage, clock, log, metrics }: { storage: Storage; clock: Clock; log: Log; metrics: Metrics },
+  { storage, clock, log, metrics, repeat }: Omit<Host, "limiter">,
 ): Promise<LimiterEngine> {
   const { valkey } = config;
   const share = new Share();
@@ -50,7 +47,8 @@ export async function openLimiter(
   }
   if (valkey === undefined) {
     if (isForManyProcesses(config)) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
-    return { limiter: memory, save: () => memory.save(), close: () => {} };
+    repeat({ name: "save_limits", by: "each", run: () => memory.save() });
+    return { limiter: memory, close: () => {} };
   }
 
   const limiter = await ValkeyLimiter.open({
@@ -72,7 +70,8 @@ export async function openLimiter(
     await memory.save();
     await limiter.save();
   };
-  return { limiter, save, close: () => limiter.close() };
+  repeat({ name: "save_limits", by: "each", run: save });
+  return { limiter, close: () => limiter.close() };
 }
 
 async function connect(valkey: ValkeyAddress): Promise<ValkeyCounts> {

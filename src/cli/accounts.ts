@@ -2,7 +2,9 @@ import { newStorePlace, openStorage } from "../app/open-storage.ts";
 import type { Quota } from "../contract/quota.ts";
 import type { Account } from "../domains/accounts/accounts.ts";
 import { type Plan, planNames } from "../domains/accounts/plans.ts";
-import { type Command, type Given, table, UsageError } from "./command.ts";
+import { type Given, UsageError } from "../terminal/command.ts";
+import { table } from "../terminal/table.ts";
+import type { ProgramCommand as Command } from "./command.ts";
 import { type Stores, withStores } from "./with-stores.ts";
 
 const planOptions = {

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { backupStorage } from "../app/open-storage.ts";
-import type { Command } from "./command.ts";
+import type { ProgramCommand } from "./command.ts";
 
-export const backup: Command = {
+export const backup: ProgramCommand = {
   name: "backup",
   summary: "Write a copy of the store to a file, also while the service runs.",
   example: "backup /backups/petstore-today.db",

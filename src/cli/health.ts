@@ -1,12 +1,12 @@
 import { get, type IncomingMessage } from "node:http";
 import type { Config } from "../config.ts";
-import type { Command } from "./command.ts";
+import type { ProgramCommand } from "./command.ts";
 
 /** Milliseconds after which a service that says nothing is taken for one that is not ready. */
 const DEADLINE = 3_000;
 
 /** For machines without another program that could ask: a container has none. */
-export const health: Command = {
+export const health: ProgramCommand = {
   name: "health",
   summary: "Ask the service on this machine whether it is ready: status 0 or 1.",
   example: "health",

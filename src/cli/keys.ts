@@ -4,9 +4,11 @@ import { scopes as allScopes, type Scope } from "../contract/operation.ts";
 import { type ApiKey, type IssuedKey, isValid } from "../domains/keys/keys.ts";
 import { shownBan } from "../domains/keys/shown-key.ts";
 import { type Storage, StorageUnavailable } from "../storage/storage.ts";
+import { type Problem, UsageError } from "../terminal/command.ts";
+import { table } from "../terminal/table.ts";
 import { systemClock } from "../timing/clock.ts";
 import { readName } from "./accounts.ts";
-import { type Command, type Problem, table, UsageError } from "./command.ts";
+import type { ProgramCommand as Command } from "./command.ts";
 import { withStores } from "./with-stores.ts";
 
 export const createKey: Command = {

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { migrateStore as move } from "../app/open-storage.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
-import { counted, pace } from "./animal-files.ts";
-import { type Command, UsageError } from "./command.ts";
-import { Progress } from "./progress.ts";
+import { UsageError } from "../terminal/command.ts";
+import { counted, Progress, pace } from "../terminal/progress.ts";
+import type { ProgramCommand } from "./command.ts";
 
-export const migrateStore: Command = {
+export const migrateStore: ProgramCommand = {
   name: "migrate-store",
   summary: "Move the whole store from a data folder to PostgreSQL.",
   example: "migrate-store --from ./data --to postgres://petstore@db.internal:5432/petstore",

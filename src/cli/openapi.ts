@@ -1,14 +1,12 @@
 import { baseAddress, openApiDocument } from "../app/documents.ts";
-import { domains } from "../app/domains.ts";
 import { openApiJson, openApiYaml } from "../derive/openapi.ts";
-import type { Command } from "./command.ts";
+import type { ProgramCommand } from "./command.ts";
 
-export const openapi: Command = {
+export const openapi: ProgramCommand = {
   name: "openapi",
   summary: "Print the OpenAPI document: YAML, or JSON with --json.",
   example: "openapi --json",
-  run: async (_given, { config }) => {
-    const operations = domains.flatMap((domain) => domain.operations);
+  run: async (_given, { config, operations }) => {
     const document = openApiDocument(operations, config, baseAddress(config, config.host, config.port));
     const json = JSON.parse(openApiJson(document), (_key, value: unknown, { source }) =>
       typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value,

@@ -1,6 +1,10 @@
 import { App, type AppOptions } from "../app/app.ts";
+import { domains } from "../app/domains.ts";
 import { claimStore, type ServingClaim } from "../app/open-storage.ts";
-import type { Given, Terminal } from "./command.ts";
+import type { Config } from "../config.ts";
+import { settingsOf } from "../domains/domain.ts";
+import type { Given } from "../terminal/command.ts";
+import type { ProgramTerminal } from "./command.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
   /** Called when requests are served. */
@@ -8,7 +12,7 @@ interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> 
 }
 
 /** Runs the service in this process until it is told to stop. Rejects where another process serves the store alone. */
-export async function runService(given: Given, terminal: Terminal, options: ServiceOptions): Promise<void> {
+export async function runService(given: Given, terminal: ProgramTerminal, options: ServiceOptions): Promise<void> {
   const claim = claimStore(terminal.config);
   try {
     await runClaimed(claim, given, terminal, options);
@@ -20,7 +24,7 @@ export async function runService(given: Given, terminal: Terminal, options: Serv
 async function runClaimed(
   claim: ServingClaim,
   { json }: Given,
-  terminal: Terminal,
+  terminal: ProgramTerminal,
   { listening, ...options }: ServiceOptions,
 ): Promise<void> {
   const { config, print, stop } = terminal;
@@ -45,6 +49,8 @@ async function runClaimed(
   };
   app.log.debug("settings", {
     ...config,
+    declared: undefined,
+    ...shownValues(config.declared),
     database: config.database?.shown,
     valkey: config.valkey?.shown,
     traces: config.traces?.url,
@@ -74,8 +80,19 @@ async function runClaimed(
   endIfFatal();
 }
 
+/** The values of settings that domains declare and that hold no secret, as fields of the log: `reservationMinutes`. */
+function shownValues(declared: Config["declared"]): Record<string, string> {
+  const shown = Object.entries(settingsOf(domains)).filter(([, { isSecret }]) => !isSecret);
+  return Object.fromEntries(shown.map(([name]) => [fieldName(name), String(declared[name])]));
+}
+
+function fieldName(setting: string): string {
+  const words = setting.slice("PETSTORE_".length).toLowerCase();
+  return words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** What is typed before a command that is to work on the same data folder. */
-function commandLine({ config, environment, invocation }: Terminal): string {
+function commandLine({ config, environment, invocation }: ProgramTerminal): string {
   if (!environment["PETSTORE_DATA_DIR"]) return invocation;
   return `PETSTORE_DATA_DIR='${config.dataDir.replaceAll("'", "'\\''")}' ${invocation}`;
 }

@@ -1,16 +1,17 @@
 import { requireSharedStore } from "../app/open-storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { runtime, version } from "../telemetry/version.ts";
+import { type Given, type Report, UsageError } from "../terminal/command.ts";
 import { LineOutput } from "../workers/line-output.ts";
 import { reservePort } from "../workers/shared-port.ts";
 import { Supervisor } from "../workers/supervisor.ts";
-import { type Command, type Given, type Report, type Terminal, UsageError } from "./command.ts";
+import type { ProgramCommand, ProgramTerminal } from "./command.ts";
 import { runService } from "./run-service.ts";
 
 const report: Report = { json: { stopped: true }, text: "" };
 const MOST_WORKERS = 256;
 
-export const serve: Command = {
+export const serve: ProgramCommand = {
   name: "serve",
   summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
   example: "serve --workers 4",
@@ -37,7 +38,7 @@ function readWorkers({ options: { workers } }: Given): number | undefined {
   throw new UsageError(`--workers has to be a whole number from 1 to ${MOST_WORKERS}.`);
 }
 
-async function supervise(workers: number, { json }: Given, terminal: Terminal): Promise<void> {
+async function supervise(workers: number, { json }: Given, terminal: ProgramTerminal): Promise<void> {
   const { config, environment, program, stop, onHangup } = terminal;
   requireSharedStore(config);
   if (process.platform !== "linux") throw new UsageError("--workers needs Linux, which spreads connections over them.");
@@ -63,7 +64,7 @@ async function supervise(workers: number, { json }: Given, terminal: Terminal): 
   }
 }
 
-function listeningFields({ config }: Terminal, address: string, docs: string, port: number) {
+function listeningFields({ config }: ProgramTerminal, address: string, docs: string, port: number) {
   const { environment, host, database, valkey } = config;
   return {
     address, // it may be a proxy's

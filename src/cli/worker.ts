@@ -1,10 +1,11 @@
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
+import { UsageError } from "../terminal/command.ts";
 import { SupervisorLink } from "../workers/supervisor-link.ts";
-import { type Command, UsageError } from "./command.ts";
+import type { ProgramCommand } from "./command.ts";
 import { runService } from "./run-service.ts";
 
-export const worker: Command = {
+export const worker: ProgramCommand = {
   name: "worker",
   summary: "Run one of the processes of `serve --workers`, which starts it.",
   example: "worker 1",

@@ -8,14 +8,17 @@ const PROBE_DEADLINE = 2_000;
 /** How long its answer holds, in milliseconds: each probe writes to the disk, and anybody may ask. */
 const KNOWN_FOR = 1_000;
 
+export interface HealthOptions {
+  /** Rejects if the store is not there. */
+  readonly probe: () => Promise<void>;
+  readonly isStopping: () => boolean;
+  /** All metrics, in the text format of Prometheus. */
+  readonly metrics: () => MaybePromise<string>;
+  readonly clock: Clock;
+}
+
 /** The pages for whoever watches over the service. None of them needs a key. */
-export function healthPages(parts: {
-  probe: () => Promise<void>;
-  isStopping: () => boolean;
-  metrics: () => MaybePromise<string>;
-  clock: Clock;
-}): [string, Page][] {
-  const { probe, isStopping, metrics, clock } = parts;
+export function healthPages({ probe, isStopping, metrics, clock }: HealthOptions): [string, Page][] {
   const readiness = new Readiness(probe, clock);
   const headers = { "Cache-Control": "no-store" };
   return [

@@ -5,7 +5,9 @@ import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { domains } from "../../src/app/domains.ts";
 import { readConfig } from "../../src/config.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
 import { TestService } from "../harness/service.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { assignments, dockerInstructions, interpolate, read, readCompose, root } from "./files.ts";
@@ -29,7 +31,9 @@ describe("compose.yaml", () => {
         name,
         interpolate(value, (variable) => example[variable] || "secret"),
       ]);
-      expect(readConfig(Object.fromEntries(settings)).baseUrl).toBe(example["PETSTORE_BASE_URL"] as string);
+      expect(readConfig(Object.fromEntries(settings), undefined, settingsOf(domains)).baseUrl).toBe(
+        example["PETSTORE_BASE_URL"] as string,
+      );
     }
   });
 
@@ -97,7 +101,7 @@ describe("the Dockerfile", () => {
   test("sets what the service takes, and is not run by root", () => {
     const [, words = ""] = result.find(([name]) => name === "ENV") ?? [];
     const settings = Object.fromEntries(words.split(" ").map((word) => word.split("=") as [string, string]));
-    expect(readConfig(settings)).toMatchObject({ host: "0.0.0.0", dataDir: "/data" });
+    expect(readConfig(settings, undefined, settingsOf(domains))).toMatchObject({ host: "0.0.0.0", dataDir: "/data" });
     expect(result.find(([name]) => name === "USER")?.[1]).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   });
 });
@@ -108,7 +112,11 @@ describe("the unit of systemd", () => {
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
 
   test("has settings that the service takes, and its store where the unit may write", () => {
-    const { dataDir, baseUrl } = readConfig(assignments(values("Environment").join("\n")));
+    const { dataDir, baseUrl } = readConfig(
+      assignments(values("Environment").join("\n")),
+      undefined,
+      settingsOf(domains),
+    );
     expect(baseUrl).toBeDefined();
     expect(dataDir).toBe(join("/var/lib", values("StateDirectory")[0] ?? ""));
   });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import type { Domain } from "../../src/app/domains.ts";
 import { defineError, failure } from "../../src/contract/errors.ts";
 import { bind, defineOperation, type Handlers, noContent, type Tag } from "../../src/contract/operation.ts";
+import type { Domain } from "../../src/domains/domain.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 
 const tag: Tag = { name: "attempts", description: "Operations of tests.", stability: "experimental" };
@@ -66,8 +66,9 @@ const operations = [attempt, drop, issueSecret] as const;
 
 /** Operations whose every run adds an animal, and that end as they are told. */
 export const attempts: Domain = {
+  name: "attempts",
   operations,
-  open: (storage) => {
+  open: ({ storage }) => {
     const pets = new PetStore(storage);
     const addOne = () => pets.add({ name: "Rex", categoryId: 1n });
     const handlers: Handlers<typeof operations> = {

@@ -2,21 +2,24 @@ import { domains } from "../../src/app/domains.ts";
 import { type ErrorDefinition, invalidRequest } from "../../src/contract/errors.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 
-const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+const allOperations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 
 /**
  * The errors by which an operation may refuse even a valid request, because of what other requests have
  * changed: a name is taken, a resource is deleted. What nobody can delete has to be found.
  */
-function refusalsOf({ method, path, errors }: Operation): readonly ErrorDefinition[] {
+function refusalsOf(
+  { method, path, errors }: Operation,
+  operations: readonly Operation[] = allOperations,
+): readonly ErrorDefinition[] {
   const canChange =
     method !== "GET" || operations.some((one) => one.method === "DELETE" && `${path}/`.startsWith(`${one.path}/`));
   return canChange ? errors.filter((error) => error !== invalidRequest) : [];
 }
 
-/** The statuses that show that an operation has taken a request for valid. */
-export function servedStatuses(operation: Operation): number[] {
-  return [operation.answer.status, ...refusalsOf(operation).map(({ status }) => status)];
+/** The statuses that show that an operation has taken a request for valid. `operations` are all that are served. */
+export function servedStatuses(operation: Operation, operations?: readonly Operation[]): number[] {
+  return [operation.answer.status, ...refusalsOf(operation, operations).map(({ status }) => status)];
 }
 
 /**

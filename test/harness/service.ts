@@ -1,9 +1,10 @@
 import { App, type AppOptions } from "../../src/app/app.ts";
-import { domains as allDomains, type Domain } from "../../src/app/domains.ts";
+import { domains as allDomains, type ServedDomain } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Scope } from "../../src/contract/operation.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { evidence } from "../leaks/evidence.ts";
 import { type Answer, DocumentCheck } from "./document-check.ts";
@@ -36,16 +37,17 @@ export class TestService {
   static async start(options: TestOptions = {}): Promise<TestService> {
     const store = options.store ?? (await newTestStore());
     const clock = options.clock ?? new ManualClock();
+    const domains = options.domains ?? allDomains;
     const logLines: string[] = [];
     const take = (text: string) => {
       evidence?.log(text);
       logLines.push(...text.split("\n").filter(Boolean));
     };
     const log = new Log("info", async (text) => take(text));
-    const app = await App.start(testConfig({ ...store.settings, ...options.settings }), {
+    const app = await App.start(testConfig({ ...store.settings, ...options.settings }, domains), {
       clock,
       log,
-      domains: options.domains ?? allDomains,
+      domains,
       ...(options.openStore && { openStore: options.openStore }),
     });
     const document = await (await fetch(new URL("/openapi.json", app.base))).json();
@@ -129,15 +131,15 @@ export class TestService {
 
 export interface TestOptions {
   readonly settings?: Record<string, string>;
-  readonly domains?: readonly Domain[];
+  readonly domains?: readonly ServedDomain[];
   readonly store?: TestStore;
   /** Stands in for the store that the settings choose. */
   readonly openStore?: AppOptions["openStore"];
   readonly clock?: ManualClock;
 }
 
-function testConfig(settings: Record<string, string>): Config {
-  return readConfig({ PETSTORE_PORT: "0", ...settings });
+function testConfig(settings: Record<string, string>, domains: readonly ServedDomain[]): Config {
+  return readConfig({ PETSTORE_PORT: "0", ...settings }, undefined, settingsOf(domains));
 }
 
 function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {

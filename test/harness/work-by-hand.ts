@@ -1,15 +1,15 @@
-import type { BackgroundTask } from "../../src/app/background-tasks.ts";
-import { type Domain, domains } from "../../src/app/domains.ts";
+import { domains, type ServedDomain } from "../../src/app/domains.ts";
+import type { BackgroundTask } from "../../src/domains/domain.ts";
 
 /** All domains, whose periodic work is done when a test says so, and not by itself. */
 export class WorkByHand {
   readonly #tasks = new Map<string, BackgroundTask>();
   /** For `TestService.start`. */
-  readonly domains: readonly Domain[] = domains.map(({ operations, open }) => ({
-    operations,
-    open: (storage, config, parts) =>
-      open(storage, config, { ...parts, repeat: (task) => this.#tasks.set(task.name, task) }),
-  }));
+  readonly domains: readonly ServedDomain[] = domains.map((domain) => {
+    const open: ServedDomain["open"] = (host, settings) =>
+      domain.open({ ...host, repeat: (task) => this.#tasks.set(task.name, task) }, settings);
+    return Object.assign({}, domain, { open });
+  });
 
   /** One round of the work of the service that was started last. */
   async round(): Promise<void> {

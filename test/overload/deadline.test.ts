@@ -4,11 +4,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import type { Handler } from "../../src/contract/operation.ts";
 import { bind } from "../../src/contract/operation.ts";
+import type { Host } from "../../src/domains/domain.ts";
 import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petOperations } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { REQUEST_DEADLINE } from "../../src/http/deadlines.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange, type RawAnswer } from "../harness/raw-http.ts";
@@ -50,9 +50,9 @@ function loggedRequests(): [string, number][] {
 
 /** A service whose getPet waits for the promise. */
 function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
-  const open = (storage: Storage) =>
+  const open = ({ storage }: Host) =>
     bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet: () => outcome });
-  return TestService.start({ domains: [...domains.slice(1), { operations: petOperations, open }] });
+  return TestService.start({ domains: [...domains.slice(1), { name: "pets", operations: petOperations, open }] });
 }
 
 /** A chunked body that never ends, behind the head of its request. */

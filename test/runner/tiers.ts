@@ -48,6 +48,7 @@ const onEachEngine = [
   "src/domains/",
   "src/limits/limits.store.test.ts",
   "test/every-operation.test.ts",
+  "test/new-domain.test.ts",
   "test/paging.test.ts",
   "test/protocol.test.ts",
   "test/telemetry.test.ts",

@@ -1,7 +1,9 @@
+import { domains } from "../../src/app/domains.ts";
 import { keyMode, openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 
 /** Staging: no first account and no sample animals. No reservation ends while a test runs, on whatever machine. */
@@ -14,7 +16,7 @@ export async function newKey(dataDir: string, quota: Quota): Promise<string> {
 
 /** Several keys of one new account. */
 export async function newKeys(dataDir: string, quota: Quota, count: number): Promise<string[]> {
-  const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir });
+  const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir }, undefined, settingsOf(domains));
   const storage = await openStorage(config);
   const keys = new KeyStore(storage, keyMode(config));
   const { id } = await new AccountStore(storage).createAccount("Torture", "enterprise", quota, Date.now());

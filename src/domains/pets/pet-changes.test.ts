@@ -1,9 +1,9 @@
 // What becomes of an animal after it was added: changed and deleted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
-import type { Domain } from "../../app/domains.ts";
 import { bind } from "../../contract/operation.ts";
 import type { Transaction } from "../../storage/storage.ts";
+import type { Domain } from "../domain.ts";
 import { petHandlers } from "./pets.handlers.ts";
 import { type PetStatus, petOperations } from "./pets.operations.ts";
 import { PetStore } from "./pets.store.ts";
@@ -280,8 +280,9 @@ describe("an animal under an open order", () => {
   let bearer: string;
   beforeAll(async () => {
     const domain: Domain = {
+      name: "pets",
       operations: petOperations,
-      open: (storage, _config, { clock }) => {
+      open: ({ storage, clock }) => {
         return bind(petOperations, petHandlers(new PetStore(storage, { clock, hasOpenOrder: isFirst })));
       },
     };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
 import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/storage.ts";
+import { CommandFailed } from "../../terminal/command.ts";
 import { type Format, type IdRule, readAnimals } from "./pets.files.ts";
 import { ChangedMeanwhile, type PetImportStore, start } from "./pets.import.store.ts";
 
@@ -37,8 +38,12 @@ export interface ImportResult {
 }
 
 /** An import that did not come to its end: why, and what of it is in the store. */
-export class ImportFailed extends Error {
+export class ImportFailed extends CommandFailed {
   override readonly name = "ImportFailed";
+
+  constructor(message: string, options: { readonly cause: unknown }) {
+    super("import_failed", message, options);
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { migrations } from "../migrations.ts";
+import type { Migration } from "../migrations/migration.ts";
+import { migrations as allMigrations } from "../migrations.ts";
 import {
   all,
   type Row,
@@ -50,6 +51,7 @@ const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}
 export class SqliteStorage implements Storage {
   readonly noticesEveryWrite = true;
   readonly #file: string;
+  readonly #knownSchema: number;
   readonly #connection: Connection;
   readonly #log: WalFile;
   readonly #observer: StorageObserver;
@@ -68,9 +70,14 @@ export class SqliteStorage implements Storage {
   #readAt = Number.NEGATIVE_INFINITY; // when a turn last read, in milliseconds
 
   /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it locked. */
-  constructor(file: string, observer: StorageObserver = silentObserver) {
+  constructor(
+    file: string,
+    observer: StorageObserver = silentObserver,
+    migrations: readonly Migration[] = allMigrations,
+  ) {
     this.#file = file;
-    this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT));
+    this.#knownSchema = migrations.length;
+    this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations));
     this.#log = new WalFile(file);
     this.#files = new StoreFiles(file);
     this.#connection.run(leaveSyncsToUs);
@@ -222,7 +229,7 @@ export class SqliteStorage implements Storage {
     const version = this.#readDataVersion();
     if (version === this.#dataVersion) return;
     const schema = Number(this.#connection.first(schemaVersion, [])?.["user_version"]);
-    if (schema > migrations.length) throw this.#fail(newerSchema(this.#file, schema, migrations.length));
+    if (schema > this.#knownSchema) throw this.#fail(newerSchema(this.#file, schema, this.#knownSchema));
     this.#dataVersion = version;
     for (const listener of this.#listeners) listener();
   }

@@ -1,8 +1,12 @@
 // The service with other limits of its load. The checks have to find out where they do not protect it.
 import { App } from "../../../src/app/app.ts";
+import { domains } from "../../../src/app/domains.ts";
 import { readConfig } from "../../../src/config.ts";
+import { settingsOf } from "../../../src/domains/domain.ts";
 import { type LoadLimits, loadLimits } from "../../../src/http/load.ts";
 
 const others = JSON.parse(process.argv[2] ?? "{}") as Partial<LoadLimits>;
-const app = await App.start(readConfig(process.env), { loadLimits: { ...loadLimits, ...others } });
+const app = await App.start(readConfig(process.env, undefined, settingsOf(domains)), {
+  loadLimits: { ...loadLimits, ...others },
+});
 app.log.info("listening", { address: app.base, pid: process.pid });

@@ -2,8 +2,10 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { App } from "../../../src/app/app.ts";
+import { domains } from "../../../src/app/domains.ts";
 import { openStorage } from "../../../src/app/open-storage.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
+import { settingsOf } from "../../../src/domains/domain.ts";
 import { WalFile } from "../../../src/storage/sqlite/wal-file.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { EarlyStorage } from "./early-storage.ts";
@@ -32,5 +34,5 @@ const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
 
 const openStore = stores[process.argv[2] ?? ""];
 if (!openStore) throw new Error(`One of ${Object.keys(stores).join(", ")} has to be named.`);
-const app = await App.start(readConfig(process.env), { openStore });
+const app = await App.start(readConfig(process.env, undefined, settingsOf(domains)), { openStore });
 app.log.info("listening", { address: app.base, pid: process.pid });

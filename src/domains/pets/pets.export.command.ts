@@ -1,11 +1,10 @@
-import { openExistingStorage } from "../app/open-storage.ts";
-import { PetExportStore } from "../domains/pets/pets.export.store.ts";
-import { animalWriter, type Format, fileHead } from "../domains/pets/pets.files.ts";
-import { asFileError, FileError, writeNewFile } from "../files/new-file.ts";
-import { StorageUnavailable } from "../storage/storage.ts";
-import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
-import { type Command } from "./command.ts";
-import { Progress } from "./progress.ts";
+import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
+import { StorageUnavailable } from "../../storage/storage.ts";
+import type { Command } from "../../terminal/command.ts";
+import { counted, Progress, pace } from "../../terminal/progress.ts";
+import { PetExportStore } from "./pets.export.store.ts";
+import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
+import { animalWriter, type Format, fileHead } from "./pets.files.ts";
 
 export const exportCommand: Command = {
   name: "export",
@@ -19,21 +18,21 @@ export const exportCommand: Command = {
     ...formatOption,
     force: { meaning: "Replace the file if there is one." },
   },
-  run: async (given, { config, folder, output, showStatus, stop }) => {
+  run: async (given, { store, folder, output, showStatus, stop }) => {
     const { path, format } = readAnimalFile(given, folder);
     const progress = new Progress(showStatus);
     const rest = path === undefined ? "What was written is a part." : "The file was not written.";
-    const storage = await openExistingStorage(config);
+    const storage = await store.open();
     try {
-      const store = new PetExportStore(storage);
-      const expected = showStatus ? Number(await store.count()) : 0;
+      const animalStore = new PetExportStore(storage);
+      const expected = showStatus ? Number(await animalStore.count()) : 0;
       let animals = 0;
       const onProgress = (count: number) => {
         if (stop.aborted) throw new FileError(`It was stopped. ${rest}`);
         animals += count;
         progress.report("Writing", animals, Math.min(1, animals / expected));
       };
-      const pieces = textOf(store, format, onProgress);
+      const pieces = textOf(animalStore, format, onProgress);
       const bytes =
         path === undefined
           ? await writeOut(pieces, output)

@@ -1,24 +1,37 @@
-import { domains } from "../app/domains.ts";
-import { dateToUnixSeconds, type Operation } from "../contract/operation.ts";
-import { type DeprecatedUse, UsageStore } from "../domains/usage/usage.store.ts";
-import { type Command, table } from "./command.ts";
-import { type Stores, withStores } from "./with-stores.ts";
+import { dateToUnixSeconds, type Operation } from "../../contract/operation.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Command } from "../../terminal/command.ts";
+import { table } from "../../terminal/table.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
+import { type DeprecatedUse, UsageStore } from "./usage.store.ts";
 
 const DAY = 86_400_000;
 
-export const deprecations: Command = {
+/** What is known of the keys that call, while they have a record. */
+interface KnownKeys {
+  get(id: string): MaybePromise<{ readonly name: string; readonly hint: string } | undefined>;
+}
+
+/** The command that tells who calls deprecated operations; `keysOf` gives the keys in a store. */
+export const deprecations = (keysOf: (storage: Storage, mode: "live" | "test") => KnownKeys): Command => ({
   name: "deprecations",
   summary: "Tell which keys have called deprecated operations in the last 30 days.",
   example: "deprecations",
-  run: (_given, { config }) =>
-    withStores(config, async (stores) => {
+  run: async (_given, { store, operations }) => {
+    const storage = await store.open();
+    try {
       const now = Date.now();
-      const callers = await describeCallers(await new UsageStore(stores.storage).deprecatedUses(now), stores);
-      const operations = domains.flatMap((domain) => domain.operations);
+      const accounts = new AccountStore(storage);
+      const keys = keysOf(storage, await store.keyMode(storage));
+      const callers = await describeCallers(await new UsageStore(storage).deprecatedUses(now), accounts, keys);
       const report = operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };
-    }),
-};
+    } finally {
+      await storage.close();
+    }
+  },
+});
 
 /** A key that has called a deprecated operation. What has no record any more has no name. */
 interface Caller {
@@ -32,7 +45,11 @@ interface Caller {
   readonly lastCalledAt: string;
 }
 
-async function describeCallers(uses: readonly DeprecatedUse[], { accounts, keys }: Stores): Promise<Caller[]> {
+async function describeCallers(
+  uses: readonly DeprecatedUse[],
+  accounts: AccountStore,
+  keys: KnownKeys,
+): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const { operation, accountId, keyId, calls, lastAt } of uses) {
     const [account, key] = [await accounts.get(accountId), await keys.get(keyId)];

@@ -1,5 +1,3 @@
-import { counted } from "./animal-files.ts";
-
 /** Milliseconds between two changes of what is shown. */
 const PACE = 100;
 const WIDTH = 24;
@@ -60,4 +58,15 @@ function duration(seconds: number): string {
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   const rest = String(whole % 60).padStart(2, "0");
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** So many animals, or others, in words. */
+export function counted(number: number, what = "animal"): string {
+  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+}
+
+/** How long and how fast, in words. */
+export function pace(number: number, seconds: number): string {
+  const perSecond = Math.round(number / seconds).toLocaleString("en");
+  return `in ${seconds.toFixed(1)} s, ${perSecond} a second`;
 }

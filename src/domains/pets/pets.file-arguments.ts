@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { type Format, formats } from "../domains/pets/pets.files.ts";
-import { type Given, UsageError } from "./command.ts";
+import { type Given, UsageError } from "../../terminal/command.ts";
+import { type Format, formats } from "./pets.files.ts";
 
 export const formatOption = {
   format: { meaning: `${formats.join(" or ")}, where the name of the file does not say it.`, value: "FORMAT" },
@@ -29,15 +29,4 @@ export function readAnimalFile({ args, options }: Given, folder: string): Animal
     );
   }
   return { path: name === STANDARD ? undefined : resolve(folder, name), format };
-}
-
-/** So many animals, or others, in words. */
-export function counted(number: number, what = "animal"): string {
-  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
-}
-
-/** How long and how fast, in words. */
-export function pace(number: number, seconds: number): string {
-  const perSecond = Math.round(number / seconds).toLocaleString("en");
-  return `in ${seconds.toFixed(1)} s, ${perSecond} a second`;
 }

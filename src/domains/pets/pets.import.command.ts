@@ -1,19 +1,31 @@
 import { createReadStream, statSync } from "node:fs";
-import { openExistingStorage, storedKeyMode } from "../app/open-storage.ts";
-import { categoryHasRecord } from "../domains/categories/categories.store.ts";
-import { idRules } from "../domains/pets/pets.files.ts";
-import { PetImportStore } from "../domains/pets/pets.import.store.ts";
-import { ImportFailed, type ImportProgress, type ImportResult, importAnimals } from "../domains/pets/pets.import.ts";
-import { asFileError } from "../files/new-file.ts";
-import { silentObserver } from "../storage/storage.ts";
-import { counted, formatOption, pace, readAnimalFile } from "./animal-files.ts";
-import { type Command, type Report, type Terminal, UsageError } from "./command.ts";
-import { Progress } from "./progress.ts";
+import { asFileError } from "../../files/new-file.ts";
+import { silentObserver } from "../../storage/storage.ts";
+import { type Command, type Given, type Report, type Terminal, UsageError } from "../../terminal/command.ts";
+import { counted, Progress, pace } from "../../terminal/progress.ts";
+import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
+import { idRules } from "./pets.files.ts";
+import { PetImportStore } from "./pets.import.store.ts";
+import { ImportFailed, type ImportProgress, type ImportResult, importAnimals } from "./pets.import.ts";
+import type { CategoryCheck } from "./pets.store.ts";
 
 /** Bytes read at a time. */
 const PIECE = 256 * 1024;
 
-export const importCommand: Command = {
+/** Which categories an animal may name. */
+interface CategoryRule {
+  /** Whether the settings say that it has to have a record. */
+  readonly isStrict: (settings: Terminal["settings"]) => boolean;
+  /** Part of a transaction: whether it has one. */
+  readonly hasRecord: CategoryCheck;
+}
+
+/** The command that brings animals into the store. */
+export function importCommand(categories: CategoryRule): Command {
+  return { ...description, run: (given, terminal) => runImport(given, terminal, categories) };
+}
+
+const description = {
   name: "import",
   summary: "Add the animals of a file, all or none, also while the service runs.",
   example: "import animals.csv",
@@ -33,38 +45,39 @@ export const importCommand: Command = {
     },
     resumable: { meaning: "Add them in parts; the same command goes on where an earlier one was stopped." },
   },
-  run: async (given, terminal) => {
-    const { path, format } = readAnimalFile(given, terminal.folder);
-    const ids = idRules.find((rule) => rule === given.options["ids"]);
-    if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids has to be ${idRules.join(" or ")}.`);
-    const inParts = given.options["resumable"] !== undefined;
-    const { config, stop } = terminal;
-    const progress = new Progress(terminal.showStatus);
-    const size = path === undefined ? undefined : sizeOf(path);
-    let broken: Error | undefined;
-    const fatal = (error: Error) => (broken = error);
-    const storage = await openExistingStorage(config, { ...silentObserver, fatal });
+} as const;
+
+async function runImport(given: Given, terminal: Terminal, categories: CategoryRule): Promise<Report> {
+  const { path, format } = readAnimalFile(given, terminal.folder);
+  const ids = idRules.find((rule) => rule === given.options["ids"]);
+  if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids has to be ${idRules.join(" or ")}.`);
+  const inParts = given.options["resumable"] !== undefined;
+  const { store, stop } = terminal;
+  const progress = new Progress(terminal.showStatus);
+  const size = path === undefined ? undefined : sizeOf(path);
+  let broken: Error | undefined;
+  const fatal = (error: Error) => (broken = error);
+  const storage = await store.open({ ...silentObserver, fatal });
+  try {
+    await store.keyMode(storage); // a store of another environment is refused
+    const isStrict = categories.isStrict(terminal.settings) || given.options["strict-categories"] !== undefined;
+    const categoryExists = isStrict ? categories.hasRecord : undefined;
+    const imports = await PetImportStore.open(storage, ids, { categoryExists });
     try {
-      await storedKeyMode(storage, config);
-      const isStrict = config.strictCategories || given.options["strict-categories"] !== undefined;
-      const categoryExists = isStrict ? categoryHasRecord : undefined;
-      const store = await PetImportStore.open(storage, ids, { categoryExists });
-      try {
-        const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
-        const source = path === undefined ? terminal.input() : readFile(path, terminal);
-        const result = await importAnimals(store, source, { format, ids, inParts, stop, onProgress });
-        return report(path ?? "standard input", result, progress.seconds);
-      } catch (error) {
-        throw broken ? new ImportFailed(unknownEnd(broken), { cause: error }) : error;
-      } finally {
-        progress.end();
-        await store.close();
-      }
+      const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
+      const source = path === undefined ? terminal.input() : readFile(path, terminal);
+      const result = await importAnimals(imports, source, { format, ids, inParts, stop, onProgress });
+      return report(path ?? "standard input", result, progress.seconds);
+    } catch (error) {
+      throw broken ? new ImportFailed(unknownEnd(broken), { cause: error }) : error;
     } finally {
-      await storage.close();
+      progress.end();
+      await imports.close();
     }
-  },
-};
+  } finally {
+    await storage.close();
+  }
+}
 
 function sizeOf(path: string): number | undefined {
   try {

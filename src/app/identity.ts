@@ -1,0 +1,43 @@
+import { AccountStore } from "../domains/accounts/accounts.store.ts";
+import type { Host } from "../domains/domain.ts";
+import type { KeyMode } from "../domains/keys/api-key.ts";
+import { KeyAuthenticator } from "../domains/keys/authenticator.ts";
+import { KeyStore } from "../domains/keys/keys.store.ts";
+import { UsageStore } from "../domains/usage/usage.store.ts";
+import { UsageCounter } from "../domains/usage/usage-counter.ts";
+
+/** Who calls, and what was called: every request needs both, not only the operations that show them. */
+export interface Identity {
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly authenticator: KeyAuthenticator;
+  readonly usage: UsageCounter;
+  readonly usageStore: UsageStore;
+}
+
+/** What domains get that show accounts, keys and usage. */
+export interface IdentityHost extends Host {
+  readonly identity: Identity;
+}
+
+export function openIdentity({ storage, clock, metrics, repeat }: Host, mode: KeyMode): Identity {
+  const forget = () => authenticator.forget();
+  const accounts = new AccountStore(storage, forget);
+  const keys = new KeyStore(storage, mode, forget);
+  const authenticator = new KeyAuthenticator(keys, mode, clock);
+  storage.onForeignWrite(forget);
+  repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
+
+  const usageStore = new UsageStore(storage);
+  const usage = new UsageCounter(usageStore, clock);
+  metrics.gauge("petstore_usage_counts", "Counts of the usage that are not written yet.", () => usage.size.counts);
+  metrics.gauge(
+    "petstore_usage_uncounted",
+    "Requests that are missing in the usage, because too many counts waited for the store, or that may be, because " +
+      "the answer to their commit was lost.",
+    () => usage.size.uncounted,
+  );
+  repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
+  repeat({ name: "forget_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
+  return { accounts, keys, authenticator, usage, usageStore };
+}

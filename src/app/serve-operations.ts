@@ -1,0 +1,94 @@
+import type { Config } from "../config.ts";
+import { type Failure, failure, storageUnavailable } from "../contract/errors.ts";
+import type { BoundOperation, Operation } from "../contract/operation.ts";
+import { operationAnchor } from "../derive/operation-anchor.ts";
+import { derivePaths } from "../derive/routes.ts";
+import { mayHoldKey } from "../domains/keys/api-key.ts";
+import { Api, type ApiServices } from "../http/api.ts";
+import { ClientAddresses } from "../http/client-address.ts";
+import { type Addresses, compileOperation } from "../http/compiled-operation.ts";
+import type { Route } from "../http/exchange.ts";
+import { type HealthOptions, healthPages } from "../http/health.ts";
+import { Server } from "../http/server.ts";
+import { StorageUnavailable } from "../storage/storage.ts";
+import { baseAddress, documentedBases, documentPages } from "./documents.ts";
+import { startingLinks, wellKnownPages } from "./well-known.ts";
+
+/** Seconds after which a client may try again while the store is not available. */
+const STORAGE_RETRY = 1;
+
+/** What requests need of the service besides their operations. */
+interface Around {
+  readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "explain">;
+  readonly health: Omit<HealthOptions, "clock">;
+  /** True if other processes may listen on the port as well. */
+  readonly isShared: boolean;
+}
+
+/** A server that listens, with the base address and the address of the reference page, as clients see them. */
+interface Serving {
+  readonly server: Server;
+  readonly base: string;
+  readonly docs: string;
+}
+
+/** Listens, and serves the operations with all that is derived from them. Throws `ListenError`. */
+export function serveOperations(
+  config: Config,
+  bound: readonly BoundOperation[],
+  { services, health, isShared }: Around,
+): Serving {
+  const operations = bound.map(({ operation }) => operation);
+  let base = "";
+  let docs = "";
+  const server = new Server({ host: config.host, port: config.port, isShared }, ({ host, port }) => {
+    base = baseAddress(config, host, port);
+    const basePath = new URL(base).pathname;
+    const root = basePath.slice(0, -"/v1".length);
+    docs = `${base.slice(0, -"/v1".length)}/docs`;
+    const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
+    const { clock } = services;
+    const clients = new ClientAddresses(config.trustedProxies);
+    const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, explain: explainError };
+    return {
+      api: new Api({ ...services, ...own }, base),
+      basePath,
+      baseLinks: startingLinks(root),
+      routes: compileRoutes(bound, operations, addresses),
+      pages: new Map([
+        ...documentPages(operations, config, base, root),
+        ...wellKnownPages(config, documentedBases(config, base), clock),
+        ...healthPages({ ...health, clock }),
+      ]),
+    };
+  });
+  return { server, base, docs };
+}
+
+function explainError(error: unknown): Failure | undefined {
+  if (!(error instanceof StorageUnavailable)) return undefined;
+  return failure(
+    storageUnavailable,
+    "The store is not available at the moment. Nothing is known to have been changed.",
+    {
+      retryAfter: STORAGE_RETRY,
+    },
+  );
+}
+
+function compileRoutes(
+  bound: readonly BoundOperation[],
+  operations: readonly Operation[],
+  addresses: Addresses,
+): Map<string, Route> {
+  const compiled = new Map(bound.map((one) => [one.operation, compileOperation(one, operations, addresses)]));
+  return new Map(
+    derivePaths(operations).map(({ pattern, methods, allow }) => [
+      pattern,
+      {
+        methods: new Map([...methods].map(([method, operation]) => [method, compiled.get(operation) as never])),
+        allow,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,65 @@
+import { didYouMean, suggest } from "../contract/suggest.ts";
+import type { Settings } from "../settings/setting.ts";
+import { UsageError } from "../terminal/command.ts";
+import { columns } from "../terminal/table.ts";
+import type { ProgramCommand } from "./command.ts";
+
+/** The commands of a command line: finds the one that is meant, and shows them all. */
+export class CommandTable {
+  readonly #commands: readonly ProgramCommand[];
+  readonly #shown: readonly ProgramCommand[];
+
+  constructor(commands: readonly ProgramCommand[]) {
+    this.#commands = commands;
+    this.#shown = commands.filter(({ isInternal }) => !isInternal);
+  }
+
+  /** The command that the words start with; undefined where an overview is asked for. Throws `UsageError`. */
+  find(words: readonly string[]): ProgramCommand | undefined {
+    const command = this.#commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+    if (command) return command;
+    const [first = "--help", second] = words;
+    const hasMore = this.#namesBehind(first).length > 0;
+    if (isHelp(first) || (hasMore && (second === undefined || isHelp(second)))) return undefined;
+    const wanted = hasMore ? `${first} ${second}` : first;
+    throw new UsageError(`${wanted} is not a command.${didYouMean(this.#meant(first, second))}`);
+  }
+
+  /** All commands and settings, as the program's help shows them. */
+  overview(invocation: string, settings: Settings): string {
+    return [
+      "Petstore: an HTTP/JSON service for the animals of a pet store.\n",
+      `Usage: ${invocation} COMMAND [OPTIONS]`,
+      `       ${invocation} --version\n`,
+      "Commands, each with --help and --json:\n",
+      columns(this.#shown.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
+      "\nSettings, in the environment:\n",
+      columns(
+        Object.entries(settings).map(([name, { fallback, expects }]) => [`  ${name}`, fallback || "(unset)", expects]),
+      ),
+    ].join("\n");
+  }
+
+  /** The second words of the commands that have two, with this one before: those of `keys`. */
+  #namesBehind(first: string): string[] {
+    return this.#shown.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+  }
+
+  /** What a person probably meant who wrote words that are no command. */
+  #meant(first: string, second = ""): string | undefined {
+    const names = this.#shown.map(({ name }) => name);
+    const behind = this.#namesBehind(first);
+    if (behind.length > 0) {
+      const meant = suggest(second, behind);
+      return meant && `${first} ${meant}`;
+    }
+    const pairs = names.filter((name) => name.includes(" "));
+    const firsts = names.map((name) => name.split(" ")[0] as string);
+    const pair = /^[^-]/.test(second) ? suggest(`${first} ${second}`, pairs) : undefined;
+    return pair ?? suggest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
+  }
+}
+
+function isHelp(word: string): boolean {
+  return word === "--help" || word === "-h" || word === "help";
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { readConfig, settings, valuesOf } from "../config.ts";
+import { optionalSetting, setting, trueOrFalse } from "../settings/setting.ts";
+import { checkDomains, type Domain, settingsOf } from "./domain.ts";
+
+const toySettings = {
+  PETSTORE_TOY_SHELVES: setting<number>({
+    meaning: "How many shelves there are.",
+    fallback: "3",
+    expects: "a digit",
+    parse: (text) => (/^[0-9]$/.test(text) ? Number(text) : undefined),
+  }),
+  PETSTORE_TOY_NAME: optionalSetting<string>({ meaning: "A name.", expects: "a name", parse: (text) => text }),
+};
+const toys = { name: "toys", operations: [], settings: toySettings };
+
+/** What is said of domains that cannot be served. */
+function faultOf(...domains: Omit<Domain, "open">[]): string {
+  try {
+    checkDomains(domains, Object.keys(settings));
+    return "";
+  } catch (error) {
+    return (error as Error).message.split("  - ").slice(1).join("");
+  }
+}
+
+test("settings of a domain are read, and suggested, with those of the service", () => {
+  const declared = settingsOf([toys]);
+  const read = (environment: Record<string, string>) => valuesOf(readConfig(environment, "/", declared), toySettings);
+  expect(read({})).toEqual({ PETSTORE_TOY_SHELVES: 3, PETSTORE_TOY_NAME: undefined } as never);
+  expect(read({ PETSTORE_TOY_SHELVES: "5", PETSTORE_TOY_NAME: "Bo" })).toEqual({
+    PETSTORE_TOY_SHELVES: 5,
+    PETSTORE_TOY_NAME: "Bo",
+  });
+  expect(() => read({ PETSTORE_TOY_SHELFS: "5" })).toThrow("Did you mean PETSTORE_TOY_SHELVES?");
+  expect(() => read({ PETSTORE_TOY_SHELVES: "many" })).toThrow('is "many", but has to be a digit.');
+});
+
+test("a configuration that was read without a domain has its settings at their fallbacks", () => {
+  expect(valuesOf(readConfig({}), toySettings)).toEqual({ PETSTORE_TOY_SHELVES: 3, PETSTORE_TOY_NAME: undefined });
+});
+
+test("domains that cannot be served together are refused in one sentence each", () => {
+  const badSettings = {
+    PETSTORE_PORT: setting<boolean>({ meaning: "", fallback: "no", ...trueOrFalse }),
+    toyShelves: toySettings.PETSTORE_TOY_NAME,
+  };
+  expect(faultOf(toys)).toBe("");
+  expect(faultOf(toys, { name: "toys", operations: [] })).toBe("toys: two domains have this name.");
+  expect(faultOf(toys, { ...toys, name: "more" }).split("\n")[0]).toBe(
+    "PETSTORE_TOY_SHELVES: this setting is declared twice.",
+  );
+  expect(faultOf({ ...toys, settings: badSettings })).toBe(
+    "PETSTORE_PORT: this setting is declared twice.\n" +
+      "PETSTORE_PORT: its fallback is not true or false.\n" +
+      "toyShelves: a setting is named like PETSTORE_NAME.",
+  );
+});

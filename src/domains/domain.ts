@@ -1,0 +1,77 @@
+import { ContractError, contractFaults } from "../contract/check.ts";
+import type { BoundOperation, Operation } from "../contract/operation.ts";
+import type { Limiter } from "../http/ports.ts";
+import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Command } from "../terminal/command.ts";
+import type { Clock } from "../timing/clock.ts";
+
+/** Work that is repeated twice a second, off the way of requests. A failure is logged, and the next round tries again. */
+export interface BackgroundTask {
+  /** How the log names it, in snake_case. */
+  readonly name: string;
+  /** Who does it: each process for itself, or one for all that work on the store. */
+  readonly by: "each" | "leader";
+  readonly run: () => Promise<void>;
+  /** Called once behind the last round, when the service stops and requests have ended. */
+  readonly finish?: () => Promise<void>;
+}
+
+/** What the running service gives to its parts. Each registers its own metrics and background tasks. */
+export interface Host {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly limiter: Limiter;
+  /** Has a task repeated while the service runs. Throws `TypeError` where another one has its name. */
+  readonly repeat: (task: BackgroundTask) => void;
+}
+
+/**
+ * One folder of `domains/`, or several that work on each other: all that the service needs to know of them. `H` is what
+ * it needs of the service.
+ */
+export interface Domain<S extends Settings = Settings, H extends Host = Host> {
+  /** The name of its folder, or of what its folders are together. */
+  readonly name: string;
+  readonly operations: readonly Operation[];
+  /** Settings that nobody else reads. They are parsed, documented and suggested with all others. */
+  readonly settings?: S;
+  /** Commands that work on its data, beside the service. */
+  readonly commands?: readonly Command[];
+  /** Brings the operations to life, and registers metrics and background tasks with the host. Called once per service. */
+  open(host: H, settings: Values<S>): readonly BoundOperation[];
+}
+
+/** Gives the domain as it is, with `open` typed after its settings. */
+export function defineDomain<S extends Settings, H extends Host = Host>(domain: Domain<S, H>): Domain<Settings, H> {
+  return domain;
+}
+
+/** The settings that domains declare, together. */
+export function settingsOf(domains: readonly Pick<Domain, "settings">[]): Settings {
+  return Object.assign({}, ...domains.map(({ settings = {} }) => settings)) as Settings;
+}
+
+/** Throws a `ContractError` with all that is wrong with the domains. `reserved` are settings of the service itself. */
+export function checkDomains(domains: readonly Omit<Domain, "open">[], reserved: readonly string[]): void {
+  const settings = [...reserved, ...domains.flatMap((domain) => Object.keys(domain.settings ?? {}))];
+  const faults = [
+    ...repeated(domains.map(({ name }) => name)).map((name) => `${name}: two domains have this name.`),
+    ...repeated(domains.flatMap(({ commands = [] }) => commands.map(({ name }) => name))).map(
+      (name) => `${name}: two commands have this name.`,
+    ),
+    ...repeated(settings).map((name) => `${name}: this setting is declared twice.`),
+    ...domains.flatMap((domain) => settingFaults(domain.settings ?? {})),
+    ...contractFaults(domains.flatMap(({ operations }) => operations)),
+  ];
+  if (faults.length > 0) throw new ContractError(faults);
+}
+
+/** The values that occur more than once. */
+function repeated(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
+}

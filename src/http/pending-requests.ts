@@ -1,0 +1,50 @@
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Clock } from "../timing/clock.ts";
+import { BodyDrains } from "./body-drains.ts";
+import { Deadlines } from "./deadlines.ts";
+import { Load, type LoadLimits } from "./load.ts";
+
+/** How often the load and the deadlines of requests are looked at, in milliseconds. */
+const LOOK = 100;
+
+/** Watches the requests that are not answered yet: how many there are, how long each takes, what refused ones still send. */
+export class PendingRequests {
+  readonly load: Load;
+  readonly deadlines: Deadlines<Response>;
+  readonly drains: BodyDrains;
+  #looks: Timer | undefined;
+
+  /** Without `limits`, what suits the service. */
+  constructor({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }, limits?: LoadLimits) {
+    const load = new Load(clock, limits, (isOverloaded) => {
+      if (isOverloaded) log.warn("overload_started");
+      else log.info("overload_ended");
+    });
+    const deadlines = new Deadlines<Response>(clock);
+    const drains = new BodyDrains(clock);
+    metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
+    metrics.gauge(
+      "petstore_bodies_draining",
+      "Bodies of refused requests that are read and discarded.",
+      () => drains.size,
+    );
+    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isOverloaded));
+    [this.load, this.deadlines, this.drains] = [load, deadlines, drains];
+  }
+
+  /** Begins the watch. */
+  start(): void {
+    this.#looks = setInterval(() => {
+      this.load.sample();
+      this.deadlines.sweep();
+      this.drains.sweep();
+    }, LOOK);
+  }
+
+  /** Ends the watch, once no request is to be answered any more. */
+  stop(): void {
+    clearInterval(this.#looks);
+  }
+}

@@ -1,0 +1,97 @@
+import { didYouMean, isSlipOf, suggest } from "../contract/suggest.ts";
+
+/** One setting of the environment. `parse` returns undefined for a text that is not valid. */
+export interface Setting<T> {
+  readonly meaning: string;
+  /** What is used when it is unset, as it would be written; empty for none. */
+  readonly fallback: string;
+  /** What a valid value is, for the person who wrote another. */
+  readonly expects: string;
+  readonly parse: (text: string) => T | undefined;
+  /** True if its value may hold a secret, which nobody is shown. */
+  readonly isSecret?: boolean;
+}
+
+/** Settings by the name of their environment variable. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of settings, by the same names. */
+export type Values<S extends Settings> = { readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never };
+
+/** A setting that always has a value. */
+export function setting<T>(definition: Setting<T>): Setting<T> {
+  return definition;
+}
+
+/** A setting whose value is undefined where it is unset. */
+export function optionalSetting<T>(definition: Omit<Setting<T>, "fallback">): Setting<T | undefined> {
+  return { ...definition, fallback: "" };
+}
+
+/** The form of a setting that takes one of these words. */
+export function oneOf<T extends string>(values: readonly T[]): Pick<Setting<T>, "expects" | "parse"> {
+  return { expects: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
+}
+
+/** The form of a setting that is on or off. */
+export const trueOrFalse: Pick<Setting<boolean>, "expects" | "parse"> = {
+  expects: "true or false",
+  parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+};
+
+/** What an environment says of settings: their values, and a sentence for each fault. */
+export interface ReadSettings<S extends Settings> {
+  /** Complete only if there is no fault. */
+  readonly values: Values<S>;
+  readonly faults: readonly string[];
+}
+
+/** Reads settings from an environment. An empty text is the same as unset. A name that is no setting is a fault. */
+export function readSettings<S extends Settings>(
+  environment: Readonly<Record<string, string | undefined>>,
+  declared: S,
+): ReadSettings<S> {
+  const known = Object.keys(declared);
+  const faults = Object.keys(environment)
+    .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
+    .map((name) => `${name} is not a setting.${didYouMean(suggest(name, known))}`);
+  const values = Object.entries(declared).map(([name, { fallback, expects, parse, isSecret }]) => {
+    const text = environment[name] || fallback;
+    const value = text === "" ? undefined : parse(text);
+    if (text !== "" && value === undefined) {
+      faults.push(
+        isSecret || holdsPassword(text)
+          ? `${name} has to be ${expects}.`
+          : `${name} is ${JSON.stringify(text)}, but has to be ${expects}.`,
+      );
+    }
+    return [name, value] as const;
+  });
+  return { values: Object.fromEntries(values) as Values<S>, faults };
+}
+
+/** What is wrong with the declaration of settings, a sentence for each fault. */
+export function settingFaults(declared: Settings): string[] {
+  const faults: string[] = [];
+  for (const [name, { fallback, parse, expects }] of Object.entries(declared)) {
+    if (!/^PETSTORE(_[A-Z0-9]+)+$/.test(name)) faults.push(`${name}: a setting is named like PETSTORE_NAME.`);
+    if (fallback !== "" && parse(fallback) === undefined) faults.push(`${name}: its fallback is not ${expects}.`);
+  }
+  return faults;
+}
+
+/**
+ * True for a name that does not start as a setting does, but was meant to: `PETSTOR_PORT`, `petstore_port`. It would
+ * be ignored, and the service would run on the default. Not for `RESTORE_PORT`, which another program may have.
+ */
+function isMisspelled(name: string, known: readonly string[]): boolean {
+  return /^pet/i.test(name) && isSlipOf(known, name);
+}
+
+/**
+ * True for what may be an address with credentials, whole or in part, which nothing but a database and the like takes;
+ * it may be in the wrong place. A password may hold any character.
+ */
+function holdsPassword(text: string): boolean {
+  return /(:|\/\/).*@/s.test(text);
+}

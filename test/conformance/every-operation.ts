@@ -1,0 +1,401 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Operation, scopes, takesIdempotencyKey } from "../../src/contract/operation.ts";
+import { generateApiKey } from "../../src/domains/keys/api-key.ts";
+import { exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { servedStatuses } from "../harness/served.ts";
+import { type Call, TestService } from "../harness/service.ts";
+import { bodyOf, pathOf } from "../harness/valid-call.ts";
+
+/** A valid call of the operation. */
+function validCall(operation: Operation): Call {
+  const body = bodyOf(operation);
+  return body === undefined ? {} : { body };
+}
+
+/** Every header that a script on another site may need to send. */
+const sendable = [
+  "authorization",
+  "content-type",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "x-request-id",
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "sentry-trace",
+];
+
+/**
+ * Declares what each of the operations owes, derived from the contract: keys, scopes, limits, bad input, `HEAD`,
+ * `OPTIONS`, deprecation. They are served by what `start` starts, which is stopped behind the tests.
+ */
+export function everyOperation(operations: readonly Operation[], start: () => Promise<TestService>): void {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await start();
+    key = await service.newKey("enterprise", undefined, [...scopes]);
+  });
+  afterAll(() => service.stop());
+
+  function send(operation: Operation, call: Call = {}) {
+    return service.call(operation.method, pathOf(operation), { ...validCall(operation), ...call });
+  }
+
+  /** Sends bytes as the body, which no client does for an operation that has none. */
+  async function sendBytes(operation: Operation, body: string, more: readonly string[] = []) {
+    const { method } = operation;
+    const line = `${method} ${new URL(service.app.base).pathname}${pathOf(operation)} HTTP/1.1`;
+    const headers = ["Host: petstore", "Connection: close", `Authorization: Bearer ${key}`, ...more];
+    const length = `Content-Length: ${body.length}`;
+    const [answer] = await exchange(service.app.port, `${[line, ...headers, length].join("\r\n")}\r\n\r\n${body}`);
+    service.check({ method, path: pathOf(operation), ...(answer as RawAnswer) });
+    const { status, text } = answer as RawAnswer;
+    return { status, details: text === "" ? undefined : (JSON.parse(text) as { details?: unknown }).details };
+  }
+
+  describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
+    test("answers a valid request as it declares", async () => {
+      const { status } = await send(operation, { key });
+      const declared = [operation.answer.status, ...operation.errors.map((error) => error.status)];
+      expect(declared).toContain(status);
+    });
+
+    test("asks for a key", async () => {
+      const { status, json, headers } = await send(operation);
+      expect([status, json.code]).toEqual([401, "missing_api_key"]);
+      expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore"');
+    });
+
+    test.each(["Basic dXNlcjpwYXNz", "Bearerx", "psk_test_0"])("takes %j for no key", async (authorization) => {
+      const { status, json } = await send(operation, { headers: { Authorization: authorization } });
+      expect([status, json.code]).toEqual([401, "missing_api_key"]);
+    });
+
+    test("refuses a key that does not exist, is mistyped or belongs to production", async () => {
+      const mistyped = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
+      for (const wrong of [
+        mistyped,
+        generateApiKey("test"), // nobody's
+        generateApiKey("live"),
+        `${key} ${key}`,
+        `${key},`,
+        "",
+        "x".repeat(8000),
+      ]) {
+        const { status, json, headers } = await send(operation, { headers: { Authorization: `Bearer ${wrong}` } });
+        expect([status, json.code]).toEqual([401, "invalid_api_key"]);
+        expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore", error="invalid_token"');
+        service.clock.advance(60_000); // the address has a limit too
+      }
+    });
+
+    test("takes the word Bearer in any letter case", async () => {
+      for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
+        expect((await send(operation, { headers: { Authorization: `${scheme} ${key}` } })).status).not.toBe(401);
+      }
+    });
+
+    test("refuses a revoked key and an expired one", async () => {
+      const { record, key: ended } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+      expect((await send(operation, { key: ended })).status).not.toBe(401);
+      const { key: successor } = await service.app.keys.rotateKey(record.id, 5_000, service.clock.now());
+      service.clock.advance(4_999);
+      expect((await send(operation, { key: ended })).status).not.toBe(401);
+      service.clock.advance(1);
+      expect((await send(operation, { key: ended })).json.code).toBe("invalid_api_key");
+      expect((await send(operation, { key: successor })).status).not.toBe(401);
+
+      const revoked = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+      await service.app.keys.revokeKey(revoked.record.id, service.clock.now());
+      expect((await send(operation, { key: revoked.key })).json.code).toBe("invalid_api_key");
+    });
+
+    test("refuses a key without its scope, if it needs one", async () => {
+      const others = scopes.filter((scope) => scope !== operation.scope);
+      const weak = await service.newKey("enterprise", undefined, operation.scope === "any" ? [] : others);
+      if (operation.scope === "any") return expect((await send(operation, { key: weak })).status).not.toBe(403);
+      const { status, json, headers } = await send(operation, { key: weak });
+      expect([status, json.code]).toEqual([403, "insufficient_scope"]);
+      expect(headers.get("www-authenticate")).toBe(
+        `Bearer realm="petstore", error="insufficient_scope", scope="${operation.scope}"`,
+      );
+    });
+
+    test("refuses a query parameter that it does not have", async () => {
+      const { status, json } = await service.call(operation.method, `${pathOf(operation)}?zzz=1`, {
+        ...validCall(operation),
+        key,
+      });
+      expect([status, json.code]).toEqual([400, "invalid_request"]);
+      expect(json.details[0].path).toBe("/query/zzz");
+    });
+
+    test.each([1, 7, 8, 9, 49, 50, 51, 2000])("refuses %d query parameters that it does not have", async (many) => {
+      const query = Array.from({ length: many }, (_, index) => `z${index}=1`).join("&");
+      const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+        ...validCall(operation),
+        key,
+      });
+      expect(status).toBe(400);
+      expect(json.details.map(({ path }: { path: string }) => path)).toEqual(
+        Array.from({ length: Math.min(many, 50) }, (_, index) => `/query/z${index}`),
+      );
+    });
+
+    test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
+      "refuses a query parameter named %s",
+      async (name) => {
+        const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${name}=1`, {
+          ...validCall(operation),
+          key,
+        });
+        expect([status, json.details[0].path]).toEqual([400, `/query/${name}`]);
+      },
+    );
+
+    test("tells few faults, in few words, of a query that is all faults", async () => {
+      const name = "%F0%9F%90%95".repeat(40);
+      for (const query of ["z&".repeat(7000), "%&".repeat(7000), `${name}&`.repeat(20)]) {
+        const { status, json, text } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+          ...validCall(operation),
+          key,
+        });
+        expect(status).toBe(400);
+        expect(json.details.length).toBeLessThanOrEqual(50);
+        expect(text.length).toBeLessThan(16_000);
+      }
+    });
+
+    test("writes a name that is at fault as JSON Pointer, in Unicode", async () => {
+      const query = `${"x".repeat(63)}%F0%9F%90%95=1&a~b/c=%zz&d~e=1&d~e=1`;
+      const { json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+        ...validCall(operation),
+        key,
+      });
+      const paths = json.details.map(({ path }: { path: string }) => path);
+      expect(paths).toEqual(["/query/a~0b~1c", "/query/d~0e", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
+    });
+
+    test("says how the limits stand, and stops at them", async () => {
+      const small = await service.newKey("enterprise", { perMinute: 2, perDay: 10 }, [...scopes]);
+      const remaining: (string | null)[] = [];
+      for (let count = 0; count < 2; count++) {
+        const { headers } = await send(operation, { key: small });
+        expect(headers.get("x-ratelimit-limit")).toBe("2");
+        remaining.push(headers.get("x-ratelimit-remaining"));
+      }
+      const isFree = operation.quota === "free";
+      expect(remaining).toEqual(isFree ? ["2", "2"] : ["1", "0"]);
+      const { status, json, headers } = await send(operation, { key: small });
+      expect([status, json.code]).toEqual([429, "rate_limit_exceeded"]);
+      expect(headers.get("x-ratelimit-remaining")).toBe("0");
+      const wait = Number(headers.get("retry-after"));
+      expect(wait).toBe(60);
+      expect(Number(headers.get("x-ratelimit-reset"))).toBe(Math.ceil(service.clock.now() / 1000) + wait);
+      service.clock.advance(wait * 1000);
+      expect((await send(operation, { key: small })).status).not.toBe(429);
+    });
+
+    if (operation.quota === "free") {
+      test("costs nothing, and answers a key whose windows are used up or that is banned", async () => {
+        const { key: spent } = await service.newAccountWithKey("enterprise", { perMinute: 30, perDay: 1_000 }, [
+          ...scopes,
+        ]);
+        await Promise.all(Array.from({ length: 10 }, () => send(operation, { key: spent })));
+        const other = () => service.call("GET", "/pets", { key: spent });
+        expect((await other()).headers.get("x-ratelimit-remaining")).toBe("29");
+        await Promise.all(Array.from({ length: 30 }, other));
+        const whenUsedUp = await send(operation, { key: spent });
+        expect([whenUsedUp.status, whenUsedUp.headers.get("x-ratelimit-remaining")]).toEqual([
+          operation.answer.status,
+          "0",
+        ]);
+        service.clock.advance(1_000);
+        for (let strike = 0; strike < 20; strike++) await other();
+        expect((await other()).json.code).toBe("key_banned");
+        const whenBanned = await send(operation, { key: spent });
+        expect([whenBanned.status, whenBanned.headers.get("x-ratelimit-remaining")]).toEqual([
+          operation.answer.status,
+          "0",
+        ]);
+        expect(whenBanned.headers.get("x-ratelimit-reset")).toBe(String(Math.ceil(service.clock.now() / 1000) + 60));
+      });
+    }
+
+    test("tells OPTIONS its method, without a key and without counting", async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 70 }, () =>
+          service.call("OPTIONS", pathOf(operation), {
+            headers: { Origin: "https://shop.test", "Access-Control-Request-Method": "GET" },
+          }),
+        ),
+      );
+      for (const { status, headers, text } of answers) {
+        expect([status, text]).toEqual([204, ""]);
+        expect(headers.get("allow")?.split(", ")).toContain(operation.method);
+        expect(headers.get("access-control-allow-methods")).toBe(headers.get("allow"));
+        const accepted = headers.get("access-control-allow-headers")?.toLowerCase().split(", ") ?? [];
+        expect(sendable.filter((name) => !accepted.includes(name))).toEqual([]);
+      }
+    });
+
+    if (operation.method === "GET") {
+      test("answers HEAD like GET, without the body", async () => {
+        const get = await send(operation, { key });
+        const head = await service.call("HEAD", pathOf(operation), { key });
+        expect([head.status, head.text]).toEqual([get.status, ""]);
+        for (const name of ["etag", "content-type", "content-length", "link"]) {
+          expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+        }
+      });
+
+      test("answers 304 to its own entity tag", async () => {
+        const { status, headers } = await send(operation, { key });
+        const tag = headers.get("etag");
+        if (status !== 200) return expect(tag).toBeNull();
+        for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+          const again = await send(operation, { key, headers: { "If-None-Match": sent as string } });
+          expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", tag]);
+        }
+        expect((await send(operation, { key, headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+      });
+    }
+
+    if (operation.body) {
+      test("refuses a body of another type", async () => {
+        for (const type of ["text/plain", "application/xml", "application/jsonx", "application/json; charset=latin1"]) {
+          const { status, json } = await send(operation, { key, headers: { "Content-Type": type } });
+          expect([type, status, json.code]).toEqual([type, 415, "unsupported_media_type"]);
+        }
+      });
+
+      test("refuses a body without a type", async () => {
+        const response = await fetch(service.app.base + pathOf(operation), {
+          method: operation.method,
+          headers: { Authorization: `Bearer ${key}` },
+          body: new Uint8Array([0x7b, 0x7d]),
+        });
+        expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+          415,
+          "unsupported_media_type",
+        ]);
+      });
+
+      test.each(["application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"])(
+        "takes a body of type %s",
+        async (type) => {
+          const { status } = await send(operation, { key, headers: { "Content-Type": type } });
+          expect(servedStatuses(operation, operations)).toContain(status);
+        },
+      );
+
+      test("refuses a body with a content encoding", async () => {
+        const { status } = await send(operation, { key, headers: { "Content-Encoding": "gzip" } });
+        expect(status).toBe(415);
+      });
+
+      test("refuses a body above 64 KiB, with a length and without", async () => {
+        const large = new TextEncoder().encode(`{"name":"${"x".repeat(64 * 1024)}"}`);
+        expect((await send(operation, { key, body: large })).status).toBe(413);
+        const chunked = await fetch(service.app.base + pathOf(operation), {
+          method: operation.method,
+          headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+          body: new Blob([large]).stream(),
+        });
+        expect([chunked.status, ((await chunked.json()) as { code: string }).code]).toEqual([413, "payload_too_large"]);
+      });
+
+      test("refuses a missing body", async () => {
+        const { status, json } = await send(operation, { key, body: "" });
+        expect([status, json.details]).toEqual([400, [{ path: "/body", message: "is missing" }]]);
+      });
+    }
+
+    if (!operation.body) {
+      test("takes an empty object for no body, as many clients send it", async () => {
+        for (const body of ["", "{}", "{ }", " \r\n\t{\r\n}\n"]) {
+          const { status } = await sendBytes(operation, body);
+          expect([body, [400, 408, 413, 415].includes(status)]).toEqual([body, false]);
+        }
+      });
+    }
+
+    // The runtime hands over no body of a GET: it is ignored.
+    if (!operation.body && operation.method !== "GET") {
+      test("refuses any other body", async () => {
+        const faults = [{ path: "/body", message: "is not taken by this operation" }];
+        for (const body of [
+          " ",
+          "[]",
+          "null",
+          "0",
+          "x",
+          '""',
+          '{"a":1}',
+          "{}{}",
+          "{},",
+          "\u00a0{}",
+          "{",
+          " ".repeat(65_536),
+        ]) {
+          const { status, details } = await sendBytes(operation, body, ["Content-Type: application/json"]);
+          expect([body, status, details]).toEqual([body, 400, faults]);
+        }
+        expect((await sendBytes(operation, " ".repeat(65_537))).status).toBe(413);
+      });
+    }
+
+    if (takesIdempotencyKey(operation)) {
+      test("refuses an Idempotency-Key that is none", async () => {
+        for (const wrong of ["", "a b", "x".repeat(256)]) {
+          const { status, json } = await send(operation, { key, headers: { "Idempotency-Key": wrong } });
+          expect([status, json.details?.[0].path]).toEqual([400, "/header/Idempotency-Key"]);
+        }
+      });
+
+      test("answers a request that is sent again with its Idempotency-Key as before", async () => {
+        const [first, again] = [
+          await send(operation, { key, headers: { "Idempotency-Key": "again" } }),
+          await send(operation, { key, headers: { "Idempotency-Key": '"again"' } }),
+        ];
+        expect(servedStatuses(operation, operations)).toContain(first.status);
+        expect([again.status, again.text]).toEqual([first.status, first.text]);
+        for (const name of ["location", "etag", "link", "content-type"]) {
+          expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+        }
+        expect([first, again].map((reply) => reply.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+      });
+    } else {
+      test("takes no notice of an Idempotency-Key", async () => {
+        for (let count = 0; count < 2; count++) {
+          const reply = await send(operation, { key, headers: { "Idempotency-Key": "a b" } });
+          expect(reply.status).not.toBe(400); // which it would be to a key that is none
+          expect(reply.headers.get("idempotent-replayed")).toBeNull();
+        }
+      });
+    }
+
+    if (operation.deprecation) {
+      const { removal } = operation.deprecation;
+
+      test("says on every status that it is deprecated", async () => {
+        const answers = [
+          await send(operation, { key }),
+          await send(operation),
+          await send(operation, { key: "wrong" }),
+          await service.call(operation.method, `${pathOf(operation)}?zzz=1`, { key }),
+          await send(operation, { key: await service.newKey("enterprise", undefined, []) }),
+        ];
+        for (const { headers } of answers) {
+          expect(headers.get("deprecation")).toMatch(/^@[0-9]+$/);
+          expect(Date.parse(headers.get("sunset") ?? "")).toBe(Date.parse(removal));
+          expect(headers.get("link")).toContain('rel="deprecation"');
+          expect(headers.get("link")).toContain('rel="successor-version"');
+        }
+      });
+    }
+  });
+}

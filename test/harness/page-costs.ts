@@ -1,0 +1,172 @@
+import type { ServedDomain } from "../../src/app/domains.ts";
+import { openIdentity } from "../../src/app/identity.ts";
+import { readConfig, valuesOf } from "../../src/config.ts";
+import { type BoundOperation, type Caller, scopes } from "../../src/contract/operation.ts";
+import type { Limiter } from "../../src/http/ports.ts";
+import { LimitStore } from "../../src/limits/limits.store.ts";
+import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import type { Migration } from "../../src/storage/migrations/migration.ts";
+import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
+import { Connection } from "../../src/storage/postgres/connection.ts";
+import { openPostgres } from "../../src/storage/postgres/opening.ts";
+import type { SqlParameter, Statement, Storage } from "../../src/storage/storage.ts";
+import { Log } from "../../src/telemetry/log.ts";
+import { Metrics } from "../../src/telemetry/metrics.ts";
+import { systemClock } from "../../src/timing/clock.ts";
+import { fillingOfEmptyTables } from "./fill-tables.ts";
+import { walkPages } from "./pages.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+/** Rows of the larger tables. Each is some hundred blocks. */
+export const ROWS = 60_000;
+/** Blocks that a read may touch: those of a page, or of 10,000 rows that a page of a category looks through, or of 31 days. */
+export const MOST = 60;
+const MOST_OF_MANY = 300;
+export const DAY = 86_400;
+/** When pages are asked for, in unix seconds. */
+export const NOW = 100 * DAY;
+export const clock = { ...systemClock, now: () => NOW * 1_000 };
+
+/** As if the tables were larger than the server's memory, and other processes cost nothing: so all bad plans are tempting. */
+const large = [
+  "effective_cache_size=1MB",
+  "parallel_setup_cost=0",
+  "parallel_tuple_cost=0",
+  "min_parallel_table_scan_size=0",
+  "min_parallel_index_scan_size=0",
+];
+
+export const half = BigInt(ROWS / 2);
+export const end = BigInt(ROWS - 100);
+/** An animal with few orders, one at the end of the list, and a category that has no animal. */
+const samples = { ids: [3n, end / 3n, 99n], positions: [half, end] };
+const caller: Caller = {
+  keyId: "key 30000",
+  accountId: "account 500",
+  scopes: new Set(scopes),
+  perMinute: 1_000,
+  perDay: 1_000,
+};
+
+const accounts = `
+  INSERT INTO accounts (id, name, plan, created_at) SELECT 'account ' || i, 'Ada', 'free', i FROM generate_series(0, ${ROWS / 60}) AS i;
+`;
+
+interface Read {
+  readonly statement: Statement;
+  readonly parameters: readonly SqlParameter[];
+}
+
+/** Notes what is read of a store. */
+export class Recorder {
+  readonly storage: Storage;
+  /** What was read since `take` was called last. */
+  #reads: Read[] = [];
+
+  constructor(storage: Storage) {
+    const note = (statement: Statement, parameters: SqlParameter[]) => void this.#reads.push({ statement, parameters });
+    const recording: Partial<Storage> = {
+      noticesEveryWrite: false,
+      onForeignWrite: () => {},
+      all: (statement, ...parameters) => (note(statement, parameters), storage.all(statement, ...parameters)),
+      first: (statement, ...parameters) => (note(statement, parameters), storage.first(statement, ...parameters)),
+    };
+    this.storage = recording as Storage;
+  }
+
+  take(): Read[] {
+    return this.#reads.splice(0);
+  }
+}
+
+/** A store in PostgreSQL with large tables, which tells what reads cost. */
+export class PageCosts {
+  readonly storage: Storage;
+  /** The texts of all reads that were made. */
+  readonly made = new Set<string>();
+  readonly #server: PostgresServer;
+  readonly #reader: Connection;
+  readonly #limiter: Limiter;
+
+  /** Makes the store and fills it with `rows`, statements in SQL. Tables that these leave empty are filled as well. */
+  static async open(migrations: readonly Migration[], rows = ""): Promise<PageCosts> {
+    const server = await PostgresServer.start(large);
+    const address = parsePostgresAddress(server.url()) as PostgresAddress;
+    const storage = await openPostgres(address, { migrations });
+    const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, caller);
+    await server.run(accounts + rows);
+    const values = { account_id: "'account ' || i / 60" };
+    await server.run(await fillingOfEmptyTables((sql) => server.run(sql), ROWS, values));
+    await server.run("VACUUM ANALYZE");
+    return new PageCosts(
+      server,
+      storage,
+      limiter,
+      await Connection.open({ address, deadline: 10_000, isReader: true }),
+    );
+  }
+
+  private constructor(server: PostgresServer, storage: Storage, limiter: Limiter, reader: Connection) {
+    [this.#server, this.storage, this.#limiter, this.#reader] = [server, storage, limiter, reader];
+  }
+
+  async remove(): Promise<void> {
+    this.#reader.close();
+    await this.storage.close();
+    await this.#server.remove();
+  }
+
+  /**
+   * The pages of a list, in all ways that its contract has, that are too dear: they touch more blocks than they may.
+   * Throws where no page has an item: nothing is shown then.
+   */
+  async dearPagesOf(name: string, domains: readonly ServedDomain[]): Promise<unknown[]> {
+    const recorder = new Recorder(this.storage);
+    const bound = this.#bind(recorder.storage, domains).find(({ operation }) => operation.name === name);
+    const dear: unknown[] = [];
+    const items = await walkPages(bound as BoundOperation, caller, samples, async (request) => {
+      const reads = recorder.take();
+      if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
+      const most = name === "getUsage" || "categoryId" in request.query ? MOST_OF_MANY : MOST;
+      const found = await this.tooDear(reads, most);
+      if (found.length > 0) dear.push({ request, found });
+    });
+    if (items === 0) throw new Error(`No page of ${name} has an item: give its table rows that it finds.`);
+    return dear;
+  }
+
+  /** The reads that touch more blocks than they may, each with its plan. */
+  async tooDear(reads: readonly Read[], most: number) {
+    for (const { statement } of reads) this.made.add(statement.sql);
+    const plans: { blocks: number; plan: string }[] = [];
+    for (const read of reads) plans.push(await this.explain(read));
+    // A plan for the very values must not be bad either: other engines may have no other.
+    await this.#reader.runScript("SET plan_cache_mode = force_custom_plan");
+    for (const read of reads) plans.push(await this.explain(read));
+    await this.#reader.runScript("RESET plan_cache_mode");
+    return plans.filter(({ blocks }) => blocks > most);
+  }
+
+  /** What the server does for a read in a session of those that serve requests, and how many blocks it touches. */
+  async explain({ statement, parameters }: Read): Promise<{ blocks: number; plan: string }> {
+    await this.#reader.runScript(`PREPARE read AS ${statement.sql}`);
+    const values = parameters.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
+    const given = values.length > 0 ? `(${values.join(", ")})` : "";
+    const lines = await this.#reader.run({ sql: `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) EXECUTE read${given}` });
+    await this.#reader.runScript("DEALLOCATE read");
+    const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+    const [first = ""] = plan.match(/Buffers:.*/) ?? [];
+    const blocks = [...first.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+    return { blocks, plan };
+  }
+
+  /** The operations of domains, on a store, without their background tasks. */
+  #bind(storage: Storage, domains: readonly ServedDomain[]): BoundOperation[] {
+    const log = new Log("error", async () => {});
+    const host = { storage, clock, log, metrics: new Metrics(), limiter: this.#limiter, repeat: () => {} };
+    const identity = openIdentity(host, "test");
+    return domains.flatMap((domain) =>
+      domain.open({ ...host, identity }, valuesOf(readConfig({}), domain.settings ?? {})),
+    );
+  }
+}

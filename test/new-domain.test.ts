@@ -1,0 +1,129 @@
+// What it takes to add a domain: its folder (here one file, `harness/toys.ts`), one line in the list of domains, and one
+// migration. All that is derived, and every generated test, takes it as it is.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { domains, type ServedDomain } from "../src/app/domains.ts";
+import { storeAccess } from "../src/app/store-access.ts";
+import { run } from "../src/cli/run.ts";
+import type { Config } from "../src/config.ts";
+import { migrations } from "../src/storage/migrations.ts";
+import { moveStore } from "../src/storage/moving/move-store.ts";
+import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
+import { openPostgres } from "../src/storage/postgres/opening.ts";
+import { WholePostgres } from "../src/storage/postgres/whole-postgres.ts";
+import { openDatabase } from "../src/storage/sqlite/database.ts";
+import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
+import { WholeSqlite } from "../src/storage/sqlite/whole-sqlite.ts";
+import type { Storage, StorageObserver } from "../src/storage/storage.ts";
+import { everyOperation } from "./conformance/every-operation.ts";
+import { PageCosts } from "./harness/page-costs.ts";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { newDataDir } from "./harness/program.ts";
+import { type TestOptions, TestService } from "./harness/service.ts";
+import { toys, toyTable } from "./harness/toys.ts";
+
+/** The line in the list of domains. */
+const served: readonly ServedDomain[] = [...domains, toys];
+/** The migration. */
+const steps = [...migrations, toyTable];
+
+const embedded = (folder: string) => join(folder, "petstore.db");
+
+async function openStore(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
+  const { database, dataDir } = config;
+  if (database) return openPostgres(database, { observer, stop, migrations: steps });
+  return new SqliteStorage(embedded(dataDir), observer, steps);
+}
+
+const access = (config: Config) => ({
+  ...storeAccess(config),
+  open: (observer?: StorageObserver) => openStore(config, observer),
+});
+
+const start = (options: TestOptions = {}) => TestService.start({ ...options, domains: served, openStore });
+
+describe("an operation of a new domain", () => everyOperation(toys.operations, start));
+
+describe("a new domain", () => {
+  const settings = { PETSTORE_TOYS_KEPT: "2" };
+  let service: TestService;
+  let key: string;
+  beforeAll(async () => {
+    service = await start({ settings });
+    key = await service.newKey();
+  });
+  afterAll(() => service.stop());
+
+  const listed = async () => (await service.call("GET", "/toys", { key })).json;
+
+  const metrics = async () => (await fetch(new URL("/metrics", service.app.base))).text();
+
+  /** Runs a command line on the store of the service, as the program of which the domain is a part. */
+  async function command(...words: string[]) {
+    const said = { out: "", error: "" };
+    const world = {
+      invocation: "petstore",
+      folder: service.store.folder,
+      environment: { ...service.store.settings, ...settings },
+      print: (text: string) => void (said.out += text),
+      printError: (text: string) => void (said.error += text),
+      input: async function* () {},
+      output: async () => {},
+      showStatus: undefined,
+      program: [],
+      onHangup: () => {},
+      stop: new AbortController().signal,
+    };
+    return { status: await run(words, world, { served, access }), ...said };
+  }
+
+  test("has its task done with its setting, and shows it in its metric", async () => {
+    for (const toy of ["Ball", "Rope", "Bone", "Ring"]) {
+      expect((await service.call("POST", "/toys", { key, body: { name: toy } })).status).toBe(201);
+    }
+    while (!(await metrics()).includes("\npetstore_toys_discarded 2\n")) continue; // the next round
+    expect(await listed()).toEqual([
+      { id: 3, name: "Bone" },
+      { id: 4, name: "Ring" },
+    ]);
+  });
+
+  test("has its command, which gets its setting, in the help and in suggestions", async () => {
+    expect(await command("toys", "count")).toEqual({ status: 0, out: "2 toys, of at most 2.", error: "" });
+    const { out } = await command("--help");
+    expect(out).toContain("  toys count ");
+    expect(out).toContain("  PETSTORE_TOYS_KEPT ");
+    expect((await command("toys", "cuont")).error).toContain("Did you mean toys count?");
+  });
+
+  describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
+    test("has pages that cost what a page needs", async () => {
+      const costs = await PageCosts.open(steps);
+      try {
+        expect(await costs.dearPagesOf("listToys", served)).toEqual([]);
+      } finally {
+        await costs.remove();
+      }
+    }, 240_000);
+
+    test("has its table moved with the store", async () => {
+      const server = await PostgresServer.start();
+      const file = embedded(newDataDir());
+      const filled = openDatabase(file, 1, steps);
+      filled.run("INSERT INTO toys (id, name) VALUES (9007199254740993, '\"Ñandú\" 🐕')");
+      filled.close();
+      const source = WholeSqlite.open(file, steps);
+      const target = await WholePostgres.open(parsePostgresAddress(server.url()) as PostgresAddress, steps);
+      const pristine = WholeSqlite.pristine(steps);
+      const { tables } = await moveStore(source, target, {
+        pristine,
+        stop: new AbortController().signal,
+        onProgress: () => {},
+      });
+      for (const store of [source, target, pristine]) store.close();
+      expect(tables).toMatchObject({ toys: 1 });
+      expect(await server.run("SELECT * FROM toys")).toEqual([{ id: 9_007_199_254_740_993n, name: '"Ñandú" 🐕' }]);
+      await server.remove();
+    });
+  });
+});
