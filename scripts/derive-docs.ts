@@ -7,6 +7,7 @@ import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
+import { architectureDiagrams } from "../test/harness/diagrams.ts";
 import { interopTable } from "../test/harness/interop-tools.ts";
 import { tierTable } from "../test/runner/tiers.ts";
 
@@ -19,6 +20,7 @@ const root = join(import.meta.dir, "..");
 
 const documents = {
   ...derivedParts(operations, settings, transitions, events, commands),
+  "docs/architecture.md": architectureDiagrams(),
   "docs/interop.md": { interop: interopTable() },
   "docs/tests.md": { tiers: tierTable(root) },
 };

@@ -1,31 +1,17 @@
 // Who may import whom. A rule here has a reason; code that breaks one is in the wrong place.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-
-const root = join(import.meta.dir, "../src");
-const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-
-/** What a file imports: files below src/ by path, packages by name, also where a file of theirs is imported by path. */
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(root, file), "utf8");
-  return [...text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)].map(([, name = ""]) =>
-    name.startsWith(".") && !name.includes("/node_modules/")
-      ? relative(root, join(root, dirname(file), name))
-      : name.replace(/^.*\/node_modules\//, ""),
-  );
-}
-
-/** The files that the program consists of: all that main.ts reaches. Tests and their suites are not among them. */
-const program = reachableFrom("main.ts");
-
-function reachableFrom(start: string): string[] {
-  const found = new Set([start]);
-  for (const file of found) {
-    for (const name of importsOf(file)) if (existsSync(join(root, name))) found.add(name);
-  }
-  return [...found];
-}
+import { join } from "node:path";
+import { replacePart } from "../src/derive/docs.ts";
+import { architectureDiagrams } from "./harness/diagrams.ts";
+import {
+  sourceFiles as files,
+  folderImports,
+  importsOf,
+  leaves,
+  program,
+  sourceRoot as root,
+} from "./harness/imports.ts";
 
 /** The ways that lead from a node back to it. */
 function cyclesOf(nodes: readonly string[], next: (node: string) => readonly string[]): string[] {
@@ -40,9 +26,6 @@ function cyclesOf(nodes: readonly string[], next: (node: string) => readonly str
   for (const node of nodes) visit(node, []);
   return cycles;
 }
-
-/** Small modules that any part may use. */
-const leaves = /^(timing|telemetry)\/|^contract\/(change|quota|suggest)\.ts$|^storage\/recent-map\.ts$/;
 
 interface Rule {
   readonly of: RegExp;
@@ -146,10 +129,6 @@ const rules: readonly Rule[] = [
  */
 const ownerOf: Readonly<Record<string, string>> = { keys: "accounts", usage: "accounts" };
 
-function folderOf(file: string): string {
-  return file.split("/")[0] as string;
-}
-
 /** The domain that a file is part of, if any. */
 function domainOf(file: string): string | undefined {
   return /^domains\/([^/]+)\//.exec(file)?.[1];
@@ -205,14 +184,8 @@ describe("imports", () => {
   });
 
   test("there is no cycle between folders: each is above those that it uses", () => {
-    const uses = Map.groupBy(program, folderOf);
-    const below = (folder: string) =>
-      (uses.get(folder) ?? [])
-        .flatMap(importsOf)
-        .filter((name) => program.includes(name) && !leaves.test(name))
-        .map(folderOf)
-        .filter((name) => name !== folder);
-    expect(cyclesOf([...uses.keys()], below)).toEqual([]);
+    const below = folderImports();
+    expect(cyclesOf([...below.keys()], (folder) => below.get(folder) ?? [])).toEqual([]);
   });
 });
 
@@ -229,4 +202,11 @@ describe("files", () => {
     const long = program.filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 400);
     expect(long).toEqual([]);
   });
+});
+
+test("the diagrams show the stages and the imports as they are", () => {
+  const page = readFileSync(join(root, "../docs/architecture.md"), "utf8");
+  let expected = page;
+  for (const [name, content] of Object.entries(architectureDiagrams())) expected = replacePart(expected, name, content);
+  expect(page).toBe(expected);
 });

@@ -11,9 +11,18 @@ const documents = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "deploy/README.md",
-  ...["errors", "glossary", "interop", "operating", "performance", "reliability", "scale", "status", "tests"].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...[
+    "architecture",
+    "errors",
+    "glossary",
+    "interop",
+    "operating",
+    "performance",
+    "reliability",
+    "scale",
+    "status",
+    "tests",
+  ].map((name) => `docs/${name}.md`),
   ...readdirSync(join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
 

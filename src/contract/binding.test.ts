@@ -49,7 +49,7 @@ test("an operation is joined with its handler", () => {
 
 test("an operation without a handler does not compile, and is refused at the start", () => {
   // @ts-expect-error -- getToy is missing
-  expect(() => bind(operations, {})).toThrow("The operation getToy has no handler.");
+  expect(() => bind(operations, {})).toThrow("The operation getToy has no handler; add getToy to the handlers.");
 });
 
 test("a handler of no operation does not compile", () => {

@@ -4,6 +4,7 @@ import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serv
 import { unknownKeyFaults } from "./known-keys.ts";
 import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
 import { HERE } from "./schemas.ts";
+import { didYouMean, suggest } from "./suggest.ts";
 import { compileValidator } from "./validators.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
@@ -30,8 +31,13 @@ export function checkContract(operations: readonly Operation[]): void {
 /** All faults of a list of operations, each as one sentence that names the operation. */
 export function contractFaults(operations: readonly Operation[]): string[] {
   return [
-    ...repeated(operations.map((operation) => operation.name)).map((name) => `${name}: two operations have this name.`),
-    ...repeated(operations.map(routeKey)).map((route) => `${route}: two operations have this method and path.`),
+    ...repeated(operations.map((operation) => operation.name)).map(
+      (name) => `${name}: two operations have this name; rename one.`,
+    ),
+    ...repeated(operations.map(routeKey)).map((route) => {
+      const names = operations.filter((operation) => routeKey(operation) === route).map(({ name }) => name);
+      return `${route}: ${names.join(" and ")} have this method and path; change one.`;
+    }),
     ...errorFaults(errorCatalogue(operations)),
     ...schemaFaults(operations),
     ...tagFaults(operations),
@@ -52,14 +58,20 @@ function repeated(values: readonly string[]): string[] {
 
 function errorFaults(catalogue: readonly ErrorDefinition[]): string[] {
   return [
-    ...repeated(catalogue.map((error) => error.code)).map((code) => `${code}: two errors have this code.`),
+    ...repeated(catalogue.map((error) => error.code)).map(
+      (code) => `${code}: two errors have this code; define it once and import it, or rename one.`,
+    ),
     ...catalogue.flatMap(({ code, status, meaning }) => [
-      ...(/^[a-z]+(_[a-z]+)*$/.test(code) ? [] : [`${code}: an error code is written in snake_case.`]),
+      ...(/^[a-z]+(_[a-z]+)*$/.test(code)
+        ? []
+        : [`${code}: an error code is written in snake_case, like pet_not_found.`]),
       ...(Number.isInteger(status) && status >= 400 && status <= 599
         ? []
-        : [`${code}: ${status} is not the status of an error.`]),
-      ...(meaning.trim() ? [] : [`${code}: the error has no meaning.`]),
-      ...(retiredCodes.includes(code) ? [`${code}: the code is retired and cannot be used again.`] : []),
+        : [`${code}: ${status} is not the status of an error; use 400 to 599.`]),
+      ...(meaning.trim() ? [] : [`${code}: the error has no meaning; write one sentence.`]),
+      ...(retiredCodes.includes(code)
+        ? [`${code}: the code is retired and cannot be used again; choose another.`]
+        : []),
     ]),
   ];
 }
@@ -83,27 +95,33 @@ function schemaFaults(operations: readonly Operation[]): string[] {
     const { query, body, ifMatch, answer } = operation;
     for (const schema of [query, body?.schema, ifMatch, answer.schema]) visit(schema);
   }
-  return [...ambiguous].map((title) => `${title}: two schemas have this title.`);
+  return [...ambiguous].map((title) => `${title}: two different schemas have this title; rename one.`);
 }
 
 /** The document describes a tag once. */
 function tagFaults(operations: readonly Operation[]): string[] {
   const names = new Map(operations.map(({ tag }) => [`${tag.name}\n${tag.description}`, tag.name])).values();
-  return repeated([...names]).map((name) => `${name}: two tags have this name.`);
+  return repeated([...names]).map(
+    (name) => `${name}: two different tags have this name; share one value, or rename one.`,
+  );
 }
 
 function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
   const { name, method, path, summary, description, scope, answer, body, tag, errors } = operation;
   return [
     ...unknownKeyFaults(operation),
-    ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase."]),
-    ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path) ? [] : [`the path ${path} is malformed.`]),
-    ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty."]),
-    ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description."]),
-    ...(scope === "any" || scopes.includes(scope) ? [] : [`the scope ${scope} does not exist.`]),
+    ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
+    ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path)
+      ? []
+      : [`the path ${path} is malformed; write it like /pets/{petId}.`]),
+    ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty; write both."]),
+    ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description; write both."]),
+    ...(scope === "any" || scopes.includes(scope)
+      ? []
+      : [`the scope ${scope} does not exist; use any or one of ${scopes.join(", ")}.`]),
     ...([200, 201, 204].includes(answer.status) ? [] : [`the status ${answer.status} is not one of 200, 201, 204.`]),
-    ...(body && method === "GET" ? ["a GET operation has no body."] : []),
-    ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice.`),
+    ...(body && method === "GET" ? ["a GET operation has no body; use query, or another method."] : []),
+    ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice; remove one.`),
     ...preconditionFaults(operation),
     ...entityTagFaults(operation, operations),
     ...parameterFaults(operation),
@@ -120,9 +138,13 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
 function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
   const canFail = errors.includes(preconditionFailed);
   return [
-    ...(ifMatch && method === "GET" ? ["a GET operation does not honour If-Match."] : []),
-    ...(ifMatch && !canFail ? [`it honours If-Match without the error ${preconditionFailed.code}.`] : []),
-    ...(canFail && !ifMatch ? [`it has the error ${preconditionFailed.code} without honouring If-Match.`] : []),
+    ...(ifMatch && method === "GET" ? ["a GET operation does not honour If-Match; remove ifMatch."] : []),
+    ...(ifMatch && !canFail
+      ? [`it honours If-Match without the error ${preconditionFailed.code}; add preconditionFailed to errors.`]
+      : []),
+    ...(canFail && !ifMatch
+      ? [`it has the error ${preconditionFailed.code} without honouring If-Match; set ifMatch, or remove the error.`]
+      : []),
   ];
 }
 
@@ -130,7 +152,7 @@ function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
 function entityTagFaults({ method, answer }: Operation, operations: readonly Operation[]): string[] {
   const isRead = operations.some((other) => other.method === "GET" && other.answer.schema === answer.schema);
   return method !== "GET" && isRead && !answer.entityTag
-    ? ["it answers with what a GET shows, and has no entityTag."]
+    ? ["it answers with what a GET shows; set answer.entityTag to true."]
     : [];
 }
 
@@ -142,9 +164,13 @@ function parameterFaults({ path, params }: Operation): string[] {
   const inPath = pathParameters(path);
   const declared = propertiesOf(params?.schema);
   return [
-    ...repeated(inPath).map((name) => `the path has two parameters ${name}.`),
-    ...inPath.filter((name) => !declared.includes(name)).map((name) => `the path parameter ${name} has no schema.`),
-    ...declared.filter((name) => !inPath.includes(name)).map((name) => `the path has no parameter ${name}.`),
+    ...repeated(inPath).map((name) => `the path has two parameters ${name}; rename one.`),
+    ...inPath
+      .filter((name) => !declared.includes(name))
+      .map((name) => `the path parameter ${name} has no schema; add it to params.schema.`),
+    ...declared
+      .filter((name) => !inPath.includes(name))
+      .map((name) => `the path has no parameter ${name}; add {${name}} to it, or remove ${name} from params.schema.`),
   ];
 }
 
@@ -153,8 +179,10 @@ function pagingFaults({ paged, query, answer }: Operation): string[] {
   return [
     ...["limit", "cursor"]
       .filter((name) => !propertiesOf(query).includes(name))
-      .map((name) => `a paged operation needs the query parameter ${name}.`),
-    ...((answer.schema as { type?: unknown }).type === "array" ? [] : ["a paged operation answers with an array."]),
+      .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`),
+    ...((answer.schema as { type?: unknown }).type === "array"
+      ? []
+      : ["a paged operation answers with an array; make answer.schema one, or remove paged."]),
   ];
 }
 
@@ -168,14 +196,15 @@ function deprecationFaults({ name, deprecation }: Operation, operations: readonl
   if (!deprecation) return [];
   const { since, removal, replacement } = deprecation;
   const areDates = isDate(since) && isDate(removal);
+  const names = operations.map((operation) => operation.name);
   return [
-    ...(isDate(since) ? [] : [`the deprecation date ${since} is not a date.`]),
-    ...(isDate(removal) ? [] : [`the removal date ${removal} is not a date.`]),
-    ...(areDates && removal <= since ? ["the removal does not come after the deprecation."] : []),
-    ...(operations.some((operation) => operation.name === replacement)
+    ...(isDate(since) ? [] : [`the deprecation date ${since} is not a date; write it like 2030-12-31.`]),
+    ...(isDate(removal) ? [] : [`the removal date ${removal} is not a date; write it like 2030-12-31.`]),
+    ...(areDates && removal <= since ? ["the removal does not come after the deprecation; set a later date."] : []),
+    ...(names.includes(replacement)
       ? []
-      : [`the replacement ${replacement} is not an operation.`]),
-    ...(replacement === name ? ["the operation cannot replace itself."] : []),
+      : [`the replacement ${replacement} is not an operation.${didYouMean(suggest(replacement, names))}`]),
+    ...(replacement === name ? ["the operation cannot replace itself; name another in replacement."] : []),
   ];
 }
 
@@ -184,14 +213,16 @@ const combining = ["anyOf", "oneOf", "allOf", "$ref"];
 /** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would slip through. */
 function shapeFaults(part: string, schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
-  const own = combining.filter((keyword) => keyword in schema).map((keyword) => `the ${part} uses ${keyword}.`);
+  const own = combining
+    .filter((keyword) => keyword in schema)
+    .map((keyword) => `the ${part} uses ${keyword}; describe it with one plain schema.`);
   return own.concat(Object.values(schema).flatMap((inner) => shapeFaults(part, inner)));
 }
 
 function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {
   if (!schema || !examples) return [];
   const validator = compileValidator(schema);
-  if (Object.keys(examples).length === 0) return [`the ${part} has no example.`];
+  if (Object.keys(examples).length === 0) return [`the ${part} has no example; add one to ${part}.examples.`];
   return Object.entries(examples)
     .filter(([, example]) => !validator.Check(example))
     .map(([title, example]) => {
@@ -204,9 +235,9 @@ function locationFaults({ answer }: Operation): string[] {
   if (!answer.location) return [];
   const properties = propertiesOf(answer.schema);
   return [
-    ...(answer.status === 201 ? [] : ["only an answer of status 201 has a location."]),
+    ...(answer.status === 201 ? [] : ["only an answer of status 201 has a location; remove it, or set status to 201."]),
     ...pathParameters(answer.location)
       .filter((name) => !properties.includes(name))
-      .map((name) => `the location needs ${name}, which the answer does not have.`),
+      .map((name) => `the location needs ${name}, which the answer does not have; name one of its properties.`),
   ];
 }

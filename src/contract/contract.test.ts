@@ -90,13 +90,13 @@ test("all faults are told at once, each in a line of its own", () => {
   ] as unknown as Operation[];
   expect(() => checkContract(faulty)).toThrow(ContractError);
   const faults = [
-    "GET /toys: two operations have this method and path.",
-    "Oops: an error code is written in snake_case.",
-    "Oops: 200 is not the status of an error.",
-    "Oops: the error has no meaning.",
-    "ListToys: the name is not written in lowerCamelCase.",
-    "ListToys: the summary or the description is empty.",
-    "createToy: the scope fly does not exist.",
+    "GET /toys: listToys and ListToys have this method and path; change one.",
+    "Oops: an error code is written in snake_case, like pet_not_found.",
+    "Oops: 200 is not the status of an error; use 400 to 599.",
+    "Oops: the error has no meaning; write one sentence.",
+    "ListToys: the name is not written in lowerCamelCase, like getPet.",
+    "ListToys: the summary or the description is empty; write both.",
+    "createToy: the scope fly does not exist; use any or one of read, write, admin.",
   ];
   expect(contractFaults(faulty)).toEqual(faults);
   expect(() => checkContract(faulty)).toThrow(
@@ -129,20 +129,24 @@ test("what a definition leaves out is filled in, and what it states stays", () =
 
 describe("it is a fault of an operation", () => {
   test("to have the name of another", () => {
-    expect(faultsWith(createToy, { name: "createToy" })).toEqual(["createToy: two operations have this name."]);
+    expect(faultsWith(createToy, { name: "createToy" })).toEqual([
+      "createToy: two operations have this name; rename one.",
+    ]);
   });
 
   test("to have the route of another, under other names of the parameters", () => {
     const params = { schema: Type.Object({ name: Int64({ description: "Which toy." }) }), invalidError: toyNotFound };
     expect(faultsWith(getToy, { path: "/toys/{name}", params })).toEqual([
-      "GET /toys/{}: two operations have this method and path.",
+      "GET /toys/{}: getToy and another have this method and path; change one.",
     ]);
   });
 
   test.each(["toys", "/toys/", "//toys", "/toys/{}", "/toys/{a b}", "/", "/to ys", "/toys/{toyId"])(
     "to have the malformed path %p",
     (path) => {
-      expect(faultsAfter(createToy, { path })).toContain(`createToy: the path ${path} is malformed.`);
+      expect(faultsAfter(createToy, { path })).toContain(
+        `createToy: the path ${path} is malformed; write it like /pets/{petId}.`,
+      );
     },
   );
 
@@ -153,76 +157,84 @@ describe("it is a fault of an operation", () => {
   });
 
   test("to read with a body", () => {
-    expect(faultsAfter(listToys, { body: createToy.body })).toEqual(["listToys: a GET operation has no body."]);
+    expect(faultsAfter(listToys, { body: createToy.body })).toEqual([
+      "listToys: a GET operation has no body; use query, or another method.",
+    ]);
   });
 
   test("to answer a change with what a GET shows, but without its entity tag", () => {
     expect(faultsAfter(createToy, { answer: { ...createToy.answer, entityTag: undefined } })).toEqual([
-      "createToy: it answers with what a GET shows, and has no entityTag.",
+      "createToy: it answers with what a GET shows; set answer.entityTag to true.",
     ]);
   });
 
   test("to honour If-Match without its error, to have that error for nothing, or to read with it", () => {
     expect(faultsAfter(createToy, { ifMatch: Toy })).toEqual([
-      "createToy: it honours If-Match without the error precondition_failed.",
+      "createToy: it honours If-Match without the error precondition_failed; add preconditionFailed to errors.",
     ]);
     expect(faultsAfter(createToy, { errors: [preconditionFailed] })).toEqual([
-      "createToy: it has the error precondition_failed without honouring If-Match.",
+      "createToy: it has the error precondition_failed without honouring If-Match; set ifMatch, or remove the error.",
     ]);
     expect(faultsAfter(getToy, { ifMatch: Toy, errors: [toyNotFound, preconditionFailed] })).toEqual([
-      "getToy: a GET operation does not honour If-Match.",
+      "getToy: a GET operation does not honour If-Match; remove ifMatch.",
     ]);
   });
 
   test("to have a tag that nobody can understand", () => {
     expect(faultsAfter(listToys, { tag: { name: "toys", description: "" } })).toContain(
-      "listToys: the tag has no name or no description.",
+      "listToys: the tag has no name or no description; write both.",
     );
   });
 
   test("to describe the tag of another differently", () => {
     expect(faultsAfter(listToys, { tag: { name: "toys", description: "Things." } })).toEqual([
-      "toys: two tags have this name.",
+      "toys: two different tags have this name; share one value, or rename one.",
     ]);
   });
 });
 
 describe("it is a fault of the parameters", () => {
   test("that one of the path has no schema", () => {
-    expect(faultsAfter(getToy, { params: undefined })).toEqual(["getToy: the path parameter toyId has no schema."]);
+    expect(faultsAfter(getToy, { params: undefined })).toEqual([
+      "getToy: the path parameter toyId has no schema; add it to params.schema.",
+    ]);
   });
 
   test("that a schema is of none in the path", () => {
-    expect(faultsAfter(createToy, { params: getToy.params })).toEqual(["createToy: the path has no parameter toyId."]);
+    expect(faultsAfter(createToy, { params: getToy.params })).toEqual([
+      "createToy: the path has no parameter toyId; add {toyId} to it, or remove toyId from params.schema.",
+    ]);
   });
 
   test("that two have one name", () => {
     expect(faultsAfter(getToy, { path: "/toys/{toyId}/parts/{toyId}" })).toEqual([
-      "getToy: the path has two parameters toyId.",
+      "getToy: the path has two parameters toyId; rename one.",
     ]);
   });
 
   test("that a paged operation lacks those of a page", () => {
     expect(faultsAfter(listToys, { query: undefined })).toEqual([
-      "listToys: a paged operation needs the query parameter limit.",
-      "listToys: a paged operation needs the query parameter cursor.",
+      "listToys: a paged operation needs the query parameter limit; spread pageParameters into query.",
+      "listToys: a paged operation needs the query parameter cursor; spread pageParameters into query.",
     ]);
   });
 
   test("that a paged operation does not answer with an array", () => {
     const answer = { ...listToys.answer, schema: Toy, examples: { "A ball": ball } };
-    expect(faultsAfter(listToys, { answer })).toEqual(["listToys: a paged operation answers with an array."]);
+    expect(faultsAfter(listToys, { answer })).toEqual([
+      "listToys: a paged operation answers with an array; make answer.schema one, or remove paged.",
+    ]);
   });
 
   test("that the place of a new resource needs a field that the answer lacks", () => {
     expect(faultsAfter(createToy, { answer: { ...createToy.answer, location: "/toys/{toyId}" } })).toEqual([
-      "createToy: the location needs toyId, which the answer does not have.",
+      "createToy: the location needs toyId, which the answer does not have; name one of its properties.",
     ]);
   });
 
   test("that something is placed that is not new", () => {
     expect(faultsAfter(getToy, { answer: { ...getToy.answer, location: "/toys/{id}" } })).toEqual([
-      "getToy: only an answer of status 201 has a location.",
+      "getToy: only an answer of status 201 has a location; remove it, or set status to 201.",
     ]);
   });
 });
@@ -241,10 +253,10 @@ describe("it is a fault of an example", () => {
 
   test("that it is missing", () => {
     expect(faultsAfter(createToy, { body: { schema: NewToy, examples: {} } })).toEqual([
-      "createToy: the body has no example.",
+      "createToy: the body has no example; add one to body.examples.",
     ]);
     expect(faultsAfter(getToy, { answer: { ...getToy.answer, examples: {} } })).toEqual([
-      "getToy: the answer has no example.",
+      "getToy: the answer has no example; add one to answer.examples.",
     ]);
   });
 });
@@ -256,19 +268,19 @@ describe("it is a fault of a schema", () => {
     const schema = Type.Object({ ...Toy.properties, owner: nullable }, { title: "OwnedToy" });
     const examples = { "A ball": { ...ball, owner: null } };
     expect(faultsAfter(createToy, { answer: { ...answer, schema, examples } })).toEqual([
-      "createToy: the answer uses anyOf.",
+      "createToy: the answer uses anyOf; describe it with one plain schema.",
     ]);
   });
 
   test("that another one has its title", () => {
     const impostor = Type.Object({ owner: name }, { title: "Toy" });
     const answer = { ...createToy.answer, schema: impostor, examples: { One: { owner: "Ada" } }, location: "/toys" };
-    expect(faultsAfter(createToy, { answer })).toEqual(["Toy: two schemas have this title."]);
+    expect(faultsAfter(createToy, { answer })).toEqual(["Toy: two different schemas have this title; rename one."]);
   });
 
   test("that it has the title of the body of errors", () => {
     const body = { schema: Type.Object({ name }, { title: "Error" }), examples: { "A ball": { name: "Ball" } } };
-    expect(faultsAfter(createToy, { body })).toEqual(["Error: two schemas have this title."]);
+    expect(faultsAfter(createToy, { body })).toEqual(["Error: two different schemas have this title; rename one."]);
   });
 });
 
@@ -277,16 +289,16 @@ describe("it is a fault of a deprecation", () => {
 
   test.each([deprecation.since, "2026-11-20"])("that the removal, %p, does not come after it", (removal) => {
     expect(faultsAfter(getToy, { deprecation: { ...deprecation, removal } })).toEqual([
-      "getToy: the removal does not come after the deprecation.",
+      "getToy: the removal does not come after the deprecation; set a later date.",
     ]);
   });
 
   test.each(["soon", "", "2030", "2030-13-01", "2030-02-30", "5 December 2030"])("that %p is not a date", (date) => {
     expect(faultsAfter(getToy, { deprecation: { ...deprecation, removal: date } })).toEqual([
-      `getToy: the removal date ${date} is not a date.`,
+      `getToy: the removal date ${date} is not a date; write it like 2030-12-31.`,
     ]);
     expect(faultsAfter(getToy, { deprecation: { ...deprecation, since: date } })).toEqual([
-      `getToy: the deprecation date ${date} is not a date.`,
+      `getToy: the deprecation date ${date} is not a date; write it like 2030-12-31.`,
     ]);
   });
 
@@ -298,43 +310,53 @@ describe("it is a fault of a deprecation", () => {
 
   test("that the operation replaces itself", () => {
     expect(faultsAfter(getToy, { deprecation: { ...deprecation, replacement: "getToy" } })).toEqual([
-      "getToy: the operation cannot replace itself.",
+      "getToy: the operation cannot replace itself; name another in replacement.",
     ]);
   });
 });
 
 describe("it is a fault of an error", () => {
   test("that another one has its code, also one of the service", () => {
-    expect(faultsOfError("toy_not_found")).toEqual(["toy_not_found: two errors have this code."]);
-    expect(faultsOfError("invalid_request")).toEqual(["invalid_request: two errors have this code."]);
+    expect(faultsOfError("toy_not_found")).toEqual([
+      "toy_not_found: two errors have this code; define it once and import it, or rename one.",
+    ]);
+    expect(faultsOfError("invalid_request")).toEqual([
+      "invalid_request: two errors have this code; define it once and import it, or rename one.",
+    ]);
   });
 
   test("that an operation declares it twice", () => {
     expect(faultsAfter(getToy, { errors: [toyNotFound, toyNotFound] })).toEqual([
-      "getToy: the error toy_not_found is declared twice.",
+      "getToy: the error toy_not_found is declared twice; remove one.",
     ]);
   });
 
   test.each(["", "ToyBroken", "toy-broken", "toy__broken", "_toy", "toy_", "toy broken", "toy_2"])(
     "that its code is %p",
     (code) => {
-      expect(faultsOfError(code)).toEqual([`${code}: an error code is written in snake_case.`]);
+      expect(faultsOfError(code)).toEqual([`${code}: an error code is written in snake_case, like pet_not_found.`]);
     },
   );
 
   test.each([200, 302, 399, 600, 0, Number.NaN, 404.5])("that its status is %p", (status) => {
-    expect(faultsOfError("toy_broken", status)).toEqual([`toy_broken: ${status} is not the status of an error.`]);
+    expect(faultsOfError("toy_broken", status)).toEqual([
+      `toy_broken: ${status} is not the status of an error; use 400 to 599.`,
+    ]);
   });
 
   test("that it says nothing", () => {
-    expect(faultsOfError("toy_broken", 409, " ")).toEqual(["toy_broken: the error has no meaning."]);
+    expect(faultsOfError("toy_broken", 409, " ")).toEqual([
+      "toy_broken: the error has no meaning; write one sentence.",
+    ]);
   });
 
   test("that its code is retired", () => {
     const retired = retiredCodes as string[];
     retired.push("toy_broken");
     try {
-      expect(faultsOfError("toy_broken")).toEqual(["toy_broken: the code is retired and cannot be used again."]);
+      expect(faultsOfError("toy_broken")).toEqual([
+        "toy_broken: the code is retired and cannot be used again; choose another.",
+      ]);
     } finally {
       retired.pop();
     }
@@ -378,11 +400,11 @@ describe("a key that operations do not have", () => {
   });
 
   test.each([
-    [{ quary: Type.Object({}) }, "the key quary is not known. Did you mean query?"],
-    [{ qouta: "free" }, "the key qouta is not known. Did you mean quota?"],
-    [{ deprecaton: {} }, "the key deprecaton is not known. Did you mean deprecation?"],
-    [{ answer: { ...answer, secrete: true } }, "the key answer.secrete is not known. Did you mean answer.secret?"],
-    [{ tag: { ...common.tag, x: 1 } }, "the key tag.x is not known."],
+    [{ quary: Type.Object({}) }, "the key quary is not known; did you mean query?"],
+    [{ qouta: "free" }, "the key qouta is not known; did you mean quota?"],
+    [{ deprecaton: {} }, "the key deprecaton is not known; did you mean deprecation?"],
+    [{ answer: { ...answer, secrete: true } }, "the key answer.secrete is not known; did you mean answer.secret?"],
+    [{ tag: { ...common.tag, x: 1 } }, "the key tag.x is not known; remove it."],
   ])("is a fault at startup: %#", (change, fault) => {
     expect(contractFaults([{ ...defineOperation(minimal), ...change }])).toContain(`findToys: ${fault}`);
   });

@@ -56,6 +56,6 @@ function unknownKeys(part: object, known: object, prefix: string): string[] {
     .filter((key) => !Object.hasOwn(known, key))
     .map((key) => {
       const meant = suggest(key, Object.keys(known));
-      return `the key ${prefix}${key} is not known.${meant ? ` Did you mean ${prefix}${meant}?` : ""}`;
+      return `the key ${prefix}${key} is not known; ${meant ? `did you mean ${prefix}${meant}?` : "remove it."}`;
     });
 }

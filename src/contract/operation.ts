@@ -144,11 +144,20 @@ type Defined<D extends OperationDefinition> = Omit<D, "errors"> &
 /** Parts of an operation that have keys themselves. Schemas and examples are none: any key can stand in them. */
 type PartName = "tag" | "deprecation" | "params" | "body" | "answer" | "paged";
 
-/** What has all other keys of `T`, which `Known` lacks, as `never`: a misspelled key does not compile. */
-type NoOthers<T, Known> = { readonly [K in Exclude<keyof T, keyof Known>]: never };
+declare const misspelled: unique symbol;
 
-type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation> & {
-  readonly [K in PartName & keyof D]: NoOthers<D[K], NonNullable<Operation[K]>>;
+/** No value has this type. The compiler names it where a key is misspelled, so its name is the message. */
+interface MisspelledKeyOf<Of extends string> {
+  readonly [misspelled]: Of;
+}
+
+/** Refuses the keys of `T` that `Known` lacks. */
+type NoOthers<T, Known, Of extends string> = {
+  readonly [K in Exclude<keyof T, keyof Known>]: MisspelledKeyOf<Of>;
+};
+
+type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "operation"> & {
+  readonly [K in PartName & keyof D]: NoOthers<D[K], NonNullable<Operation[K]>, K>;
 };
 
 /**
@@ -254,7 +263,8 @@ export function bind<const Operations extends readonly Operation[]>(
   const byName = handlers as unknown as Record<string, AnyHandler>;
   return operations.map((operation) => {
     const handler = byName[operation.name];
-    if (!handler) throw new TypeError(`The operation ${operation.name} has no handler.`);
+    if (!handler)
+      throw new TypeError(`The operation ${operation.name} has no handler; add ${operation.name} to the handlers.`);
     if (operation.method === "GET") return { operation, serve: handler as BoundOperation["serve"] };
     const change = handler as (input: Input) => Change<Success | Failure>;
     return { operation, serve: (input, write) => write(() => change(input)) };

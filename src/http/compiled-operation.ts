@@ -68,7 +68,9 @@ export function compileOperation(
 /** The failure, which the operation has to declare. Throws a `TypeError` where it does not. */
 export function requireDeclared(failed: Failure, { name, errors }: Operation): Failure {
   if (errors.includes(failed.error)) return failed;
-  throw new TypeError(`${name} gave ${failed.error.code}, which it does not declare.`);
+  throw new TypeError(
+    `${name} gave ${failed.error.code}, which it does not declare; add it to the errors of the operation.`,
+  );
 }
 
 function deprecationHeaders({ since, removal }: Deprecation): Record<string, string> {

@@ -1,0 +1,58 @@
+// The example in CONTRIBUTING.md, typed into a fresh copy of the project as it stands there.
+import { beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { FreshCopy } from "./harness/fresh-copy.ts";
+
+const text = readFileSync(join(import.meta.dir, "../CONTRIBUTING.md"), "utf8");
+const blocks = new Map([...text.matchAll(/```ts (\S+)\n([^]*?)```/g)].map(([, file = "", code = ""]) => [file, code]));
+const [newFiles, changedFiles] = ["src/domains/", "src/[as]"].map((start) =>
+  [...blocks.keys()].filter((file) => new RegExp(`^${start}`).test(file)),
+) as [string[], string[]];
+
+let copy: FreshCopy;
+
+beforeAll(async () => {
+  copy = await FreshCopy.make();
+  for (const file of newFiles) await Bun.write(join(copy.folder, file), blocks.get(file) ?? "");
+  for (const file of changedFiles) {
+    const path = join(copy.folder, file);
+    await Bun.write(path, withEntry(await Bun.file(path).text(), blocks.get(file) ?? ""));
+  }
+});
+
+/** A file with the imports of a block before its own, and the rest of the block as the last entry of its list. */
+function withEntry(content: string, block: string): string {
+  const [, imports = "", entry = ""] = /^((?:import .*\n)*)([^]*)$/.exec(block) ?? [];
+  const list = /^export const \w+: readonly \w+\[\] = \[[^]*?(?=\];)/m;
+  expect(content).toMatch(list);
+  return imports + content.replace(list, (before) => `${before.replace(/([^\s,[])\s*$/, "$1,\n")}${entry}`);
+}
+
+test("has an operation, a handler, a store and a test", () => {
+  const kinds = ["operations", "handlers", "store", "test"].map((kind) => `src/domains/toys/toys.${kind}.ts`);
+  expect(newFiles).toEqual(kinds);
+  expect(changedFiles).toEqual(["src/storage/migrations/steps-from-7.ts", "src/app/domains.ts"]);
+});
+
+test("compiles with the strict settings of the project, and is formatted", async () => {
+  const types = await copy.shell("node_modules/.bin/tsc --pretty false");
+  expect([types.stdout, types.status]).toEqual(["", 0]);
+  const format = await copy.shell("node_modules/.bin/biome ci --colors=off --vcs-enabled=false src/domains/toys");
+  expect(format.status === 0 ? "" : format.stdout + format.stderr).toBe("");
+});
+
+test("serves real HTTP, as its own test shows", async () => {
+  const { stdout } = await copy.shell("npm test -- src/domains/toys");
+  expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[12] passed, 0 failed/); // on each engine that is there
+});
+
+test("obeys the rules of who may import whom", async () => {
+  const { stdout, stderr, status } = await copy.shell("npm test -- test/architecture.test.ts");
+  expect(status === 0 ? "" : stdout + stderr).toBe("");
+});
+
+test("leaves CONTRIBUTING at two pages beside the example", () => {
+  const prose = text.replaceAll(/```ts[^]*?```/g, "");
+  expect(prose.split(/\s+/).length).toBeLessThan(950);
+});
