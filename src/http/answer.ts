@@ -11,16 +11,14 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
   if (!compiled || !success || !input) throw new TypeError("A request was answered before it was handled.");
   const { status } = compiled.operation.answer;
   // One object for all answers of the operation: a response copies it, and filling it anew costs more.
-  const headers = compiled.successHeaders;
-  setOwnHeaders(headers, exchange.id, admission);
+  const { successHeaders } = compiled;
+  const headers = successHeaders.all;
+  successHeaders.setOwn(exchange.id, admission);
   if (status === 204) return marked(exchange, new Response(null, { status, headers }));
   const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
-  if (compiled.operation.paged) {
-    if (link === "") headers.delete("Link");
-    else headers.set("Link", link);
-  }
+  if (compiled.operation.paged) successHeaders.setLink(link);
   if (location !== "") headers.set("Location", base + location);
-  if (compiled.hasEntityTag) headers.set("ETag", tag);
+  if (compiled.hasEntityTag) successHeaders.setEntityTag(tag);
   if (!compiled.isCacheable) return marked(exchange, new Response(text, { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesEntityTag(ifNoneMatch, tag)) return new Response(text, { headers });

@@ -8,7 +8,7 @@ import {
   type Operation,
   takesIdempotencyKey,
 } from "../contract/operation.ts";
-import { sharedHeaders } from "./headers.ts";
+import { SuccessHeaders, sharedHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
@@ -33,7 +33,7 @@ export interface CompiledOperation extends BoundOperation {
   /** From this moment on the operation answers 410, in unix milliseconds. */
   readonly removedFrom: number;
   /** What every success carries; each answer sets its own values in it before it is copied. */
-  readonly successHeaders: Headers;
+  readonly successHeaders: SuccessHeaders;
   /** What every failure carries. */
   readonly failureHeaders: Headers;
 }
@@ -60,7 +60,7 @@ export function compileOperation(
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
-    successHeaders: headers,
+    successHeaders: new SuccessHeaders(headers),
     failureHeaders,
   };
 }

@@ -53,6 +53,44 @@ export function setOwnHeaders(headers: Headers, requestId: string, admission: Ad
   headers.set("X-Request-Id", requestId);
 }
 
+/**
+ * The headers of an operation's successes, in one object that each response copies. A value that is the same as in the
+ * response before is not set again: comparing costs less than setting.
+ */
+export class SuccessHeaders {
+  /** What the next response copies. */
+  readonly all: Headers;
+  #limit = Number.NaN;
+  #reset = Number.NaN;
+  #link: string | undefined;
+  #tag: string | undefined;
+
+  /** `all` are the headers that do not change. */
+  constructor(all: Headers) {
+    this.all = all;
+  }
+
+  /** Sets the headers that every API response has with a value of its own. */
+  setOwn(requestId: string, { limit, remaining, reset }: Admission): void {
+    if (limit !== this.#limit) this.all.set("X-RateLimit-Limit", String((this.#limit = limit)));
+    this.all.set("X-RateLimit-Remaining", String(remaining));
+    if (reset !== this.#reset) this.all.set("X-RateLimit-Reset", String((this.#reset = reset)));
+    this.all.set("X-Request-Id", requestId);
+  }
+
+  /** Sets `Link`; an empty text removes it. */
+  setLink(link: string): void {
+    if (link === this.#link) return;
+    this.#link = link;
+    if (link === "") this.all.delete("Link");
+    else this.all.set("Link", link);
+  }
+
+  setEntityTag(tag: string): void {
+    if (tag !== this.#tag) this.all.set("ETag", (this.#tag = tag));
+  }
+}
+
 /** The headers that answer `OPTIONS`, for a browser's preflight too. */
 export function optionsHeaders(allow: string): Record<string, string> {
   return {
