@@ -252,7 +252,7 @@ export class Api {
   #addressOf(exchange: Exchange): string {
     const { addresses } = this.#services;
     return (exchange.address ??= addresses.of(
-      exchange.peers.requestIP(exchange.request)?.address ?? "",
+      exchange.peer?.address ?? "",
       addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
     ));
   }

@@ -13,9 +13,14 @@ export interface Route {
   readonly allow: string;
 }
 
+interface Peer {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** Tells the address and port of the peer of a request. */
 export interface Peers {
-  requestIP(request: Request): { readonly address: string; readonly port: number } | null;
+  requestIP(request: Request): Peer | null;
 }
 
 /** One request on its way through the stages, and what they found out about it. */
@@ -27,7 +32,8 @@ export class Exchange {
   /** Milliseconds of the monotonic clock. */
   readonly startedAt: number;
   /** Knows the address of the peer, which is asked for only when it is needed. */
-  readonly peers: Peers;
+  readonly #peers: Peers;
+  #peer: Peer | null | undefined;
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
@@ -61,8 +67,13 @@ export class Exchange {
 
   /** Tells its connection from others that are open; empty if it has ended. */
   get connection(): string {
-    const peer = this.peers.requestIP(this.request);
+    const { peer } = this;
     return peer ? `${peer.address} ${peer.port}` : "";
+  }
+
+  /** The peer's address and port; null if the connection has ended. Asked for once: each time is a system call. */
+  get peer(): Peer | null {
+    return this.#peer === undefined ? (this.#peer = this.#peers.requestIP(this.request)) : this.#peer;
   }
 
   constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peers: Peers) {
@@ -70,7 +81,7 @@ export class Exchange {
     this.route = route;
     this.id = id;
     this.startedAt = startedAt;
-    this.peers = peers;
+    this.#peers = peers;
     const { method } = request;
     this.operation = route.methods.get(method === "HEAD" ? "GET" : method);
   }
