@@ -86,8 +86,8 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
       : failure(methodNotAllowed, `This path has no method ${request.method}; it has ${route.allow}.`);
   }
   const { operation } = compiled;
-  if (clock.now() >= compiled.removedFrom) {
-    const { removal, advice } = operation.deprecation ?? {};
+  if (operation.deprecation && clock.now() >= compiled.removedFrom) {
+    const { removal, advice } = operation.deprecation;
     return failure(operationRemoved, `The operation was removed on ${removal}. ${advice}`);
   }
   return operation.scope === "any" || caller?.scopes.has(operation.scope)
