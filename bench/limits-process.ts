@@ -47,7 +47,7 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
   }));
   let wasAlone = false;
   const looks = setInterval(() => {
-    wasAlone ||= /^petstore_limiter_alone 1$/m.test(parts.metrics.expose());
+    wasAlone ||= /^petstore_limiter_degraded 1$/m.test(parts.metrics.expose());
   }, LOOK);
   const before = process.cpuUsage();
   const end = performance.now() + seconds * 1_000;

@@ -8,7 +8,19 @@ const root = join(import.meta.dir, "..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 
 /** Names of earlier revisions, of which nothing in the code has any left. Add one when the last use is renamed. */
-const retired = ["Asker", "KeyWorld", "key-world", "key world", "retries/", "periodic-work"];
+const retired = [
+  "Asker",
+  "KeyWorld",
+  "key-world",
+  "key world",
+  "Conduct",
+  "retries/",
+  "periodic-work",
+  "isAlone",
+  "limiter_alone",
+  "isDoneWithin",
+  "SafeRetries",
+];
 
 /** The pages of prose; those of measurements show file names of the revision that was measured. */
 const pages = [...new Glob("docs/**/*.md").scanSync(root)].filter((page) => !page.endsWith("-results.md"));

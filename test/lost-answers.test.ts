@@ -5,11 +5,11 @@ import { readConfig } from "../src/config.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { UsageStore } from "../src/domains/usage/usage.store.ts";
 import { UsageCounter } from "../src/domains/usage/usage-counter.ts";
-import { callerOf } from "../src/limits/limiter-model.ts";
 import { LimitStore } from "../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../src/limits/memory-limiter.ts";
 import { CommitUnknown, type Storage } from "../src/storage/storage.ts";
 import { systemClock } from "../src/timing/clock.ts";
+import { callerOf } from "./conformance/limiter-model.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 

@@ -1,4 +1,5 @@
 // Several processes on one store in PostgreSQL.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
@@ -7,13 +8,13 @@ import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { stopwatch } from "./harness/run-queue.ts";
+import { unlimitedQuota } from "./harness/unlimited.ts";
 import { Client } from "./torture/client.ts";
 import { environment } from "./torture/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "./torture/ledger.ts";
 import { Animals, createUntilGone } from "./torture/load.ts";
 import { Random } from "./torture/random.ts";
 
-const PLENTY = 1_000_000_000;
 /** The promise: what one process has changed of keys and plans holds in all so soon, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;
 
@@ -32,12 +33,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
   async function newAccount() {
     const storage = await openStorage(readConfig(settings));
     const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
-    const account = await accounts.createAccount(
-      "Test",
-      "enterprise",
-      { perMinute: PLENTY, perDay: PLENTY },
-      Date.now(),
-    );
+    const account = await accounts.createAccount("Test", "enterprise", unlimitedQuota, Date.now());
     const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
     return { ...issued, accounts, keys, account, close: () => storage.close() };
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newDataDir, Program } from "./harness/program.ts";
+import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 
 const openssl = Bun.which("openssl");
@@ -38,29 +38,35 @@ describe.skipIf(!hasValkey || openssl === null)("a server over TLS", () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function started(host: string, settings: Record<string, string>) {
+  /** Starts a service, and ends it when it has come to share limits, or not to. A busy machine may take its time to connect. */
+  async function started(host: string, settings: Record<string, string>, isShared = false) {
     const program = await Program.start(newDataDir(), { PETSTORE_VALKEY_URL: `rediss://${host}:${port}`, ...settings });
-    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+    const metrics = await eventually(
+      async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text(),
+      (text) => !isShared || /^petstore_limiter_degraded 0$/m.test(text),
+    );
     expect(await program.end()).toBe(0);
     return {
-      isAlone: /^petstore_limiter_alone ([01])$/m.exec(metrics)?.[1] === "1",
+      isDegraded: /^petstore_limiter_degraded ([01])$/m.exec(metrics)?.[1] === "1",
       reason: /limits_not_shared.*?"reason":"([^"]*)"/.exec(program.output)?.[1],
     };
   }
 
   test("is used where its certificate is trusted", async () => {
-    expect(await started("localhost", authority)).toEqual({ isAlone: false, reason: undefined });
+    const { isDegraded, reason = "" } = await started("localhost", authority, true);
+    expect(isDegraded).toBe(false);
+    expect(reason).not.toContain("certificate");
   });
 
   test("is told nothing where nobody trusted has signed its certificate, and it is said why", async () => {
-    const { isAlone, reason } = await started("localhost", {});
-    expect(isAlone).toBe(true);
+    const { isDegraded, reason } = await started("localhost", {});
+    expect(isDegraded).toBe(true);
     expect(reason).toContain("certificate");
   });
 
   test("is told nothing where the certificate is for another name", async () => {
-    const { isAlone, reason } = await started("127.0.0.1", authority);
-    expect(isAlone).toBe(true);
+    const { isDegraded, reason } = await started("127.0.0.1", authority);
+    expect(isDegraded).toBe(true);
     expect(reason).toContain("does not match");
   });
 });

@@ -7,14 +7,14 @@ import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { LoadLimits } from "../http/load.ts";
 import { PendingRequests } from "../http/pending-requests.ts";
 import type { InStep, Server } from "../http/server.ts";
-import { strikesUntilBan } from "../limits/conduct.ts";
+import { strikesUntilBan } from "../limits/key-bans.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
-import { isDoneWithin } from "../timing/deadline.ts";
+import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
@@ -157,13 +157,13 @@ export class App {
     this.#stopping = true;
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
-    await isDoneWithin(this.#server.stop(REQUEST_DEADLINE, this.#inStep), rest());
+    await settlesWithin(this.#server.stop(REQUEST_DEADLINE, this.#inStep), rest());
     this.#pending.stop();
     const saved = this.#tasks
       .stop()
       .then(() => this.#limits.close())
       .then(() => this.#storage.close());
-    if (!(await isDoneWithin(saved, rest()))) this.log.warn("stopped_without_saving");
+    if (!(await settlesWithin(saved, rest()))) this.log.warn("stopped_without_saving");
     this.#abuse.tellGuesses();
     await this.#tracer?.close();
     await this.log.close();

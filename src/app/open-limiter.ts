@@ -2,9 +2,9 @@ import type { Config } from "../config.ts";
 import type { Host } from "../domains/domain.ts";
 import type { Caller, Limiter } from "../http/ports.ts";
 import { addressQuota } from "../limits/address-quota.ts";
+import { ClockReader } from "../limits/clock-reading.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryLimiter, nothingKept } from "../limits/memory-limiter.ts";
-import { Moments } from "../limits/moment.ts";
 import type { Decision } from "../limits/valkey/decision.ts";
 import { Share } from "../limits/valkey/share.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
@@ -57,13 +57,15 @@ export async function openLimiter(
     share,
     addressQuota,
     backup: store,
-    changed: (isAlone, reason) => {
-      if (isAlone) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
+    changed: (isDegraded, reason) => {
+      if (isDegraded) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
       else log.info("limits_shared_again");
     },
   });
-  metrics.gauge("petstore_limiter_alone", "1 while this process counts limits alone, because the server is away.", () =>
-    Number(limiter.isAlone),
+  metrics.gauge(
+    "petstore_limiter_degraded",
+    "1 while this process counts limits alone, because the server is away.",
+    () => Number(limiter.isDegraded),
   );
   metrics.gauge("petstore_limiter_processes", "Processes that count limits together.", () => share.processes);
   const save = async () => {
@@ -94,7 +96,7 @@ export async function readBanEnds(
   clock: Clock,
   keys: readonly Pick<Caller, "keyId" | "accountId">[],
 ): Promise<ReadonlyMap<string, number>> {
-  const stored = await new LimitStore(storage).banEnds(new Moments(clock).now());
+  const stored = await new LimitStore(storage).banEnds(new ClockReader(clock).now());
   if (valkey === undefined) return stored;
   const ends = new Map<string, number>();
   const counts = await connect(valkey);

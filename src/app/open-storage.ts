@@ -3,7 +3,12 @@ import { join } from "node:path";
 import type { Config, settings } from "../config.ts";
 import type { KeyMode } from "../domains/keys/api-key.ts";
 import { ensureKeyMode, keyModeOf } from "../domains/keys/key-mode.store.ts";
-import { type MoveOptions, type MoveProgress, type MoveResult, moveStore } from "../storage/moving/move-store.ts";
+import {
+  type MoveOptions,
+  type MoveProgress,
+  type MoveResult,
+  moveStore,
+} from "../storage/migrate-store/migrate-store.ts";
 import { type PostgresAddress } from "../storage/postgres/address.ts";
 import { openPostgres } from "../storage/postgres/opening.ts";
 import { WholePostgres } from "../storage/postgres/whole-postgres.ts";

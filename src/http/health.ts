@@ -1,6 +1,6 @@
 import type { Clock } from "../timing/clock.ts";
-import { isDoneWithin } from "../timing/deadline.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { settlesWithin } from "../timing/settles-within.ts";
 import type { Page } from "./pages.ts";
 
 /** How long the store may take to prove that it is there, in milliseconds. */
@@ -58,7 +58,7 @@ class Readiness {
   async problem(): Promise<string | undefined> {
     if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
     const asking = (this.#asking ??= this.#ask());
-    return (await isDoneWithin(asking, PROBE_DEADLINE)) ? asking : "storage slow";
+    return (await settlesWithin(asking, PROBE_DEADLINE)) ? asking : "storage slow";
   }
 
   async #ask(): Promise<string | undefined> {

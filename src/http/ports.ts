@@ -23,7 +23,7 @@ export interface Admission {
 }
 
 /** How one window of an account stands. */
-export interface WindowStanding {
+export interface WindowStatus {
   /** Requests that the window allows. */
   readonly limit: number;
   readonly used: number;
@@ -33,9 +33,9 @@ export interface WindowStanding {
 }
 
 /** How a key and its account stand. */
-export interface Standing {
-  readonly minute: WindowStanding;
-  readonly day: WindowStanding;
+export interface LimitStatus {
+  readonly minute: WindowStatus;
+  readonly day: WindowStatus;
   /** Requests that the key has sent too early after a 429, and how many of them bring a ban. */
   readonly strikes: number;
   readonly strikesForBan: number;
@@ -44,7 +44,7 @@ export interface Standing {
   /** How long the key's next ban would last, in seconds. */
   readonly nextBan: number;
   /** How bans grow, in seconds: the first, the longest, and the time without a ban after which it starts anew. */
-  readonly ladder: { readonly first: number; readonly longest: number; readonly forgottenAfter: number };
+  readonly banSchedule: { readonly first: number; readonly longest: number; readonly forgottenAfter: number };
 }
 
 /** Decides whether a request is admitted, and counts it, in one atomic step. */
@@ -57,7 +57,7 @@ export interface Limiter {
    */
   admitFree(caller: Caller): MaybePromise<Admission>;
   /** How the key and its account stand, counting nothing. */
-  peek(caller: Caller): MaybePromise<Standing>;
+  peek(caller: Caller): MaybePromise<LimitStatus>;
   /** For a request without a valid key: the bucket of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
   /** The state of an address's bucket, counting nothing. */

@@ -1,12 +1,12 @@
 // What processes that count limits each for itself keep in one store.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../test/harness/test-store.ts";
 import type { Storage } from "../storage/storage.ts";
-import { callerOf } from "./limiter-model.ts";
+import { ClockReader } from "./clock-reading.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
-import { Moments } from "./moment.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -51,7 +51,7 @@ async function untilBanned(limiter: MemoryLimiter, its = clock): Promise<void> {
   for (let verdict = ""; verdict !== "banned"; ) ({ verdict } = await limiter.admit(caller));
 }
 
-const standing = async () => (await start()).peek(caller);
+const limitStatus = async () => (await start()).peek(caller);
 
 /** Two processes, the first of which has banned the key so often, at last for longer than a minute. */
 async function afterBans(count: number) {
@@ -127,9 +127,9 @@ describe("counts", () => {
 describe("bans", () => {
   test("that last longer are not shortened by another process's", async () => {
     const { other } = await afterBans(3);
-    const { banEnds, nextBan } = await standing();
+    const { banEnds, nextBan } = await limitStatus();
     await untilBanned(other);
-    expect(await standing()).toMatchObject({ banEnds, nextBan });
+    expect(await limitStatus()).toMatchObject({ banEnds, nextBan });
     expect(nextBan).toBe(8 * 60);
   });
 
@@ -139,26 +139,26 @@ describe("bans", () => {
     const far = await start(theirs);
     await afterBans(3);
     theirs.advance(clock.now() - theirs.now());
-    const { banEnds } = await standing();
+    const { banEnds } = await limitStatus();
     await untilBanned(far, theirs);
-    expect((await standing()).banEnds).toBe(banEnds);
+    expect((await limitStatus()).banEnds).toBe(banEnds);
   });
 
-  test("keep their ladder where another process's begins, and lose it after a day", async () => {
+  test("keep their banSchedule where another process's begins, and lose it after a day", async () => {
     const { other } = await afterBans(3);
     clock.advance(HOUR);
     await untilBanned(other);
-    expect((await standing()).nextBan).toBe(8 * 60);
+    expect((await limitStatus()).nextBan).toBe(8 * 60);
     clock.advance(DAY + HOUR);
     await untilBanned(other);
-    expect((await standing()).nextBan).toBe(2 * 60);
+    expect((await limitStatus()).nextBan).toBe(2 * 60);
   });
 
   test("are read until they end, also on a machine that was started since", async () => {
-    const ends = async () => new LimitStore(storage).banEnds(new Moments(clock).now());
+    const ends = async () => new LimitStore(storage).banEnds(new ClockReader(clock).now());
     expect(await ends()).toEqual(new Map());
     await untilBanned(await start());
-    const { banEnds } = await standing();
+    const { banEnds } = await limitStatus();
     expect(await ends()).toEqual(new Map([[caller.keyId, banEnds as number]]));
     clock.advance(MINUTE / 2);
     clock.reboot();
@@ -181,7 +181,7 @@ describe("bans", () => {
       await new LimitStore(storage).saveBans([[caller.keyId, ban]]);
       clock.advance(days * DAY);
       clock.reboot();
-      expect(await standing()).toMatchObject({ banEnds: undefined, nextBan: 60 });
+      expect(await limitStatus()).toMatchObject({ banEnds: undefined, nextBan: 60 });
     });
 
     test("hold once more, at the first start with the right clock", async () => {
@@ -190,12 +190,12 @@ describe("bans", () => {
       await first.save();
       clock.advance(MINUTE / 2);
       clock.reboot();
-      expect((await standing()).banEnds).toBe((NOON + MINUTE) / 1000);
+      expect((await limitStatus()).banEnds).toBe((NOON + MINUTE) / 1000);
       for (const days of [2, 30, 400]) {
         clock.advance(days * DAY);
-        expect((await standing()).banEnds).toBeUndefined();
+        expect((await limitStatus()).banEnds).toBeUndefined();
         clock.reboot();
-        expect((await standing()).banEnds).toBeUndefined();
+        expect((await limitStatus()).banEnds).toBeUndefined();
       }
     });
   });

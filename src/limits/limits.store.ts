@@ -1,7 +1,7 @@
 import { each, type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { type Ban, Conduct, LONGEST_BAN } from "./conduct.ts";
-import type { Moment } from "./moment.ts";
+import type { ClockReading } from "./clock-reading.ts";
+import { type Ban, KeyBans, LONGEST_BAN } from "./key-bans.ts";
 import { DAY, type DayCount, MINUTE, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
@@ -218,7 +218,7 @@ export class LimitStore {
   }
 
   /** The bans that hold, or ended within a day before the given moment by one of its clocks, by key. */
-  bans({ wall, monotonic, boot }: Moment): MaybePromise<[string, Ban][]> {
+  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<[string, Ban][]> {
     const found = this.#storage.all(readBans, Math.floor(wall) - DAY, boot, Math.floor(monotonic) - DAY);
     return whenReady(found, (rows) =>
       rows.map(({ key_id, ends_at, ends_after, boot: since, level }) => [
@@ -232,9 +232,11 @@ export class LimitStore {
   }
 
   /** When the bans end that hold at the given moment, in unix seconds, by key. */
-  banEnds(moment: Moment): MaybePromise<Map<string, number>> {
-    return whenReady(this.bans(moment), (bans) => {
-      const ends = bans.map(([keyId, ban]) => [keyId, Conduct.restore(ban, moment).banned(1, moment)?.reset] as const);
+  banEnds(reading: ClockReading): MaybePromise<Map<string, number>> {
+    return whenReady(this.bans(reading), (bans) => {
+      const ends = bans.map(
+        ([keyId, ban]) => [keyId, KeyBans.restore(ban, reading).banned(1, reading)?.reset] as const,
+      );
       return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
     });
   }

@@ -3,11 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, asyncProperty, constantFrom, oneof } from "fast-check";
+import { limiterConformance } from "../../test/conformance/limiter.ts";
+import {
+  arbitraryEvent,
+  arbitraryStart,
+  callerOf,
+  happen,
+  LimiterModel,
+  storyOf,
+} from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import type { Admission, Caller } from "../http/ports.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
-import { limiterConformance } from "./limiter-conformance.ts";
-import { arbitraryEvent, arbitraryStart, callerOf, happen, LimiterModel, storyOf } from "./limiter-model.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 

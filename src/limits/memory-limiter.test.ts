@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../test/harness/distant-storage.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
-import { callerOf } from "./limiter-model.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 

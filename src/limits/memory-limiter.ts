@@ -1,11 +1,11 @@
 import type { Quota } from "../contract/quota.ts";
-import type { Admission, Caller, Limiter, Standing } from "../http/ports.ts";
+import type { Admission, Caller, Limiter, LimitStatus } from "../http/ports.ts";
 import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { type Ban, Conduct, correctedBan, strikesUntilBan } from "./conduct.ts";
+import { ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
+import { type Ban, correctedBan, KeyBans, strikesUntilBan } from "./key-bans.ts";
 import type { LimitStore } from "./limits.store.ts";
-import { type Moment, Moments, storedEnd } from "./moment.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
@@ -42,15 +42,15 @@ export interface StartingCounts {
  */
 export class MemoryLimiter implements Limiter {
   readonly #store: KeptLimits;
-  readonly #moments: Moments;
-  readonly #opened: Moment;
+  readonly #clock: ClockReader;
+  readonly #opened: ClockReading;
   readonly #addressQuota: Quota;
   readonly #accounts = new Map<string, Windows>();
   readonly #loading = new Map<string, Promise<Windows>>();
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
   /** The windows of requests that cost no quota, by account. */
   readonly #free = new RecentMap<string, Windows>(ACCOUNTS);
-  readonly #conducts = new Map<string, Conduct>();
+  readonly #keyBans = new Map<string, KeyBans>();
   readonly #changed = new Map<string, Windows>();
   readonly #unsavedBans = new Map<string, Ban>();
   /** Bans that are being written for the first time, by key. */
@@ -59,8 +59,8 @@ export class MemoryLimiter implements Limiter {
 
   private constructor(store: KeptLimits, clock: Clock, addressQuota: Quota) {
     this.#store = store;
-    this.#moments = new Moments(clock);
-    this.#opened = this.#moments.now();
+    this.#clock = new ClockReader(clock);
+    this.#opened = this.#clock.now();
     this.#addressQuota = addressQuota;
   }
 
@@ -68,7 +68,7 @@ export class MemoryLimiter implements Limiter {
   static async open(store: KeptLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
     for (const [keyId, ban] of await store.bans(limiter.#opened)) {
-      limiter.#conducts.set(keyId, Conduct.restore(ban, limiter.#opened));
+      limiter.#keyBans.set(keyId, KeyBans.restore(ban, limiter.#opened));
       const corrected = correctedBan(ban, limiter.#opened);
       if (corrected) limiter.#unsavedBans.set(keyId, corrected);
     }
@@ -82,37 +82,37 @@ export class MemoryLimiter implements Limiter {
   }
 
   admitFree(caller: Caller): MaybePromise<Admission> {
-    const admission = windowsIn(this.#free, caller.accountId).admit(caller, this.#moments.now());
+    const admission = windowsIn(this.#free, caller.accountId).admit(caller, this.#clock.now());
     if (admission.verdict === "limited") return admission;
-    return this.#look(caller, (windows, conduct, moment) => {
-      const ban = conduct?.banned(caller.perMinute, moment);
-      return ban ? { ...ban, verdict: "admitted", retryAfter: 0 } : windows.peek(caller, moment);
+    return this.#look(caller, (windows, keyBans, reading) => {
+      const ban = keyBans?.banned(caller.perMinute, reading);
+      return ban ? { ...ban, verdict: "admitted", retryAfter: 0 } : windows.peek(caller, reading);
     });
   }
 
-  peek(caller: Caller): MaybePromise<Standing> {
-    return this.#look(caller, (windows, conduct = new Conduct(), moment) => ({
-      ...windows.standing(caller, moment),
-      ...conduct.standing(caller.perMinute, moment),
+  peek(caller: Caller): MaybePromise<LimitStatus> {
+    return this.#look(caller, (windows, keyBans = new KeyBans(), reading) => ({
+      ...windows.limitStatus(caller, reading),
+      ...keyBans.limitStatus(caller.perMinute, reading),
     }));
   }
 
   admitAddress(address: string): Admission {
     // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
     // address would have been admitted as often without that.
-    return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#moments.now());
+    return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#clock.now());
   }
 
   peekAddress(address: string): Admission {
     const windows = this.#addresses.get(address) ?? new Windows();
-    return windows.peek(this.#addressQuota, this.#moments.now());
+    return windows.peek(this.#addressQuota, this.#clock.now());
   }
 
   /** Goes on with these counts of an account, whatever was counted here. `minuteRest` is the rest of its minute in milliseconds. */
   startFrom(accountId: string, { minuteRest, ...counts }: StartingCounts): void {
-    const moment = this.#moments.now();
-    const state = { ...counts, minuteEnd: storedEnd(minuteRest, moment), earlierDays: [] };
-    this.#accounts.set(accountId, Windows.restore(state, moment, this.#opened));
+    const reading = this.#clock.now();
+    const state = { ...counts, minuteEnd: storedEnd(minuteRest, reading), earlierDays: [] };
+    this.#accounts.set(accountId, Windows.restore(state, reading, this.#opened));
   }
 
   /** Writes what has changed since the last call, and lets go of what is no longer needed. */
@@ -123,46 +123,46 @@ export class MemoryLimiter implements Limiter {
     for (let start = 0; start < changed.length; start += BATCH) {
       await this.#saveWindows(changed.slice(start, start + BATCH));
     }
-    this.#sweep(this.#moments.now());
+    this.#sweep(this.#clock.now());
   }
 
   /** Entries held in memory, for the metrics. */
   get size(): { accounts: number; addresses: number; keys: number } {
-    return { accounts: this.#accounts.size, addresses: this.#addresses.size, keys: this.#conducts.size };
+    return { accounts: this.#accounts.size, addresses: this.#addresses.size, keys: this.#keyBans.size };
   }
 
   /** Looks at what is known of a caller, once a ban that is being written is on disk. */
   #look<T>(
     caller: Caller,
-    view: (windows: Windows, conduct: Conduct | undefined, moment: Moment) => T,
+    view: (windows: Windows, keyBans: KeyBans | undefined, reading: ClockReading) => T,
   ): MaybePromise<T> {
     const saving = this.#savingBans.get(caller.keyId);
     if (saving) return saving.then(() => this.#look(caller, view));
     return whenReady(this.#accounts.get(caller.accountId) ?? this.#load(caller.accountId), (windows) =>
-      view(windows, this.#conducts.get(caller.keyId), this.#moments.now()),
+      view(windows, this.#keyBans.get(caller.keyId), this.#clock.now()),
     );
   }
 
   #decide(caller: Caller, windows: Windows): MaybePromise<Admission> {
-    const moment = this.#moments.now();
-    const conduct = this.#conducts.get(caller.keyId);
-    const ban = conduct?.banned(caller.perMinute, moment);
+    const reading = this.#clock.now();
+    const keyBans = this.#keyBans.get(caller.keyId);
+    const ban = keyBans?.banned(caller.perMinute, reading);
     if (ban) return this.#savingBans.get(caller.keyId)?.then(() => this.#decide(caller, windows)) ?? ban;
     const waitsForSave = windows.changed;
-    const admission = windows.admit(caller, moment);
-    if (admission.verdict === "limited") return this.#deny(caller, admission, moment);
-    conduct?.admitted();
+    const admission = windows.admit(caller, reading);
+    if (admission.verdict === "limited") return this.#deny(caller, admission, reading);
+    keyBans?.admitted();
     if (!waitsForSave) this.#changed.set(caller.accountId, windows);
     return admission;
   }
 
-  #deny(caller: Caller, admission: Admission, moment: Moment): MaybePromise<Admission> {
-    let conduct = this.#conducts.get(caller.keyId);
-    if (!conduct) {
-      conduct = new Conduct();
-      this.#conducts.set(caller.keyId, conduct);
+  #deny(caller: Caller, admission: Admission, reading: ClockReading): MaybePromise<Admission> {
+    let keyBans = this.#keyBans.get(caller.keyId);
+    if (!keyBans) {
+      keyBans = new KeyBans();
+      this.#keyBans.set(caller.keyId, keyBans);
     }
-    const ban = conduct.denied(admission.retryAfter, strikesUntilBan(caller.perMinute), moment);
+    const ban = keyBans.denied(admission.retryAfter, strikesUntilBan(caller.perMinute), reading);
     if (!ban) return admission;
     this.#unsavedBans.set(caller.keyId, ban);
     // Nobody is told of a ban that a kill could still undo. What cannot be written now is written by
@@ -171,7 +171,7 @@ export class MemoryLimiter implements Limiter {
       .catch(() => {})
       .finally(() => this.#savingBans.delete(caller.keyId));
     this.#savingBans.set(caller.keyId, saving);
-    return saving.then(() => conduct.banned(caller.perMinute, this.#moments.now()) ?? admission);
+    return saving.then(() => keyBans.banned(caller.perMinute, this.#clock.now()) ?? admission);
   }
 
   /** The windows of an account that is not in memory. Requests that come meanwhile share one read. */
@@ -180,7 +180,7 @@ export class MemoryLimiter implements Limiter {
     if (loading) return loading;
     const loaded = whenReady(this.#store.windows(accountId), (state) => {
       this.#loading.delete(accountId);
-      const windows = state ? Windows.restore(state, this.#moments.now(), this.#opened) : new Windows();
+      const windows = state ? Windows.restore(state, this.#clock.now(), this.#opened) : new Windows();
       this.#accounts.set(accountId, windows);
       return windows;
     });
@@ -199,26 +199,26 @@ export class MemoryLimiter implements Limiter {
   }
 
   async #saveWindows(entries: readonly [string, Windows][]): Promise<void> {
-    const moment = this.#moments.now();
+    const reading = this.#clock.now();
     for (const [id] of entries) this.#changed.delete(id);
     try {
-      await this.#store.saveWindows(entries.map(([id, windows]) => [id, windows.save(moment)]));
+      await this.#store.saveWindows(entries.map(([id, windows]) => [id, windows.save(reading)]));
     } catch (error) {
       for (const [id, windows] of entries) this.#changed.set(id, windows);
       throw error;
     }
   }
 
-  #sweep(moment: Moment): void {
+  #sweep(reading: ClockReading): void {
     // What is saved can be read again: no window is lost by letting it go.
     for (const [accountId] of this.#accounts) {
       if (this.#accounts.size <= ACCOUNTS) break;
       if (!this.#changed.has(accountId)) this.#accounts.delete(accountId);
     }
-    if (moment.monotonic - this.#swept < SWEEP) return;
-    this.#swept = moment.monotonic;
-    for (const [keyId, conduct] of this.#conducts) {
-      if (conduct.isSpent(moment) && !this.#unsavedBans.has(keyId)) this.#conducts.delete(keyId);
+    if (reading.monotonic - this.#swept < SWEEP) return;
+    this.#swept = reading.monotonic;
+    for (const [keyId, keyBans] of this.#keyBans) {
+      if (keyBans.isSpent(reading) && !this.#unsavedBans.has(keyId)) this.#keyBans.delete(keyId);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Quota } from "../contract/quota.ts";
-import type { Admission, WindowStanding } from "../http/ports.ts";
-import { type Moment, restUntil, type StoredEnd, storedEnd } from "./moment.ts";
+import type { Admission, WindowStatus } from "../http/ports.ts";
+import { type ClockReading, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
@@ -39,7 +39,7 @@ export interface WindowState {
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
-  #minuteReset = 0; // the same moment in unix seconds: constant within the window
+  #minuteReset = 0; // the same reading in unix seconds: constant within the window
   #minuteUsed = 0;
   #day = Number.NEGATIVE_INFINITY;
   #dayUsed = 0;
@@ -49,10 +49,10 @@ export class Windows {
   changed = false;
 
   /** Windows as they were saved. `opened` is when the limiter began. */
-  static restore(state: WindowState, moment: Moment, opened: Moment): Windows {
+  static restore(state: WindowState, reading: ClockReading, opened: ClockReading): Windows {
     const windows = new Windows();
-    const rest = restUntil(state.minuteEnd, MINUTE, moment, opened);
-    if (rest > 0) windows.#startMinute(moment, rest, state.minuteUsed);
+    const rest = restUntil(state.minuteEnd, MINUTE, reading, opened);
+    if (rest > 0) windows.#startMinute(reading, rest, state.minuteUsed);
     windows.#day = state.day;
     windows.#dayUsed = state.dayUsed;
     windows.#earlierDays = state.earlierDays;
@@ -60,10 +60,10 @@ export class Windows {
   }
 
   /** The state to keep, which from now on counts as unchanged. */
-  save(moment: Moment): WindowState {
+  save(reading: ClockReading): WindowState {
     this.changed = false;
     return {
-      minuteEnd: storedEnd(this.#minuteEnds - moment.monotonic, moment),
+      minuteEnd: storedEnd(this.#minuteEnds - reading.monotonic, reading),
       minuteUsed: this.#minuteUsed,
       day: this.#day,
       dayUsed: this.#dayUsed,
@@ -72,39 +72,39 @@ export class Windows {
   }
 
   /** Counts one request if both windows have room for it, and says how they stand. */
-  admit(quota: Quota, moment: Moment): Admission {
-    this.#roll(moment);
-    if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) return this.#limited(quota, moment);
-    if (this.#minuteUsed === 0) this.#startMinute(moment, MINUTE, 0);
+  admit(quota: Quota, reading: ClockReading): Admission {
+    this.#roll(reading);
+    if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) return this.#limited(quota, reading);
+    if (this.#minuteUsed === 0) this.#startMinute(reading, MINUTE, 0);
     this.#minuteUsed++;
     this.#dayUsed++;
     this.changed = true;
-    return this.#standing("admitted", quota, moment);
+    return this.#limitStatus("admitted", quota, reading);
   }
 
   /** Says how the windows stand, counting nothing. */
-  peek(quota: Quota, moment: Moment): Admission {
-    this.#roll(moment);
-    return this.#standing("admitted", quota, moment);
+  peek(quota: Quota, reading: ClockReading): Admission {
+    this.#roll(reading);
+    return this.#limitStatus("admitted", quota, reading);
   }
 
   /** How each window stands, counting nothing. */
-  standing(quota: Quota, moment: Moment): { minute: WindowStanding; day: WindowStanding } {
-    this.#roll(moment);
+  limitStatus(quota: Quota, reading: ClockReading): { minute: WindowStatus; day: WindowStatus } {
+    this.#roll(reading);
     return {
-      minute: windowStanding(quota.perMinute, this.#minuteUsed, this.#minuteReset),
-      day: windowStanding(quota.perDay, this.#dayUsed, endOfDay(moment)),
+      minute: windowStatus(quota.perMinute, this.#minuteUsed, this.#minuteReset),
+      day: windowStatus(quota.perDay, this.#dayUsed, endOfDay(reading)),
     };
   }
 
-  #roll(moment: Moment): void {
-    if (moment.monotonic >= this.#minuteEnds) {
+  #roll(reading: ClockReading): void {
+    if (reading.monotonic >= this.#minuteEnds) {
       this.#minuteUsed = 0;
-      this.#startMinute(moment, MINUTE, 0);
-    } else if (moment.jumps !== this.#jumps) {
-      this.#startMinute(moment, this.#minuteEnds - moment.monotonic, this.#minuteUsed);
+      this.#startMinute(reading, MINUTE, 0);
+    } else if (reading.jumps !== this.#jumps) {
+      this.#startMinute(reading, this.#minuteEnds - reading.monotonic, this.#minuteUsed);
     }
-    const today = dayOf(moment.wall);
+    const today = dayOf(reading.wall);
     if (today !== this.#day) this.#turnTo(today);
   }
 
@@ -115,37 +115,37 @@ export class Windows {
     this.#dayUsed = seen.find(({ day }) => day === today)?.used ?? 0;
   }
 
-  #startMinute(moment: Moment, length: number, used: number): void {
-    this.#minuteEnds = moment.monotonic + length;
-    this.#minuteReset = Math.ceil((moment.wall + length) / 1000);
+  #startMinute(reading: ClockReading, length: number, used: number): void {
+    this.#minuteEnds = reading.monotonic + length;
+    this.#minuteReset = Math.ceil((reading.wall + length) / 1000);
     this.#minuteUsed = used;
-    this.#jumps = moment.jumps;
+    this.#jumps = reading.jumps;
   }
 
   /** The window with the least remaining; the day where both have the same. */
-  #standing(verdict: Admission["verdict"], quota: Quota, moment: Moment): Admission {
+  #limitStatus(verdict: Admission["verdict"], quota: Quota, reading: ClockReading): Admission {
     const minuteLeft = Math.max(0, quota.perMinute - this.#minuteUsed);
     const dayLeft = Math.max(0, quota.perDay - this.#dayUsed);
     return minuteLeft < dayLeft
       ? { verdict, limit: quota.perMinute, remaining: minuteLeft, reset: this.#minuteReset, retryAfter: 0 }
-      : { verdict, limit: quota.perDay, remaining: dayLeft, reset: endOfDay(moment), retryAfter: 0 };
+      : { verdict, limit: quota.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
   }
 
   /** Of two windows that are used up, the one that ends later tells when to come back. */
-  #limited(quota: Quota, moment: Moment): Admission {
+  #limited(quota: Quota, reading: ClockReading): Admission {
     const ofDay = {
       verdict: "limited" as const,
       limit: quota.perDay,
       remaining: 0,
-      reset: endOfDay(moment),
-      retryAfter: Math.max(1, Math.ceil((DAY - (moment.wall - this.#day * DAY)) / 1000)),
+      reset: endOfDay(reading),
+      retryAfter: Math.max(1, Math.ceil((DAY - (reading.wall - this.#day * DAY)) / 1000)),
     };
     const ofMinute = {
       verdict: "limited" as const,
       limit: quota.perMinute,
       remaining: 0,
       reset: this.#minuteReset,
-      retryAfter: Math.max(1, Math.ceil((this.#minuteEnds - moment.monotonic) / 1000)),
+      retryAfter: Math.max(1, Math.ceil((this.#minuteEnds - reading.monotonic) / 1000)),
     };
     if (this.#dayUsed < quota.perDay) return ofMinute;
     if (this.#minuteUsed < quota.perMinute) return ofDay;
@@ -154,10 +154,10 @@ export class Windows {
 }
 
 /** Of an account whose plan was changed, more may be used than there is. */
-export function windowStanding(limit: number, used: number, reset: number): WindowStanding {
+export function windowStatus(limit: number, used: number, reset: number): WindowStatus {
   return { limit, used, remaining: Math.max(0, limit - used), reset };
 }
 
-function endOfDay(moment: Moment): number {
-  return ((dayOf(moment.wall) + 1) * DAY) / 1000;
+function endOfDay(reading: ClockReading): number {
+  return ((dayOf(reading.wall) + 1) * DAY) / 1000;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../timing/clock.ts";
-import { isDoneWithin } from "../timing/deadline.ts";
+import { settlesWithin } from "../timing/settles-within.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { OtlpExporter, type Span, spanKind, type TraceSettings } from "./otlp.ts";
@@ -107,7 +107,7 @@ export class Tracer {
       do await this.#send();
       while (this.#waiting.length > 0 && !this.#isAway);
     };
-    await isDoneWithin(sendAll(), LAST_WORDS);
+    await settlesWithin(sendAll(), LAST_WORDS);
     clearTimeout(this.#timer);
   }
 

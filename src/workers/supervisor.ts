@@ -6,7 +6,7 @@ import type { ListeningAt } from "./messages.ts";
 import { type SilenceLimits, WorkerProcess } from "./worker-process.ts";
 
 /** A worker that ran for so long has not failed to start, in milliseconds. */
-const STEADY = 30_000;
+const STABLE_AFTER = 30_000;
 /** So many ends in a row, each sooner than that, and it is given up. */
 const MOST_ENDS = 5;
 /** How long the second end in a row is waited after before it is replaced, in milliseconds; each further one twice as long. */
@@ -159,7 +159,7 @@ export class Supervisor {
       if (this.#isEnding) return;
       const successor = this.#places[number] as WorkerProcess;
       if (successor === current) {
-        ends = performance.now() - current.startedAt < STEADY ? ends + 1 : 1;
+        ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 1;
         this.#replaced++;
         this.#options.log.warn("worker_ended", { worker: number, pid: current.pid, how });
         if (ends === MOST_ENDS) return this.#giveUp(number, how);
@@ -210,7 +210,7 @@ export class Supervisor {
 
   #giveUp(number: number, how: string): void {
     this.#failure = new WorkersFailed(
-      `Worker ${number} ended ${MOST_ENDS} times in a row, each time within ${STEADY / 1000} s of its start, the last ` +
+      `Worker ${number} ended ${MOST_ENDS} times in a row, each time within ${STABLE_AFTER / 1000} s of its start, the last ` +
         `time ${how}. The service ends. What the worker wrote before says why.`,
     );
     this.#options.log.error("worker_given_up", this.#failure, { worker: number });

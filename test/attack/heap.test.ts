@@ -1,8 +1,10 @@
 // How long a key that was sent stays in the memory of the service: until its header's text is collected.
+
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { longForm } from "../harness/form.ts";
 import { newDataDir, Program } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKeys } from "../torture/keys.ts";
 import { sendAll } from "./keep-alive.ts";
 
@@ -10,7 +12,6 @@ const PART = 32 * 1024 * 1024;
 /** Requests of others until it is looked again, and how often that is done at the most. */
 const REQUESTS = 20_000;
 const LOOKS = 10;
-const PLENTY = 1_000_000_000;
 
 /** How often a text stands in the memory of a process, as Linux shows it to its parent. */
 function copiesIn(pid: number, text: string): number {
@@ -43,7 +44,7 @@ if (longForm) {
   test("a key that was sent is forgotten as soon as the requests after it need its place", async () => {
     const program = await Program.start(newDataDir(), environment);
     const { port } = new URL(program.base);
-    const [key = "", other = ""] = await newKeys(program.dataDir, { perMinute: PLENTY, perDay: PLENTY }, 2);
+    const [key = "", other = ""] = await newKeys(program.dataDir, unlimitedQuota, 2);
     const send = (bearer: string, times: number) =>
       sendAll(Number(port), 10, Array(times).fill(bearer), (connection, one) =>
         connection.send("GET", "/v1/pets", { Authorization: `Bearer ${one}` }),

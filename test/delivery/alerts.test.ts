@@ -122,7 +122,7 @@ const cases: Readonly<Record<string, Case>> = {
     summary: "Requests of a:8080 wait for the store for 10 s and more.",
   },
   PetstoreLimitsNotShared: {
-    series: { [of("petstore_limiter_alone")]: "0x10 1x30" },
+    series: { [of("petstore_limiter_degraded")]: "0x10 1x30" },
     quiet: 10,
     fires: 14,
     labels: { ...at, severity: "warning" },

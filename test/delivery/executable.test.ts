@@ -122,7 +122,7 @@ test.skipIf(!hasValkey)("it holds the driver of Valkey", async () => {
   const service = await startFrom(folder, inFolder(folder, "serve"), { PETSTORE_VALKEY_URL: valkey.url });
   const metrics = async () => (await fetch(new URL("/metrics", service.base))).text();
   // Where the machine is busy, the server may be too slow at first.
-  await eventually(metrics, (text) => text.includes("\npetstore_limiter_alone 0\n"));
+  await eventually(metrics, (text) => text.includes("\npetstore_limiter_degraded 0\n"));
   expect(await service.end()).toBe(0);
   await valkey.stop();
   rmSync(folder, { recursive: true });

@@ -5,9 +5,6 @@ import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
-/** So many requests that no test comes to the end of them. */
-export const PLENTY: Quota = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
-
 /** The service as so many workers behind one port. */
 export function startWorkers(count: number, settings: Record<string, string>): Promise<Program> {
   return Program.start(newDataDir(), settings, [...serveCommand, "--workers", String(count)]);

@@ -1,10 +1,10 @@
 // Keys where clients put them by mistake, and what the service says of that: nowhere is a key given back
 // or written down. What the other tests provoke is searched with it when the run has ended.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKeys } from "../torture/keys.ts";
-
-const PLENTY = 1_000_000;
 
 let program: Program;
 let key: string;
@@ -13,7 +13,7 @@ const answers: string[] = [];
 
 beforeAll(async () => {
   program = await Program.start(newDataDir(), { ...environment, PETSTORE_LOG_LEVEL: "debug" });
-  [key = ""] = await newKeys(program.dataDir, { perMinute: PLENTY, perDay: PLENTY }, 1);
+  [key = ""] = await newKeys(program.dataDir, unlimitedQuota, 1);
 });
 afterAll(() => program.end());
 

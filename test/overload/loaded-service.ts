@@ -3,12 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadLimits } from "../../src/http/load.ts";
 import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKey } from "../torture/keys.ts";
 import { metric } from "./metrics.ts";
 import { type LoadOrder, type LoadReport, runLoad } from "./open-loop.ts";
 
-/** For the account of the load: never used up, and the same for both windows. */
-export const PLENTY = 1_000_000_000;
 /** Paths that whoever watches asks for. */
 const watched = ["/healthz", "/readyz", "/metrics"];
 
@@ -33,7 +32,7 @@ export class LoadedService implements AsyncDisposable {
       () => fetch(new URL("/healthz", program.base)).catch(() => undefined),
       (answer) => answer?.ok === true,
     );
-    return new LoadedService(program, port, await newKey(program.dataDir, { perMinute: PLENTY, perDay: PLENTY }));
+    return new LoadedService(program, port, await newKey(program.dataDir, unlimitedQuota));
   }
 
   private constructor(program: Program, port: number, key: string) {

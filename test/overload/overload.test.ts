@@ -1,9 +1,11 @@
 // More requests than the service can answer, from a process of its own (`open-loop.ts`).
+
 import { describe, expect, test } from "bun:test";
 import { loadLimits } from "../../src/http/load.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
-import { LoadedService, PLENTY } from "./loaded-service.ts";
+import { UNLIMITED } from "../harness/unlimited.ts";
+import { LoadedService } from "./loaded-service.ts";
 
 /** More than a crowd, all of them busy all the time. */
 const CONNECTIONS = 600;
@@ -55,7 +57,7 @@ describe("too many requests", () => {
       ({ status }) => status === 200,
     );
     const calls = Number(normal.headers.get("x-ratelimit-remaining"));
-    expect(calls).toBe(PLENTY - added - 1);
+    expect(calls).toBe(UNLIMITED - added - 1);
     expect(service.program.output).toContain('"event":"overload_started"');
     await eventually(
       () => service.metric("petstore_overloaded"),
@@ -65,7 +67,7 @@ describe("too many requests", () => {
   });
 
   test("are not refused where nobody asks how many there are: the control", async () => {
-    await using service = await LoadedService.start({ maxInFlight: PLENTY });
+    await using service = await LoadedService.start({ maxInFlight: UNLIMITED });
     const request = service.request("POST", "/pets", animal);
     const { statuses } = await service.load({ request, connections: CONNECTIONS, seconds: 2, enough: ENOUGH });
     expect(Object.keys(statuses)).toEqual(["201"]);

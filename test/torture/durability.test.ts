@@ -2,7 +2,7 @@
 // the same for longer.
 import { describe, expect, test } from "bun:test";
 import { controlCommand } from "./controls/command.ts";
-import { Siege } from "./siege.ts";
+import { CrashTest } from "./crash-test.ts";
 
 const ROUNDS = Number(process.env["TORTURE_ROUNDS"] ?? 22);
 const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
@@ -22,16 +22,16 @@ describe("a service that is killed over and over", () => {
         const last = Math.min(ROUNDS, round + ROUNDS_PER_STORE);
         const seed = SEED + round;
         console.log(`To repeat: npm run torture -- --rounds ${last - round} --seed ${seed}`);
-        await using siege = new Siege(seed);
-        await siege.begin();
-        while (round < last && siege.violations.length === 0) {
-          await siege.round();
-          if (++round % REPORT_EVERY === 0) console.log(`round ${round} of ${ROUNDS}: ${siege.report}`);
+        await using crashTest = new CrashTest(seed);
+        await crashTest.begin();
+        while (round < last && crashTest.violations.length === 0) {
+          await crashTest.round();
+          if (++round % REPORT_EVERY === 0) console.log(`round ${round} of ${ROUNDS}: ${crashTest.report}`);
         }
-        if (siege.violations.length === 0) await siege.finish(); // otherwise the folder stays as it was found
-        expect(siege.violations.slice(0, 10), `The data folder is ${siege.dataDir}.`).toEqual([]);
-        console.log(`${round} rounds: ${siege.report}`);
-        siege.removeData();
+        if (crashTest.violations.length === 0) await crashTest.finish(); // otherwise the folder stays as it was found
+        expect(crashTest.violations.slice(0, 10), `The data folder is ${crashTest.dataDir}.`).toEqual([]);
+        console.log(`${round} rounds: ${crashTest.report}`);
+        crashTest.removeData();
       }
     },
     60_000 + ROUNDS * LONGEST_ROUND,
@@ -52,10 +52,10 @@ describe("a service that is killed over and over", () => {
 
 /** Kills a control until all that is wrong with it was found: a kill at a harmless moment finds nothing. */
 async function expectFound(control: "early" | "piecemeal", ...faults: readonly RegExp[]): Promise<void> {
-  await using siege = new Siege(SEED, controlCommand(control));
-  await siege.begin();
-  const missing = () => faults.filter((fault) => !siege.violations.some((one) => fault.test(one)));
-  while (missing().length > 0) await siege.round();
+  await using crashTest = new CrashTest(SEED, controlCommand(control));
+  await crashTest.begin();
+  const missing = () => faults.filter((fault) => !crashTest.violations.some((one) => fault.test(one)));
+  while (missing().length > 0) await crashTest.round();
   expect(missing()).toEqual([]);
-  siege.removeData();
+  crashTest.removeData();
 }

@@ -55,7 +55,7 @@ describe("noticed is", () => {
         { id: "1", ...rex },
         { id: "2", ...ida, name: "Tom" },
       ],
-      "a stranger is there",
+      "an unknown animal is there",
     ],
     [
       "an id that was given twice",

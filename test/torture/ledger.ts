@@ -55,7 +55,7 @@ export class Ledger {
   see(shown: ShownAnimal): void {
     const entry = this.#entries.get(shown.name);
     if (!entry) {
-      this.violations.push(`a stranger is there: ${JSON.stringify(shown)}`);
+      this.violations.push(`an unknown animal is there: ${JSON.stringify(shown)}`);
       return;
     }
     if (entry.fate === "gone") this.violations.push(`${describe(entry)} was gone and is there again`);

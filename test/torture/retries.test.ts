@@ -1,17 +1,18 @@
 // Kills the service over and over under clients that send each request again until it is answered: of
 // each exactly one animal may come. `npm run torture` does the same for longer.
+
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { newDataDir, Program } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKey } from "./keys.ts";
 import { Random } from "./random.ts";
 
 const ROUNDS = process.env["TORTURE"] === "long" ? 200 : 8;
 const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
 const CONNECTIONS = 24;
-const PLENTY = 1_000_000_000;
 /** The latest moment of a kill under load, in milliseconds. */
 const LATEST_KILL = 120;
 /** A bound for a round that hangs, in milliseconds. */
@@ -105,11 +106,11 @@ function compare(dataDir: string, { answered }: Customers): string[] {
  * Kills the service so many times under customers, who find all that they asked for in the end; with the
  * header until one of them was killed between commit and answer.
  */
-async function siege(rounds: number, header: string | undefined) {
+async function crashTest(rounds: number, header: string | undefined) {
   const random = new Random(SEED);
   const dataDir = newDataDir();
   const first = await Program.start(dataDir, environment);
-  const customers = new Customers(await newKey(dataDir, { perMinute: PLENTY, perDay: PLENTY }), header);
+  const customers = new Customers(await newKey(dataDir, unlimitedQuota), header);
   await first.end("SIGKILL");
   const isEnough = (round: number) => round >= rounds && (customers.replays > 0 || header === undefined);
   let round = 0;
@@ -135,7 +136,7 @@ test(
   "each request has one animal in the end, however often the service is killed",
   async () => {
     console.log(`To repeat: TORTURE_SEED=${SEED}`);
-    const { violations, kills, replays, animals } = await siege(ROUNDS, "Idempotency-Key");
+    const { violations, kills, replays, animals } = await crashTest(ROUNDS, "Idempotency-Key");
     expect(violations.slice(0, 10)).toEqual([]);
     console.log(`${kills} kills, ${animals} animals, ${replays} of them committed before a kill and answered after it`);
   },
@@ -144,6 +145,6 @@ test(
 
 test("is found out without the keys", async () => {
   let found: string[] = [];
-  while (found.length === 0) ({ violations: found } = await siege(3, undefined));
+  while (found.length === 0) ({ violations: found } = await crashTest(3, undefined));
   expect(found.join("\n")).toContain("animals of");
 }, 180_000);

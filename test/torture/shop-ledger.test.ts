@@ -1,7 +1,7 @@
 // The check is checked: whatever may go wrong with an animal and its orders has to be noticed.
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ShownAnimal } from "./ledger.ts";
-import { type Article, ShopLedger, type ShownOrder } from "./shop-ledger.ts";
+import { ShopLedger, type ShownOrder, type TrackedPet } from "./shop-ledger.ts";
 
 const rex = { name: "shop 1", categoryId: "9007199254740993", status: "available" };
 const reserved = { ...rex, status: "pending" };
@@ -9,7 +9,7 @@ const shown = (animal = rex): ShownAnimal => ({ id: "1", ...animal });
 const order = (status: string, id = "7"): ShownOrder => ({ id, petId: "1", status });
 
 let ledger: ShopLedger;
-let article: Article;
+let article: TrackedPet;
 let claimed: string[];
 beforeEach(() => {
   claimed = [];
@@ -83,10 +83,10 @@ describe("noticed is", () => {
     expect(look([shown(reserved)], [order("placed")])).toEqual([expect.stringContaining("has to be")]);
   });
 
-  test("an animal that is there twice, another id, and strangers", () => {
+  test("an animal that is there twice, another id, and an unknown animal", () => {
     expect(look([shown(), { ...shown(), id: "2" }])).toEqual(["shop 1 is there twice"]);
     expect(look([{ ...shown(), id: "3" }]).at(-1)).toContain('has another id: "3"');
-    expect(look([shown(), { ...shown(), name: "shop 9" }])).toContain("a stranger is there: shop 9");
+    expect(look([shown(), { ...shown(), name: "shop 9" }])).toContain("an unknown animal is there: shop 9");
     expect(look([shown()], [{ ...order("placed"), petId: "5" }]).at(-1)).toBe(
       "orders for 5 are there, which nobody sent",
     );

@@ -15,7 +15,7 @@ export interface Stock {
 }
 
 /** One animal of the shop through all that is done with it. Only one client at a time changes it. */
-export interface Article {
+export interface TrackedPet {
   /** Never changes, and no other animal has it. */
   readonly name: string;
   /** Undefined until the service has told it. */
@@ -41,14 +41,14 @@ export class ShopLedger {
   readonly violations: string[] = [];
   acknowledged = 0;
   readonly #claim: Claim;
-  readonly #articles = new Map<string, Article>();
+  readonly #articles = new Map<string, TrackedPet>();
 
   constructor(claim: Claim) {
     this.#claim = claim;
   }
 
   /** An animal that is about to be added. */
-  begin(): Article {
+  begin(): TrackedPet {
     const name = `shop ${this.#articles.size + 1}`;
     const article = { name, id: undefined, orderIds: [], stock: nothing, wanted: undefined };
     this.#articles.set(name, article);
@@ -66,12 +66,12 @@ export class ShopLedger {
   }
 
   /** Notes what is about to be sent. */
-  ask(article: Article, wanted: Stock): void {
+  ask(article: TrackedPet, wanted: Stock): void {
     article.wanted = wanted;
   }
 
   /** Notes that it was answered as it had to be, with what the answers show. */
-  acknowledge(article: Article, shown: readonly (ShownAnimal | ShownOrder)[]): void {
+  acknowledge(article: TrackedPet, shown: readonly (ShownAnimal | ShownOrder)[]): void {
     const stock = article.wanted as Stock;
     article.stock = stock;
     article.wanted = undefined;
@@ -91,7 +91,8 @@ export class ShopLedger {
   /** Compares with all that the store has after a kill, which counts from now on. */
   look(animals: readonly ShownAnimal[], orders: readonly ShownOrder[]): void {
     const byName = Map.groupBy(animals, ({ name }) => name);
-    for (const { name } of animals) if (!this.#articles.has(name)) this.violations.push(`a stranger is there: ${name}`);
+    for (const { name } of animals)
+      if (!this.#articles.has(name)) this.violations.push(`an unknown animal is there: ${name}`);
     const byAnimal = Map.groupBy(orders, ({ petId }) => petId);
     for (const article of this.#articles.values()) {
       const [found, twin] = byName.get(article.name) ?? [];
@@ -109,7 +110,7 @@ export class ShopLedger {
     for (const petId of byAnimal.keys()) this.violations.push(`orders for ${petId} are there, which nobody sent`);
   }
 
-  #compare(article: Article, found: Stock): void {
+  #compare(article: TrackedPet, found: Stock): void {
     const { stock, wanted } = article;
     if (!isSame(found, stock) && !(wanted && isSame(found, wanted))) {
       const or = wanted ? ` or, whole, ${JSON.stringify(wanted)}` : "";
@@ -121,13 +122,13 @@ export class ShopLedger {
     article.wanted = undefined;
   }
 
-  #identify(article: Article, id: string): void {
+  #identify(article: TrackedPet, id: string): void {
     if (article.id !== undefined && article.id !== id) this.#tell(article, "has another id:", id);
     article.id = id;
     this.#claim(id, article.name);
   }
 
-  #tell({ name, id, stock }: Article, what: string, shown: unknown): void {
+  #tell({ name, id, stock }: TrackedPet, what: string, shown: unknown): void {
     this.violations.push(`${name} (id ${id}, ${JSON.stringify(stock)}) ${what} ${JSON.stringify(shown)}`);
   }
 }

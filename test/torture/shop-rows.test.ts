@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { beforeEach, expect, test } from "bun:test";
 import { migrations } from "../../src/storage/migrations.ts";
-import { misfits } from "./shop-rows.ts";
+import { rowViolations } from "./shop-rows.ts";
 
 let store: Database;
 beforeEach(() => {
@@ -15,9 +15,9 @@ beforeEach(() => {
   `);
 });
 
-const found = () => misfits(<R>(sql: string) => store.query<R, []>(sql).all());
+const found = () => rowViolations(<R>(sql: string) => store.query<R, []>(sql).all());
 
-test("a store in which all fits together has no misfits", () => {
+test("a store in which all fits together has no violations", () => {
   expect(found()).toEqual([]);
 });
 

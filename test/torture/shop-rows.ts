@@ -18,7 +18,7 @@ export function shopRows(read: Read): [ShownAnimal[], ShownOrder[]] {
 }
 
 /** What of the store does not fit together, in words. */
-export function misfits(read: Read): string[] {
+export function rowViolations(read: Read): string[] {
   const wrong = {
     "its history ends with another status": `
       SELECT id FROM pets JOIN pet_status_changes AS change ON change.pet_id = pets.id

@@ -1,11 +1,13 @@
 // What the workers of one service count together, in a Valkey or Redis server.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { CurrentKeyBody } from "../../src/domains/keys/current-key.operations.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { ask, askEach, newAccount, PLENTY, startWorkers } from "../harness/workers.ts";
+import { ask, askEach, newAccount, startWorkers } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
 import { environment } from "../torture/keys.ts";
 
@@ -34,7 +36,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
   });
   afterEach(async () => expect(await program.end()).toBe(0));
 
-  async function newKey(quota = PLENTY): Promise<string> {
+  async function newKey(quota = unlimitedQuota): Promise<string> {
     const { key, storage } = await newAccount(settings, quota);
     await storage.close();
     return key;
@@ -42,12 +44,15 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
   const metrics = async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
   /** Resolves when so many workers count alone. */
   const whenAlone = (workers: number) =>
-    eventually(metrics, (text) => (text.match(/^petstore_limiter_alone\{worker="\d"\} 1$/gm) ?? []).length === workers);
+    eventually(
+      metrics,
+      (text) => (text.match(/^petstore_limiter_degraded\{worker="\d"\} 1$/gm) ?? []).length === workers,
+    );
 
   /** What is left by each of the answers to a burst; undefined if a worker counted alone, because the machine is too busy. */
   async function burst(limit: number): Promise<string[] | undefined> {
     await whenAlone(0);
-    const key = await newKey({ ...PLENTY, perMinute: limit });
+    const key = await newKey({ ...unlimitedQuota, perMinute: limit });
     const before = program.output.length;
     const remaining: string[] = [];
     const ids: string[] = [];
@@ -77,8 +82,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
   });
 
   test("ban a key at all workers, and remember it and the counts when all processes are gone", async () => {
-    const key = await newKey({ ...PLENTY, perMinute: 20 });
-    const other = await newKey({ ...PLENTY, perMinute: 20 });
+    const key = await newKey({ ...unlimitedQuota, perMinute: 20 });
+    const other = await newKey({ ...unlimitedQuota, perMinute: 20 });
     for (let count = 0; count < 5; count++) expect((await ask(program.base, other)).status).toBe(200);
     await eventually(async () => (await ask(program.base, key)).text(), isBanned);
     const texts = async () => Promise.all((await askEach(program.base, key, WORKERS)).map((answer) => answer.text()));

@@ -1,4 +1,5 @@
 // Workers on one PostgreSQL, while the worst is done to them and to it.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { hasOpenOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
 import type { Pet } from "../../src/domains/pets/pets.operations.ts";
@@ -7,7 +8,8 @@ import { systemClock } from "../../src/timing/clock.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { stopwatch } from "../harness/run-queue.ts";
-import { answeredBy, ask, newAccount, PLENTY, startWorkers, workerPids } from "../harness/workers.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
+import { answeredBy, ask, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
 import { environment } from "../torture/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../torture/ledger.ts";
@@ -38,7 +40,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
   beforeEach(async () => {
     database = await server.newDatabase();
     settings = { ...environment, PETSTORE_DATABASE_URL: server.url(database) };
-    account = await newAccount(settings, PLENTY);
+    account = await newAccount(settings, unlimitedQuota);
     program = await startWorkers(WORKERS, settings);
   });
   afterEach(async () => {

@@ -1,9 +1,11 @@
 // `serve --workers`: one supervising process, and workers that share its port.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, npmStart, Program, runCommand } from "../harness/program.ts";
 import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
-import { askEach, newAccount, PLENTY, startWorkers, workerPids } from "../harness/workers.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
+import { askEach, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
 import { environment } from "../torture/keys.ts";
 
@@ -51,7 +53,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
   beforeAll(async () => {
     server = await PostgresServer.start();
     settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
-    const account = await newAccount(settings, PLENTY);
+    const account = await newAccount(settings, unlimitedQuota);
     ({ key } = account);
     await account.storage.close();
   });

@@ -58,7 +58,7 @@ const CurrentKey = Type.Object(
 );
 export type CurrentKeyBody = Static<typeof CurrentKey>;
 
-const standing = {
+const limitStatus = {
   ...till,
   account: { id: "acc_8sK2mX0qVb4TzR1c", name: "Corner shop", plan: "free" },
   limits: {
@@ -84,12 +84,12 @@ const getCurrentKey = defineOperation({
     description: "The key and how it stands.",
     schema: CurrentKey,
     examples: {
-      "A key whose minute is used up": { ...standing, strikes: { count: 3, untilBan: 27 } },
+      "A key whose minute is used up": { ...limitStatus, strikes: { count: 3, untilBan: 27 } },
       "A banned key": {
-        ...standing,
+        ...limitStatus,
         strikes: { count: 0, untilBan: 30 },
         ban: exampleBan,
-        bans: { ...standing.bans, next: 120 },
+        bans: { ...limitStatus.bans, next: 120 },
       },
     },
   },

@@ -21,16 +21,16 @@ export class CurrentKey {
   of(caller: Caller): MaybePromise<CurrentKeyBody> {
     return whenReady(this.#keys.get(caller.keyId), (key) =>
       whenReady(this.#accounts.get(caller.accountId), (account) =>
-        whenReady(this.#limiter.peek(caller), (standing) => {
+        whenReady(this.#limiter.peek(caller), (limitStatus) => {
           if (!key || !account) throw new TypeError("A valid key has no record.");
-          const { minute, day, strikes, strikesForBan, banEnds, nextBan, ladder } = standing;
+          const { minute, day, strikes, strikesForBan, banEnds, nextBan, banSchedule } = limitStatus;
           return {
             ...shownKey(key),
             account: { id: account.id, name: account.name, plan: account.plan },
             limits: { minute, day },
             strikes: { count: strikes, untilBan: strikesForBan - strikes },
             ...shownBan(banEnds),
-            bans: { next: nextBan, ...ladder },
+            bans: { next: nextBan, ...banSchedule },
           };
         }),
       ),

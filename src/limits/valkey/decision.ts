@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/quota.ts";
-import type { Admission, Standing } from "../../http/ports.ts";
-import { banLength, ladder, strikesUntilBan } from "../conduct.ts";
-import { DAY, windowStanding } from "../windows.ts";
+import type { Admission, LimitStatus } from "../../http/ports.ts";
+import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
+import { DAY, windowStatus } from "../windows.ts";
 
 /**
  * What the server decided on the requests of one key in one turn of the event loop, in the order of arrival: the
@@ -16,7 +16,7 @@ export interface Decision {
   readonly minuteUsed: number;
   readonly dayUsed: number;
   readonly strikes: number;
-  /** When the last ban ends or ended, and which one of the ladder it was; 0 where there was none. */
+  /** When the last ban ends or ended, and which one of the banSchedule it was; 0 where there was none. */
   readonly banEnds: number;
   readonly banLevel: number;
 }
@@ -56,16 +56,16 @@ export function figures(decision: Decision, { perMinute, perDay }: Quota, later 
 }
 
 /** How a key and its account stand. */
-export function standingOf(decision: Decision, quota: Quota): Standing {
+export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
   const { now, banEnds, banLevel } = decision;
   return {
-    minute: windowStanding(quota.perMinute, decision.minuteUsed, toSeconds(decision.minuteEnds)),
-    day: windowStanding(quota.perDay, decision.dayUsed, toSeconds(endOfDay(decision))),
+    minute: windowStatus(quota.perMinute, decision.minuteUsed, toSeconds(decision.minuteEnds)),
+    day: windowStatus(quota.perDay, decision.dayUsed, toSeconds(endOfDay(decision))),
     strikes: decision.strikes,
     strikesForBan: strikesUntilBan(quota.perMinute),
     banEnds: now < banEnds ? toSeconds(banEnds) : undefined,
     nextBan: banLength(now - banEnds >= DAY ? 1 : banLevel + 1) / 1000,
-    ladder,
+    banSchedule,
   };
 }
 

@@ -1,9 +1,9 @@
 import type { Caller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import type { Ban } from "../conduct.ts";
+import type { StoredEnd } from "../clock-reading.ts";
+import type { Ban } from "../key-bans.ts";
 import type { KeptAccount, LimitStore } from "../limits.store.ts";
-import type { StoredEnd } from "../moment.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 

@@ -1,4 +1,4 @@
-import { FIRST_BAN, GRACE, LONGEST_BAN } from "../conduct.ts";
+import { FIRST_BAN, GRACE, LONGEST_BAN } from "../key-bans.ts";
 import { DAY, MINUTE } from "../windows.ts";
 
 /** The time of a decision in unix milliseconds: the first argument, or the server's clock where that is empty. */
@@ -14,7 +14,7 @@ end
 
 /**
  * Decides on the requests of one turn of the event loop, and counts them. It is the same decision as that of
- * `Windows` and `Conduct`, by the server's clock, which all processes share.
+ * `Windows` and `KeyBans`, by the server's clock, which all processes share.
  *
  * Each key is the hash of an account or address: its windows, and a field for each API key that was limited
  * lately. Arguments: the time, then for each key of the script one text: how many requests to decide on (0 only
@@ -29,16 +29,16 @@ local endOfDay = (today + 1) * DAY
 
 local function banLength(level) return min(${LONGEST_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
 
-local function readConduct(text)
+local function readKeyBans(text)
   local since, told, strikes, ends, level = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
   return tonumber(since), tonumber(told), tonumber(strikes), tonumber(ends), tonumber(level)
 end
 
 -- What is kept of API keys that nothing is known of any more would stay as long as the account is used.
-local function forgetConducts(account)
+local function forgetKeyBans(account)
   local fields = call('HGETALL', account)
   for i = 1, #fields, 2 do
-    local since, told, strikes, ends = readConduct(fields[i + 1])
+    local since, told, strikes, ends = readKeyBans(fields[i + 1])
     if since and now >= told and now - ends >= DAY then call('HDEL', account, fields[i]) end
   end
 end
@@ -50,10 +50,10 @@ local function decide(account, question)
   local n = tonumber(requests)
   perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
 
-  -- Few keys have a conduct. A server whose clock was set back must lengthen no ban and no minute.
+  -- Few keys have strikes or bans. A server whose clock was set back must lengthen no ban and no minute.
   local since, told, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
   if kept[5] then
-    since, told, strikes, banEnds, banLevel = readConduct(kept[5])
+    since, told, strikes, banEnds, banLevel = readKeyBans(kept[5])
     if banLevel > 0 then banEnds = min(banEnds, now + banLength(banLevel)) end
   end
   local isBanned = now < banEnds
@@ -89,7 +89,7 @@ local function decide(account, question)
       call('HSET', account, 'ends', minuteEnds, 'minute', minuteUsed, 'date', day, 'day', dayUsed)
       if not isOldDay then
         call('HSET', account, 'otherDate', otherDay, 'otherDay', otherDayUsed)
-        if key ~= '' then forgetConducts(account) end
+        if key ~= '' then forgetKeyBans(account) end
       end
       call('PEXPIRE', account, 2 * DAY)
     end
@@ -119,9 +119,9 @@ local function decide(account, question)
   end
 
   if kept[5] or (limited > 0 and key ~= '') then
-    local conduct = string.format('%d %d %d %d %d', since, told, strikes, banEnds, banLevel)
-    if n > 0 and conduct ~= kept[5] then
-      call('HSET', account, key, conduct)
+    local keyBans = string.format('%d %d %d %d %d', since, told, strikes, banEnds, banLevel)
+    if n > 0 and keyBans ~= kept[5] then
+      call('HSET', account, key, keyBans)
       call('PEXPIRE', account, 2 * DAY)
     end
   end

@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import type { Admission, Caller, Standing } from "../../http/ports.ts";
+import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
@@ -61,7 +61,7 @@ export class LocalFallback {
     return this.#limiter.admitFree(caller);
   }
 
-  peek(caller: Caller): MaybePromise<Standing> {
+  peek(caller: Caller): MaybePromise<LimitStatus> {
     return this.#limiter.peek(caller);
   }
 

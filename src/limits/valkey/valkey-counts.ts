@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import { strikesUntilBan } from "../conduct.ts";
+import { strikesUntilBan } from "../key-bans.ts";
 import type { KeptAccount } from "../limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import { decideScript, presenceScript, seedScript } from "./limits-script.ts";

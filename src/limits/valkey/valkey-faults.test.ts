@@ -1,10 +1,10 @@
 // What the limiter does while its server is away: no request fails, none waits for long, and it comes back by itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Admission } from "../../http/ports.ts";
 import { addressQuota } from "../address-quota.ts";
-import { callerOf } from "../limiter-model.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
 
 const SERVERS = 4;
@@ -12,7 +12,7 @@ const SERVERS = 4;
 async function untilAlone(processes: readonly TestProcess[], alone: boolean): Promise<void> {
   for (const { limiter } of processes) {
     await eventually(
-      async () => limiter.isAlone,
+      async () => limiter.isDegraded,
       (is) => is === alone,
     );
   }
@@ -126,7 +126,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
   test("it can be away at the start", async () => {
     await server.kill();
     const late = await openProcess(server.url, { place: "faults:" });
-    expect(late.limiter.isAlone).toBe(true);
+    expect(late.limiter.isDegraded).toBe(true);
     expect(late.changes).toEqual([true]);
     expect(await late.limiter.admitAddress("192.0.2.1")).toMatchObject({
       verdict: "admitted",
@@ -151,12 +151,12 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     await round();
     await cluster.masters[0]?.kill();
     await eventually(
-      async () => [process.limiter.isAlone, (await round()).every(({ verdict }) => verdict === "admitted")],
-      ([isAlone, isServed]) => isServed === true && isAlone === true,
+      async () => [process.limiter.isDegraded, (await round()).every(({ verdict }) => verdict === "admitted")],
+      ([isDegraded, isServed]) => isServed === true && isDegraded === true,
     );
     await eventually(
-      async () => [process.limiter.isAlone, (await round()).every(({ verdict }) => verdict === "admitted")],
-      ([isAlone, isServed]) => isServed === true && isAlone === false,
+      async () => [process.limiter.isDegraded, (await round()).every(({ verdict }) => verdict === "admitted")],
+      ([isDegraded, isServed]) => isServed === true && isDegraded === false,
     );
     await process.close();
     await cluster.stop();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { limiterConformance } from "../../../test/conformance/limiter.ts";
+import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
-import { limiterConformance } from "../limiter-conformance.ts";
-import { callerOf } from "../limiter-model.ts";
 import { openProcess } from "./process-under-test.ts";
 import { parseValkeyUrl } from "./valkey-url.ts";
 
@@ -28,7 +28,7 @@ const open = async (url: string, clock?: ManualClock, place?: string, quota?: Qu
     expect(process.changes).toEqual([]); // what it decided alone would show nothing of the server
     return process.close();
   };
-  expect(process.limiter.isAlone).toBe(false);
+  expect(process.limiter.isDegraded).toBe(false);
   return { ...process, close };
 };
 

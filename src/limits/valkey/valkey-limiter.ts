@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Quota } from "../../contract/quota.ts";
-import type { Admission, Caller, Limiter, Standing } from "../../http/ports.ts";
+import type { Admission, Caller, Limiter, LimitStatus } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter } from "../memory-limiter.ts";
-import { admissionAt, type Decision, figures, standingOf } from "./decision.ts";
+import { admissionAt, type Decision, figures, limitStatusOf } from "./decision.ts";
 import { KeptAccounts, type ValkeyBackup } from "./kept-accounts.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { type Asked, Pending } from "./pending.ts";
@@ -59,7 +59,7 @@ export class ValkeyLimiter implements Limiter {
   readonly #calls = new Set<Call>();
   /** Accounts that the server does not know and that are looked up. */
   #unknown: Asked[] = [];
-  #isAlone = false;
+  #isDegraded = false;
   /** When the look that is under way began, and when the last one was answered or the connection given up. */
   #lookingSince: WaitStart | undefined;
   #heard: WaitStart;
@@ -82,12 +82,12 @@ export class ValkeyLimiter implements Limiter {
   }
 
   /** True while this process decides alone. */
-  get isAlone(): boolean {
-    return this.#isAlone;
+  get isDegraded(): boolean {
+    return this.#isDegraded;
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    if (this.#isAlone) return this.#local.admit(caller);
+    if (this.#isDegraded) return this.#local.admit(caller);
     let pending = this.#counting.get(caller);
     if (!pending) {
       pending = new Pending(caller.accountId, caller, caller, {
@@ -105,14 +105,14 @@ export class ValkeyLimiter implements Limiter {
     return whenReady(this.#local.admitFree(caller), (admission) =>
       admission.verdict === "limited"
         ? admission
-        : whenReady(this.peek(caller), (standing) => freeAdmission(caller, standing)),
+        : whenReady(this.peek(caller), (limitStatus) => freeAdmission(caller, limitStatus)),
     );
   }
 
-  peek(caller: Caller): MaybePromise<Standing> {
-    if (this.#isAlone) return this.#local.peek(caller);
+  peek(caller: Caller): MaybePromise<LimitStatus> {
+    if (this.#isDegraded) return this.#local.peek(caller);
     const pending = new Pending(caller.accountId, caller, caller, {
-      read: (decision) => standingOf(decision, caller),
+      read: (decision) => limitStatusOf(decision, caller),
       decideHere: () => this.#local.peek(caller),
     });
     this.#ask(pending);
@@ -120,7 +120,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   admitAddress(address: string): MaybePromise<Admission> {
-    if (this.#isAlone) return this.#local.admitAddress(address);
+    if (this.#isDegraded) return this.#local.admitAddress(address);
     const { addressQuota } = this.#options;
     let pending = this.#counting.get(address);
     if (!pending) {
@@ -135,7 +135,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   peekAddress(address: string): MaybePromise<Admission> {
-    if (this.#isAlone) return this.#local.peekAddress(address);
+    if (this.#isDegraded) return this.#local.peekAddress(address);
     const { addressQuota } = this.#options;
     const pending = new Pending(address, undefined, addressQuota, {
       read: (decision) => figures(decision, addressQuota),
@@ -174,7 +174,7 @@ export class ValkeyLimiter implements Limiter {
     decide: (asked: readonly Asked[]) => Promise<(Decision | undefined)[]>,
     isSeeded = false,
   ): void {
-    if (this.#isAlone) {
+    if (this.#isDegraded) {
       for (const pending of all) pending.decideHere();
       return;
     }
@@ -186,7 +186,7 @@ export class ValkeyLimiter implements Limiter {
           if (this.#calls.delete(call)) this.#receive(asked, decisions, isSeeded);
         },
         (error: unknown) => {
-          if (this.#calls.has(call)) this.#beginAlone(error as Error);
+          if (this.#calls.has(call)) this.#degrade(error as Error);
         },
       );
     }
@@ -204,7 +204,7 @@ export class ValkeyLimiter implements Limiter {
     }
     if (unknown.length === 0) return;
     if (isSeeded) {
-      this.#beginAlone(new Error("The server forgets accounts at once."));
+      this.#degrade(new Error("The server forgets accounts at once."));
       for (const pending of unknown) pending.decideHere();
     } else {
       if (this.#unknown.length === 0) setImmediate(() => void this.#seedUnknown());
@@ -231,7 +231,7 @@ export class ValkeyLimiter implements Limiter {
     if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#calls.has(oldest));
     const since = this.#lookingSince;
     if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#lookingSince === since);
-    if (this.#isAlone && this.#time.isOver(this.#heard, Math.max(SILENCE, this.#patience))) {
+    if (this.#isDegraded && this.#time.isOver(this.#heard, Math.max(SILENCE, this.#patience))) {
       this.#heard = this.#time.start();
       this.#options.counts.reconnect();
     }
@@ -243,9 +243,9 @@ export class ValkeyLimiter implements Limiter {
 
   /** What has arrived counts, also if it was not read yet. */
   async #judge(isUnanswered: () => boolean): Promise<void> {
-    if (this.#isAlone) return;
+    if (this.#isDegraded) return;
     await readArrived();
-    if (isUnanswered()) this.#beginAlone(tooSlow);
+    if (isUnanswered()) this.#degrade(tooSlow);
   }
 
   /** Looks whether the server answers in time, and how many processes count there. */
@@ -257,29 +257,29 @@ export class ValkeyLimiter implements Limiter {
       const { counts, share } = this.#options;
       share.heardOf(await counts.present(this.#process));
       this.#heard = this.#time.start();
-      if (this.#isOverdue(since)) this.#beginAlone(tooSlow);
-      else this.#endAlone();
+      if (this.#isOverdue(since)) this.#degrade(tooSlow);
+      else this.#endFallback();
     } catch (error) {
-      this.#beginAlone(error as Error);
+      this.#degrade(error as Error);
     } finally {
       this.#lookingSince = undefined;
     }
   }
 
-  #beginAlone(reason: Error): void {
+  #degrade(reason: Error): void {
     const unanswered = [...this.#calls].flatMap(({ asked }) => asked);
     this.#calls.clear();
-    if (!this.#isAlone) {
-      this.#isAlone = true;
+    if (!this.#isDegraded) {
+      this.#isDegraded = true;
       this.#local.begin(unanswered);
       this.#options.changed(true, reason);
     }
     for (const pending of unanswered) pending.decideHere();
   }
 
-  #endAlone(): void {
-    if (!this.#isAlone) return;
-    this.#isAlone = false;
+  #endFallback(): void {
+    if (!this.#isDegraded) return;
+    this.#isDegraded = false;
     this.#options.changed(false);
   }
 }
@@ -287,7 +287,7 @@ export class ValkeyLimiter implements Limiter {
 const tooSlow = new Error("The server did not answer in time.");
 
 /** The figures for a request that costs nothing: those of the ban, or of the window with the least remaining. */
-function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: Standing): Admission {
+function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
   const { limit, remaining, reset } = minute.remaining < day.remaining ? minute : day;
   return banEnds === undefined
     ? { verdict: "admitted", limit, remaining, reset, retryAfter: 0 }

@@ -1,5 +1,6 @@
 // What is left of counts and bans when the server loses its data: what the store has of them.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
@@ -9,7 +10,6 @@ import { AccountStore } from "../../domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../domains/keys/keys.store.ts";
 import type { Caller } from "../../http/ports.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { callerOf } from "../limiter-model.ts";
 import { LimitStore } from "../limits.store.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
 

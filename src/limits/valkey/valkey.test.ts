@@ -1,9 +1,9 @@
 // What a server or cluster is asked, over real connections.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
+import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import { callerOf } from "../limiter-model.ts";
 import { openProcess } from "./process-under-test.ts";
 import { script } from "./script.ts";
 import { Valkey } from "./valkey.ts";

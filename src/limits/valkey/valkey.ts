@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
-import { isDoneWithin } from "../../timing/deadline.ts";
+import { settlesWithin } from "../../timing/settles-within.ts";
 import type { Script } from "./script.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
@@ -30,7 +30,7 @@ export class Valkey {
   /** Connects, now and whenever the connection is lost. Resolves when it is there, or after `patience` milliseconds. */
   static async connect(address: ValkeyAddress, patience = CONNECT): Promise<Valkey> {
     const valkey = new Valkey(address);
-    await isDoneWithin(valkey.#ready(), patience);
+    await settlesWithin(valkey.#ready(), patience);
     return valkey;
   }
 
@@ -65,9 +65,17 @@ export class Valkey {
   async ping(): Promise<void> {
     const masters = this.#client instanceof Cluster ? this.#client.nodes("master") : [this.#client];
     if (masters.length === 0) throw new Error(this.#failure);
-    await Promise.all(masters.map((master) => master.ping())).catch((error: unknown) => {
-      throw this.#explain(error);
-    });
+    await Promise.all(masters.map((master) => this.#pingOne(master)));
+  }
+
+  async #pingOne(master: Redis): Promise<void> {
+    try {
+      await master.ping();
+    } catch (error) {
+      const reason = this.#explain(error);
+      const { host, port } = master.options;
+      throw this.isCluster && isRefusal(error) ? new Error(`${host}:${port}: ${reason.message}`) : reason;
+    }
   }
 
   /** Gives up connections that nothing comes over any more. New ones may lead to another server. */
@@ -140,9 +148,13 @@ export class Valkey {
 
   /** A server's refusal says what is wrong. What the client says of its connection does not say why there is none. */
   #explain(error: unknown): Error {
-    const { name, message } = error as Error;
-    return new Error(name === "ReplyError" ? message.replace(/, with args .*/s, "") : this.#failure);
+    return new Error(isRefusal(error) ? error.message.replace(/, with args .*/s, "") : this.#failure);
   }
+}
+
+/** True for what a server said itself. */
+function isRefusal(error: unknown): error is Error {
+  return (error as Error).name === "ReplyError";
 }
 
 const closed = new Error("The server has closed the connection.");

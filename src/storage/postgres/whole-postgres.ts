@@ -1,7 +1,7 @@
+import { asText } from "../migrate-store/checksum.ts";
+import type { TargetStore } from "../migrate-store/migrate-store.ts";
+import { BATCH, columnList, type Table } from "../migrate-store/whole-store.ts";
 import type { Migration } from "../migrations/migration.ts";
-import type { TargetStore } from "../moving/move-store.ts";
-import { asText } from "../moving/tally.ts";
-import { BATCH, columnList, type Table } from "../moving/whole-store.ts";
 import { CommitUnknown, type Row, type Statement } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import { commit } from "./commit.ts";

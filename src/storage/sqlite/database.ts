@@ -54,7 +54,7 @@ function contentsOfNew(migrations: readonly Migration[]): Uint8Array {
  */
 export function openAlone(file: string, migrations: readonly Migration[] = allMigrations): Database {
   requireStore(file);
-  return open(file, { busyTimeout: 0, isAlone: true }, prepareForWork(file, migrations));
+  return open(file, { busyTimeout: 0, isExclusive: true }, prepareForWork(file, migrations));
 }
 
 function prepareForWork(file: string, migrations: readonly Migration[]) {
@@ -84,11 +84,11 @@ interface FileOptions {
   readonly busyTimeout: number;
   /** Gives the bytes of a new store, for where there is none. */
   readonly create?: () => Uint8Array;
-  readonly isAlone?: boolean;
+  readonly isExclusive?: boolean;
 }
 
 function open(file: string, options: FileOptions, prepare: (database: Database) => void): Database {
-  const { busyTimeout, create, isAlone = false } = options;
+  const { busyTimeout, create, isExclusive = false } = options;
   let database: Database | undefined;
   try {
     requireNotMoved(file);
@@ -96,7 +96,7 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
     requireContents(file);
     database = new Database(file, { create: false, readwrite: true, strict: true, safeIntegers: true });
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first: any other statement can meet a lock
-    if (isAlone) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the file is touched, else it takes no lock
+    if (isExclusive) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the file is touched, else it takes no lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
     requireNotMoved(file); // once more: from here on, no other process can have it alone, to move it

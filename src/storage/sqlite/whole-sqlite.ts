@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { BATCH, columnList, type Table, type WholeStore } from "../migrate-store/whole-store.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { BATCH, columnList, type Table, type WholeStore } from "../moving/whole-store.ts";
 import { type Row, StorageUnusable } from "../storage.ts";
 import { Connection } from "./connection.ts";
 import { newDatabase, openAlone, sqliteCode } from "./database.ts";

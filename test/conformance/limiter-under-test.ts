@@ -1,8 +1,8 @@
-import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
-import type { Quota } from "../contract/quota.ts";
-import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import type { Quota } from "../../src/contract/quota.ts";
+import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
+import { MINUTE } from "../../src/limits/windows.ts";
+import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
-import { MINUTE } from "./windows.ts";
 
 /** An engine of the port `Limiter` that knows nothing yet, and how it is ended. */
 export interface LimiterEngine {

@@ -1,5 +1,5 @@
 /** True as soon as the work is done, false if that takes longer. What is late goes on all the same. */
-export async function isDoneWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+export async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), milliseconds);
   try {

@@ -1,5 +1,5 @@
 import { StorageUnusable } from "../storage.ts";
-import { Tally } from "./tally.ts";
+import { Checksum } from "./checksum.ts";
 import type { Table, WholeStore } from "./whole-store.ts";
 
 /** A store that is to be filled: all of it appears at once, when it is committed. */
@@ -7,7 +7,7 @@ export interface TargetStore extends WholeStore {
   /** Takes all rows out of a table. */
   clear(table: Table): Promise<void>;
   /** Adds rows that another engine has read. */
-  add(table: Table, rows: Parameters<Tally["add"]>[0]): Promise<void>;
+  add(table: Table, rows: Parameters<Checksum["add"]>[0]): Promise<void>;
   /** Lets a table that gives ids by itself go on behind this one. */
   setLastId(table: Table, id: bigint): Promise<void>;
   commit(): Promise<void>;
@@ -43,20 +43,25 @@ export async function moveStore(source: WholeStore, target: TargetStore, options
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
   let rows = 0;
-  const tallyOf = async (store: WholeStore, table: Table, work?: MoveProgress["work"], each?: TargetStore["add"]) => {
-    const tally = new Tally();
+  const checksumOf = async (
+    store: WholeStore,
+    table: Table,
+    work?: MoveProgress["work"],
+    each?: TargetStore["add"],
+  ) => {
+    const checksum = new Checksum();
     for await (const some of store.rows(table)) {
       if (stop.aborted) throw new StorageUnusable("It was stopped. Nothing was moved.");
-      tally.add(some);
+      checksum.add(some);
       await each?.(table, some);
       rows += some.length;
       if (work) onProgress({ work, rows });
     }
-    return tally;
+    return checksum;
   };
   const sameAs = async (other: WholeStore) => {
     for (const table of tables) {
-      if (!(await tallyOf(other, table)).equals(await tallyOf(target, table))) return false;
+      if (!(await checksumOf(other, table)).equals(await checksumOf(target, table))) return false;
       const [last = 0n, ours] = [await other.lastId(table), await target.lastId(table)];
       if (ours !== undefined && ours < last) return false;
     }
@@ -69,19 +74,22 @@ export async function moveStore(source: WholeStore, target: TargetStore, options
   }
   for (const table of tables) await target.clear(table);
   rows = 0;
-  const moved = new Map<Table, Tally>();
+  const moved = new Map<Table, Checksum>();
   for (const table of tables) {
-    moved.set(table, await tallyOf(source, table, "Moving", (_, some) => target.add(table, some)));
+    moved.set(table, await checksumOf(source, table, "Moving", (_, some) => target.add(table, some)));
     await target.setLastId(table, (await source.lastId(table)) ?? 0n);
   }
   rows = 0;
-  for (const [table, tally] of moved) {
-    if (!(await tallyOf(target, table, "Checking")).equals(tally)) {
+  for (const [table, checksum] of moved) {
+    if (!(await checksumOf(target, table, "Checking")).equals(checksum)) {
       throw new StorageUnusable(`What arrived of the table ${table.name} is not what was sent. Nothing was moved.`);
     }
   }
   await target.commit();
-  return { tables: Object.fromEntries([...moved].map(([{ name }, tally]) => [name, tally.rows])), wasThere: false };
+  return {
+    tables: Object.fromEntries([...moved].map(([{ name }, checksum]) => [name, checksum.rows])),
+    wasThere: false,
+  };
 }
 
 /** Both schemas come from the same migrations; a table that is in one of them alone would be lost without a word. */

@@ -5,7 +5,7 @@ import type { Row } from "../storage.ts";
 const MODULUS = 1n << 128n;
 
 /** What a set of rows is, whatever their order: their number, and the sum of their digests (SHA-256, its first 128 bits). */
-export class Tally {
+export class Checksum {
   rows = 0;
   #sum = 0n;
 
@@ -19,7 +19,7 @@ export class Tally {
     this.rows += rows.length;
   }
 
-  equals(other: Tally): boolean {
+  equals(other: Checksum): boolean {
     return this.rows === other.rows && this.#sum === other.#sum;
   }
 }

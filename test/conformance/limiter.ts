@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { assert, asyncProperty } from "fast-check";
-import type { Quota } from "../contract/quota.ts";
-import { conductConformance } from "./limiter-conduct-conformance.ts";
+import type { Quota } from "../../src/contract/quota.ts";
+import { keyBansConformance } from "./limiter-bans.ts";
 import { arbitraryEvent, arbitraryStart, happen, happenAtOnce, LimiterModel, storyOf } from "./limiter-model.ts";
-import { standingConformance } from "./limiter-standing-conformance.ts";
+import { limitStatusConformance } from "./limiter-status.ts";
 import {
   caller,
   LimiterUnderTest,
@@ -192,8 +192,8 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
       });
     });
 
-    conductConformance(open);
-    standingConformance(open);
+    keyBansConformance(open);
+    limitStatusConformance(open);
 
     test.each([
       ["one by one", happen],

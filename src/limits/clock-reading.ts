@@ -8,7 +8,7 @@ import type { Boot, Clock } from "../timing/clock.ts";
 const JUMP = 100;
 
 /** A moment, read once for a whole decision. */
-export interface Moment {
+export interface ClockReading {
   /** Wall clock, unix milliseconds. */
   readonly wall: number;
   /** Milliseconds since the start of the machine, which no setting of the wall clock changes. */
@@ -23,7 +23,7 @@ export interface Moment {
  * Reads the clocks and notices when the wall clock jumps. What lasts a stated time (a minute, a ban)
  * ends by the monotonic clock, so that no jump ends or lengthens it.
  */
-export class Moments {
+export class ClockReader {
   readonly #clock: Clock;
   readonly #boot: Boot;
   #difference: number;
@@ -35,7 +35,7 @@ export class Moments {
     this.#difference = clock.now() - clock.monotonic();
   }
 
-  now(): Moment {
+  now(): ClockReading {
     let wall = this.#clock.now();
     let monotonic = this.#clock.monotonic();
     if (this.#isJump(wall, monotonic)) {
@@ -68,7 +68,7 @@ export interface StoredEnd {
 }
 
 /** The end of what lasts for another `rest` milliseconds; negative where it has passed. */
-export function storedEnd(rest: number, { wall, monotonic, boot }: Moment): StoredEnd {
+export function storedEnd(rest: number, { wall, monotonic, boot }: ClockReading): StoredEnd {
   return { wall: Math.ceil(wall + rest), monotonic: Math.ceil(monotonic + rest), boot };
 }
 
@@ -77,7 +77,7 @@ export function storedEnd(rest: number, { wall, monotonic, boot }: Moment): Stor
  * stored before the machine started is compared with the wall clock of that moment, so that no later
  * one matters. At most `longest`: a wall clock that was set back must not lengthen anything.
  */
-export function restUntil(end: StoredEnd, longest: number, moment: Moment, opened: Moment): number {
-  if (end.boot === moment.boot) return Math.min(end.monotonic - moment.monotonic, longest);
-  return Math.min(end.wall - opened.wall, longest) - (moment.monotonic - opened.monotonic);
+export function restUntil(end: StoredEnd, longest: number, reading: ClockReading, opened: ClockReading): number {
+  if (end.boot === reading.boot) return Math.min(end.monotonic - reading.monotonic, longest);
+  return Math.min(end.wall - opened.wall, longest) - (reading.monotonic - opened.monotonic);
 }

@@ -3,20 +3,19 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { stopwatch, waitedForProcessor } from "../harness/run-queue.ts";
+import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
 import { Bans } from "./bans.ts";
 import { Client } from "./client.ts";
 import { DayCount } from "./day-count.ts";
 import { environment, newKey } from "./keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "./ledger.ts";
 import { Animals, createUntilGone } from "./load.ts";
+import { OrderWorkload } from "./order-workload.ts";
 import { Random } from "./random.ts";
 import { ShopLedger } from "./shop-ledger.ts";
-import { misfits, shopRows } from "./shop-rows.ts";
-import { Trade } from "./trade.ts";
+import { rowViolations, shopRows } from "./shop-rows.ts";
 
 const CONNECTIONS = 24;
-/** For the account of the load: never used up, and the same for both windows. */
-const PLENTY = 1_000_000_000;
 /** The promise: ready again so soon after its start, in milliseconds. */
 const READY_WITHIN = 2_000;
 /** One round in so many gets a key banned, which takes a second. */
@@ -30,14 +29,14 @@ const LATEST_AFTER_BAN = [5, 1_000];
  * Kills the service over and over on one data folder, each time at another moment, and checks after
  * each start what a client has a right to find. The seed decides the moments and the animals.
  */
-export class Siege implements AsyncDisposable {
+export class CrashTest implements AsyncDisposable {
   readonly dataDir = newDataDir();
   readonly #moments: Random;
   readonly #command: readonly string[];
   readonly #ledger = new Ledger();
   readonly #shop = new ShopLedger((id, name) => this.#ledger.claim(id, name));
-  readonly #trade: Trade;
-  readonly #dayCount = new DayCount(PLENTY);
+  readonly #workload: OrderWorkload;
+  readonly #dayCount = new DayCount(UNLIMITED);
   readonly #bans = new Bans();
   readonly #violations: string[] = [];
   readonly #animals: Animals;
@@ -53,7 +52,7 @@ export class Siege implements AsyncDisposable {
   constructor(seed: number, command = serveCommand) {
     this.#moments = new Random(seed);
     this.#animals = new Animals(new Random(seed)); // apart: how many are made depends on the machine
-    this.#trade = new Trade(seed, this.#shop);
+    this.#workload = new OrderWorkload(seed, this.#shop);
     this.#command = command;
   }
 
@@ -65,8 +64,8 @@ export class Siege implements AsyncDisposable {
   /** What it came to so far, in words. */
   get report(): string {
     const animals = `${this.#ledger.acknowledged} animals acknowledged`;
-    const trade = `${this.#shop.acknowledged} changes, sales and deletions`;
-    return `${animals}, ${trade}, ${this.#bans.count} bans, ${this.#kills} kills, slowest start ${Math.round(this.#slowestStart)} ms`;
+    const changes = `${this.#shop.acknowledged} changes, sales and deletions`;
+    return `${animals}, ${changes}, ${this.#bans.count} bans, ${this.#kills} kills, slowest start ${Math.round(this.#slowestStart)} ms`;
   }
 
   /** Ends what a failure left running. The data folder stays, to be looked at. */
@@ -82,7 +81,7 @@ export class Siege implements AsyncDisposable {
   async begin(): Promise<void> {
     await this.#killStart();
     const program = await this.#start();
-    this.#writer = await newKey(this.dataDir, { perMinute: PLENTY, perDay: PLENTY });
+    this.#writer = await newKey(this.dataDir, unlimitedQuota);
     await this.#kill(program);
   }
 
@@ -95,7 +94,7 @@ export class Siege implements AsyncDisposable {
     let isGone = false;
     const load = Promise.all([
       createUntilGone(client, CONNECTIONS, this.#animals, this.#ledger, () => isGone),
-      this.#trade.untilGone(client, () => isGone),
+      this.#workload.untilGone(client, () => isGone),
     ]);
     if (bringsBan) await this.#bans.provoke(program.base, await newKey(this.dataDir, { perMinute: 1, perDay: 1_000 }));
     await this.#anyMoment(bringsBan ? this.#moments.pick(LATEST_AFTER_BAN) : LATEST.underLoad);
@@ -140,7 +139,7 @@ export class Siege implements AsyncDisposable {
     this.#ledger.settle();
     const read = <R>(sql: string) => this.#inspect<R>(sql);
     this.#shop.look(...shopRows(read));
-    this.#violations.push(...misfits(read));
+    this.#violations.push(...rowViolations(read));
     for (const { integrity_check: found } of this.#inspect<{ integrity_check: string }>("PRAGMA integrity_check")) {
       if (found !== "ok") this.#violations.push(`the file is damaged: ${found}`);
     }

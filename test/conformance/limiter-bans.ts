@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { NOON } from "../../test/harness/manual-clock.ts";
-import type { Admission } from "../http/ports.ts";
+import type { Admission } from "../../src/http/ports.ts";
+import { NOON } from "../harness/manual-clock.ts";
 import {
   caller,
   HOUR,
@@ -13,7 +13,7 @@ import {
 } from "./limiter-under-test.ts";
 
 /** The part of the suite for limiters that is about requests too many: what they are told, and bans. */
-export function conductConformance(open: OpenLimiter): void {
+export function keyBansConformance(open: OpenLimiter): void {
   describe("requests too many:", () => {
     let under: LimiterUnderTest;
     beforeEach(async () => {

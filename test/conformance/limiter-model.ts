@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
-import type { ManualClock } from "../../test/harness/manual-clock.ts";
-import type { Quota } from "../contract/quota.ts";
-import type { Admission, Caller, Limiter } from "../http/ports.ts";
+import type { Quota } from "../../src/contract/quota.ts";
+import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
+import type { ManualClock } from "../harness/manual-clock.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -11,7 +11,7 @@ import {
 } from "./limiter-under-test.ts";
 
 /** The part of the suite for limiters that is about looking at the limits without using them up. */
-export function standingConformance(open: OpenLimiter): void {
+export function limitStatusConformance(open: OpenLimiter): void {
   let under: LimiterUnderTest;
   beforeEach(async () => {
     under = await LimiterUnderTest.start(open);
@@ -32,7 +32,7 @@ export function standingConformance(open: OpenLimiter): void {
           strikesForBan: 20,
           banEnds: undefined,
           nextBan: 60,
-          ladder: { first: 60, longest: 3_600, forgottenAfter: 86_400 },
+          banSchedule: { first: 60, longest: 3_600, forgottenAfter: 86_400 },
         });
       }
       expect(verdicts(await under.send(caller(), 2))).toEqual(["admitted", "limited"]);

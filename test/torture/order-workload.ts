@@ -2,7 +2,7 @@ import type { Answer, Client } from "./client.ts";
 import { readExactly, type SentAnimal, type ShownAnimal } from "./ledger.ts";
 import { createBody } from "./load.ts";
 import { Random } from "./random.ts";
-import type { Article, ShopLedger, ShownOrder, Stock } from "./shop-ledger.ts";
+import type { ShopLedger, ShownOrder, Stock, TrackedPet } from "./shop-ledger.ts";
 
 const TILLS = 8;
 const ARTICLES_PER_TILL = 3;
@@ -18,9 +18,9 @@ interface Move {
 }
 
 /** The tills of a shop. Each adds animals of its own, changes, orders, sells, takes back and deletes them. */
-export class Trade {
+export class OrderWorkload {
   readonly #ledger: ShopLedger;
-  readonly #tills: readonly { readonly random: Random; readonly articles: Article[] }[];
+  readonly #tills: readonly { readonly random: Random; readonly articles: TrackedPet[] }[];
 
   constructor(seed: number, ledger: ShopLedger) {
     this.#ledger = ledger;
@@ -44,7 +44,7 @@ export class Trade {
   }
 
   /** Does something with an animal. False if the service did not answer whole. */
-  async #move(client: Client, article: Article, random: Random, isGone: () => boolean): Promise<boolean> {
+  async #move(client: Client, article: TrackedPet, random: Random, isGone: () => boolean): Promise<boolean> {
     const { method, path, body, answers, wanted } = random.pick(movesOf(article, random));
     this.#ledger.ask(article, wanted);
     const sent = await Promise.allSettled(answers.map(() => client.call(method, path, body)));
@@ -65,7 +65,7 @@ function shownIn({ status, text = "" }: Answer): (ShownAnimal | ShownOrder)[] {
   return status < 300 && text !== "" ? [readExactly(text) as ShownAnimal | ShownOrder] : [];
 }
 
-function movesOf({ name, id, orderIds, stock }: Article, random: Random): Move[] {
+function movesOf({ name, id, orderIds, stock }: TrackedPet, random: Random): Move[] {
   const { animal, orders } = stock;
   if (!animal || id === undefined) {
     const added: SentAnimal = { name, categoryId: random.int64(), status: "available" };

@@ -1,5 +1,5 @@
-import type { Admission, Standing } from "../http/ports.ts";
-import { type Moment, restUntil, type StoredEnd, storedEnd } from "./moment.ts";
+import type { Admission, LimitStatus } from "../http/ports.ts";
+import { type ClockReading, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 import { DAY } from "./windows.ts";
 
 /** After the first 429 of a denial, requests that were already on their way are no strikes. */
@@ -21,7 +21,7 @@ export function strikesUntilBan(perMinute: number): number {
 }
 
 /** How bans grow, in seconds. */
-export const ladder: Standing["ladder"] = {
+export const banSchedule: LimitStatus["banSchedule"] = {
   first: FIRST_BAN / 1000,
   longest: LONGEST_BAN / 1000,
   forgottenAfter: FORGIVEN_AFTER / 1000,
@@ -36,7 +36,7 @@ export function banLength(level: number): number {
  * The ban to keep in place of one that ends later than it can, because it was given before the machine was started anew
  * and while the wall clock was ahead; undefined for any other. Otherwise it would hold at each start until that end.
  */
-export function correctedBan({ end, level }: Ban, opened: Moment): Ban | undefined {
+export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | undefined {
   const longest = banLength(level);
   if (end.boot === opened.boot || end.wall - opened.wall <= longest) return undefined;
   return { end: storedEnd(longest, opened), level };
@@ -46,7 +46,7 @@ export function correctedBan({ end, level }: Ban, opened: Moment): Ban | undefin
  * How one key behaves after a 429. A request that is denied before the time that the key was told
  * is a strike; enough strikes are a ban.
  */
-export class Conduct {
+export class KeyBans {
   #deniedSince = 0; // monotonic, as the next two
   #toldUntil = Number.NEGATIVE_INFINITY;
   #banEnds = Number.NEGATIVE_INFINITY;
@@ -56,18 +56,18 @@ export class Conduct {
   #jumps = 0;
 
   /** What is known of a key when the limiter begins. */
-  static restore(ban: Ban, opened: Moment): Conduct {
-    const conduct = new Conduct();
-    conduct.#banLevel = ban.level;
-    conduct.#startBan(opened, restUntil(ban.end, banLength(ban.level), opened, opened));
-    return conduct;
+  static restore(ban: Ban, opened: ClockReading): KeyBans {
+    const keyBans = new KeyBans();
+    keyBans.#banLevel = ban.level;
+    keyBans.#startBan(opened, restUntil(ban.end, banLength(ban.level), opened, opened));
+    return keyBans;
   }
 
   /** The ban that holds now, as the answer to a request; undefined where there is none. */
-  banned(limit: number, moment: Moment): Admission | undefined {
-    if (moment.monotonic >= this.#banEnds) return undefined;
-    const rest = this.#banEnds - moment.monotonic;
-    if (moment.jumps !== this.#jumps) this.#startBan(moment, rest);
+  banned(limit: number, reading: ClockReading): Admission | undefined {
+    if (reading.monotonic >= this.#banEnds) return undefined;
+    const rest = this.#banEnds - reading.monotonic;
+    if (reading.jumps !== this.#jumps) this.#startBan(reading, rest);
     return {
       verdict: "banned",
       limit,
@@ -83,48 +83,48 @@ export class Conduct {
   }
 
   /** Notes a denial. Returns the ban if it is the strike that brings one. */
-  denied(retryAfter: number, strikesAllowed: number, moment: Moment): Ban | undefined {
-    const until = moment.monotonic + retryAfter * 1000;
-    if (moment.monotonic >= this.#toldUntil) {
+  denied(retryAfter: number, strikesAllowed: number, reading: ClockReading): Ban | undefined {
+    const until = reading.monotonic + retryAfter * 1000;
+    if (reading.monotonic >= this.#toldUntil) {
       this.#strikes = 0;
-      this.#deniedSince = moment.monotonic;
+      this.#deniedSince = reading.monotonic;
       this.#toldUntil = until;
     } else {
       // Parallel requests are each told a time of their own. None may find itself too early at it.
       this.#toldUntil = Math.min(this.#toldUntil, until);
-      if (moment.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
+      if (reading.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
     }
     if (this.#strikes < strikesAllowed) return undefined;
-    this.#banLevel = this.#isForgiven(moment) ? 1 : this.#banLevel + 1;
+    this.#banLevel = this.#isForgiven(reading) ? 1 : this.#banLevel + 1;
     const length = banLength(this.#banLevel);
-    this.#startBan(moment, length);
+    this.#startBan(reading, length);
     this.#toldUntil = Number.NEGATIVE_INFINITY; // after the ban, a first 429 is again a first
-    return { end: storedEnd(length, moment), level: this.#banLevel };
+    return { end: storedEnd(length, reading), level: this.#banLevel };
   }
 
   /** How the key stands, counting nothing. `perMinute` is its account's minute limit. */
-  standing(perMinute: number, moment: Moment): Omit<Standing, "minute" | "day"> {
+  limitStatus(perMinute: number, reading: ClockReading): Omit<LimitStatus, "minute" | "day"> {
     return {
-      strikes: moment.monotonic < this.#toldUntil ? this.#strikes : 0,
+      strikes: reading.monotonic < this.#toldUntil ? this.#strikes : 0,
       strikesForBan: strikesUntilBan(perMinute),
-      banEnds: this.banned(perMinute, moment)?.reset,
-      nextBan: banLength(this.#isForgiven(moment) ? 1 : this.#banLevel + 1) / 1000,
-      ladder,
+      banEnds: this.banned(perMinute, reading)?.reset,
+      nextBan: banLength(this.#isForgiven(reading) ? 1 : this.#banLevel + 1) / 1000,
+      banSchedule,
     };
   }
 
   /** True once nothing here matters any more. */
-  isSpent(moment: Moment): boolean {
-    return moment.monotonic >= this.#toldUntil && this.#isForgiven(moment);
+  isSpent(reading: ClockReading): boolean {
+    return reading.monotonic >= this.#toldUntil && this.#isForgiven(reading);
   }
 
-  #startBan(moment: Moment, length: number): void {
-    this.#banEnds = moment.monotonic + length;
-    this.#banEndsWall = moment.wall + length;
-    this.#jumps = moment.jumps;
+  #startBan(reading: ClockReading, length: number): void {
+    this.#banEnds = reading.monotonic + length;
+    this.#banEndsWall = reading.wall + length;
+    this.#jumps = reading.jumps;
   }
 
-  #isForgiven(moment: Moment): boolean {
-    return moment.monotonic - this.#banEnds >= FORGIVEN_AFTER;
+  #isForgiven(reading: ClockReading): boolean {
+    return reading.monotonic - this.#banEnds >= FORGIVEN_AFTER;
   }
 }
