@@ -1,9 +1,11 @@
 // Several processes on one store in PostgreSQL.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { domains } from "../src/app/domains.ts";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { settingsOf } from "../src/domains/domain.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
@@ -31,7 +33,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
 
   const start = () => Program.start(newDataDir(), settings);
   async function newAccount() {
-    const storage = await openStorage(readConfig(settings));
+    const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
     const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
     const account = await accounts.createAccount("Test", "enterprise", unlimitedQuota, Date.now());
     const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());

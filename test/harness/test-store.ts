@@ -2,8 +2,10 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { SharedPostgres } from "./shared-postgres.ts";
 
@@ -52,7 +54,7 @@ async function newFolder(): Promise<TestStore> {
     folder: dataDir,
     run,
     rows: (sql) => beside((database) => database.query(sql).all()),
-    open: () => openStorage(readConfig(settings)),
+    open: () => openStorage(readConfig(settings, undefined, settingsOf(domains))),
     empty: () =>
       run(`
         DELETE FROM pets; DELETE FROM deleted_pets; DELETE FROM pet_status_changes; DELETE FROM store_orders; DELETE FROM categories; DELETE FROM deleted_categories; DELETE FROM category_animals;
@@ -85,7 +87,7 @@ async function newDatabase(): Promise<TestStore> {
     folder: "",
     run,
     rows: (sql) => server.run(sql, name),
-    open: () => openStorage(readConfig(settings)),
+    open: () => openStorage(readConfig(settings, undefined, settingsOf(domains))),
     empty: () =>
       run(`
         TRUNCATE pets, deleted_pets, pet_status_changes, store_orders, categories, deleted_categories RESTART IDENTITY;

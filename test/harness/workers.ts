@@ -1,7 +1,9 @@
+import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
@@ -18,7 +20,7 @@ export function workerPids({ output }: Pick<Program, "output">): Map<number, num
 
 /** An account with a key, in the store that the settings choose, with what is needed to change both. */
 export async function newAccount(settings: Record<string, string>, quota: Quota) {
-  const storage = await openStorage(readConfig(settings));
+  const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
   const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
   const account = await accounts.createAccount("Test", "enterprise", quota, Date.now());
   const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());

@@ -2,9 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { rounds } from "../harness/form.ts";
@@ -45,7 +47,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
       PETSTORE_DATABASE_URL: postgres.url(await postgres.newDatabase()),
       PETSTORE_VALKEY_URL: valkey.url,
     };
-    storage = await openStorage(readConfig(settings));
+    storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
     accounts = new AccountStore(storage);
     keys = new KeyStore(storage, "test");
     programs = [];
