@@ -97,22 +97,21 @@ function tagsOf(operations: readonly Operation[]): Json[] {
 
 function introduction(catalogue: readonly ErrorDefinition[]): string {
   return [
-    "List the animals of a pet store; add, read, change and delete them.",
-    "Every operation needs an API key as bearer token. The plan of the key's account limits requests per " +
-      "minute and per day; the `X-RateLimit` headers of every answer tell how the limits stand. After a 429, " +
-      "wait as long as `Retry-After` says: a key that goes on regardless is banned for a while.",
-    "## Safe retries",
-    `Send \`${IDEMPOTENCY_KEY}\` with every POST and PATCH, and where no answer arrives, or a 5xx, send the same ` +
-      `request again with the same one: what it asks for is done once. The answer is kept for ${ANSWER_KEPT_HOURS} ` +
-      `hours, errors of the operation itself included, and given again with \`${IDEMPOTENT_REPLAYED}: true\`. ` +
-      "Refusals that come before the operation runs are not kept: an invalid request, a missing scope, a limit. " +
-      "Every account has its own keys for each method and path. On other methods the header is ignored: to repeat " +
-      "them does no harm.",
+    "List, add, change, delete and sell the animals of a pet store.",
+    "Send your API key as bearer token with every request. The account's plan limits requests per minute and per day; " +
+      "the `X-RateLimit` headers show what is left. After a 429, wait `Retry-After` seconds. A key that keeps sending " +
+      "is banned for a while.",
+    "## Idempotency",
+    `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If no response arrives, or a 5xx, send the same ` +
+      "request again with the same value: its effect happens once. The service keeps the response for " +
+      `${ANSWER_KEPT_HOURS} hours, including errors of the operation, and repeats it with ` +
+      `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals that come before the operation runs, such as an ` +
+      "invalid request, a missing scope or a limit. Values are separate for each account, method and path. Other " +
+      "methods ignore the header, because they are safe to repeat.",
     "## Errors",
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
     errorTable(catalogue),
     "## Integers",
-    "Identifiers are 64-bit integers. They are written as JSON numbers, digit for digit; read them with a " +
-      "parser that does not round above 2^53.",
+    "Identifiers are 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",
   ].join("\n\n");
 }
