@@ -68,7 +68,7 @@ function commandTable(commands: readonly DocumentedCommand[]): string {
 function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): string {
   const rows = Object.entries(settings).map(
     ([name, { fallback, meaning, expects }]) =>
-      `| \`${name}\` | ${fallback ? `\`${fallback}\`` : "unset"} | ${meaning} Has to be ${expects}. |`,
+      `| \`${name}\` | ${fallback ? `\`${fallback}\`` : "unset"} | ${meaning} Must be ${expects}. |`,
   );
   return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
 }

@@ -54,7 +54,7 @@ export class Deadlines<T> {
     if (this.#pending.delete(pending)) pending.resolve(answer);
   }
 
-  /** Gives substitutes for the answers that are late. Has to be called every now and then. */
+  /** Gives substitutes for the answers that are late. Call it every 100 ms or so. */
   sweep(): void {
     const late = this.#clock.monotonic() - this.#milliseconds;
     let left = MOST_AT_ONCE;

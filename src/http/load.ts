@@ -120,7 +120,7 @@ export class Load {
     this.#waiting--;
   }
 
-  /** Decides whether it is overloaded. Has to be called every now and then. */
+  /** Decides whether it is overloaded. Call it every 100 ms or so. */
   sample(): void {
     const least = Number.isFinite(this.#least) ? this.#least : this.#waiting;
     this.#least = Number.POSITIVE_INFINITY;

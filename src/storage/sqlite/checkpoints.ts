@@ -33,7 +33,7 @@ export class Checkpoints {
     this.#options = options;
   }
 
-  /** Has to be called after each commit, outside of a transaction. */
+  /** Call it after each commit, outside a transaction. */
   committed(): void {
     if (this.#isDue || performance.now() < this.#notBefore) return;
     const { log = 0n } = this.#run(look) ?? {};
