@@ -42,6 +42,8 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
   const callers = Array.from({ length: accounts }, (_, index) => ({
     accountId: `acc_${index}`,
     keyId: `key_${index}`,
+    mode: "test" as const,
+    shop: 1,
     scopes: new Set(["read"] as const),
     ...UNLIMITED,
   }));

@@ -32,7 +32,7 @@ function withEntry(content: string, block: string): string {
 test("has an operation, a handler, a store and a test", () => {
   const kinds = ["operations", "handlers", "store", "test"].map((kind) => `src/domains/toys/toys.${kind}.ts`);
   expect(newFiles).toEqual(kinds);
-  expect(changedFiles).toEqual(["src/storage/migrations/steps-from-7.ts", "src/app/domains.ts"]);
+  expect(changedFiles).toEqual(["src/storage/migrations.ts", "src/app/domains.ts"]);
 });
 
 test("compiles with the strict settings of the project, and is formatted", async () => {

@@ -1,6 +1,6 @@
+import type { Mode } from "../contract/operation.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import type { Host } from "../domains/domain.ts";
-import type { KeyMode } from "../domains/keys/api-key.ts";
 import { KeyAuthenticator } from "../domains/keys/authenticator.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
 import { UsageStore } from "../domains/usage/usage.store.ts";
@@ -20,7 +20,7 @@ export interface IdentityHost extends Host {
   readonly identity: Identity;
 }
 
-export function openIdentity({ storage, clock, metrics, repeat }: Host, mode: KeyMode): Identity {
+export function openIdentity({ storage, clock, metrics, repeat }: Host, mode: Mode): Identity {
   const forget = () => authenticator.forget();
   const accounts = new AccountStore(storage, forget);
   const keys = new KeyStore(storage, mode, forget);

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, settings } from "../config.ts";
-import type { KeyMode } from "../domains/keys/api-key.ts";
+import type { Mode } from "../contract/operation.ts";
 import { ensureKeyMode, keyModeOf } from "../domains/keys/key-mode.store.ts";
 import {
   type MoveOptions,
@@ -194,7 +194,7 @@ export function newStorePlace(config: Config): string | undefined {
 }
 
 /** The mode of the keys in the environment that the settings name. */
-export function keyMode({ environment }: Config): KeyMode {
+export function keyMode({ environment }: Config): Mode {
   return environment === "production" ? "live" : "test";
 }
 
@@ -212,7 +212,7 @@ export async function requireKeyMode(storage: Storage, config: Config): Promise<
  * The mode of the keys of the store, for a command that works on it beside its service: what the store
  * says, if the settings say nothing. Rejects with `StorageUnusable` where they contradict it.
  */
-export async function storedKeyMode(storage: Storage, config: Config): Promise<KeyMode> {
+export async function storedKeyMode(storage: Storage, config: Config): Promise<Mode> {
   const ours = keyMode(config);
   const kept = (await keyModeOf(storage)) ?? ours;
   if (kept !== ours && config.environmentIsSet) throw wrongEnvironment(kept, config);
@@ -229,7 +229,7 @@ export function failedStore(config: Config, error: Error): StorageUnusable {
   );
 }
 
-function wrongEnvironment(kept: KeyMode, config: Config): StorageUnusable {
+function wrongEnvironment(kept: Mode, config: Config): StorageUnusable {
   const owner = kept === "live" ? "production" : "development or staging";
   const { place, setting } = engineOf(config);
   return new StorageUnusable(

@@ -32,7 +32,15 @@ const changing = [
   }),
 ] as const;
 
-const caller = { keyId: "key_1", accountId: "acc_1", scopes: new Set<never>(), perMinute: 60, perDay: 1_000 };
+const caller = {
+  keyId: "key_1",
+  accountId: "acc_1",
+  mode: "test" as const,
+  shop: 1,
+  scopes: new Set<never>(),
+  perMinute: 60,
+  perDay: 1_000,
+};
 const refuseWrites = () => Promise.reject(new Error("A GET has nothing to write."));
 
 // The compiler checks these: a line below that it accepts is an error, because of the directive above it.

@@ -133,7 +133,7 @@ function dayOf(wall: number): number {
 
 /** A caller of an account, with the given quota. */
 export function callerOf(accountId: string, keyId: string, quota: Quota): Caller {
-  return { accountId, keyId, scopes: new Set(["read"]), ...quota };
+  return { accountId, keyId, mode: "test" as const, shop: 1, scopes: new Set(["read"]), ...quota };
 }
 
 // Small limits, so that few requests reach all of them. Two keys share an account.

@@ -1,7 +1,5 @@
+import type { Mode } from "../../contract/operation.ts";
 import { randomBase62, toBase62 } from "../accounts/random-text.ts";
-
-/** The mode of a key: `live` in production, `test` everywhere else. Keys carry it, and a store has keys of one mode. */
-export type KeyMode = "live" | "test";
 
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
@@ -11,13 +9,13 @@ const shape = new RegExp(`^psk_(live|test)_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSU
  * Makes an API key: `psk_test_` or `psk_live_`, 32 random base62 characters (190 bits), and the
  * CRC32 of all that as 6 base62 characters, so that a mistyped key is told without a look-up.
  */
-export function generateApiKey(mode: KeyMode): string {
+export function generateApiKey(mode: Mode): string {
   const body = `psk_${mode}_${randomBase62(SECRET_LENGTH)}`;
   return body + checksum(body);
 }
 
 /** True if the text has the form of a key of this mode and its checksum is right. */
-export function isWellFormedKey(key: string, mode: KeyMode): boolean {
+export function isWellFormedKey(key: string, mode: Mode): boolean {
   if (shape.exec(key)?.[1] !== mode) return false;
   const end = key.length - CHECKSUM_LENGTH;
   return checksum(key.slice(0, end)) === key.slice(end);

@@ -1,8 +1,9 @@
+import type { Mode } from "../../contract/operation.ts";
 import type { Authenticator, Caller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { isWellFormedKey, type KeyMode, keyDigest } from "./api-key.ts";
+import { isWellFormedKey, keyDigest } from "./api-key.ts";
 import type { KeyStore } from "./keys.store.ts";
 import type { KeyOwner } from "./keys.ts";
 
@@ -26,7 +27,7 @@ interface CachedKey extends Caller {
  */
 export class KeyAuthenticator implements Authenticator {
   readonly #keys: KeyStore;
-  readonly #mode: KeyMode;
+  readonly #mode: Mode;
   readonly #clock: Clock;
   #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
   /** When keys were used that is not yet written down, by id. */
@@ -34,7 +35,7 @@ export class KeyAuthenticator implements Authenticator {
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
   #generation = 0;
 
-  constructor(keys: KeyStore, mode: KeyMode, clock: Clock) {
+  constructor(keys: KeyStore, mode: Mode, clock: Clock) {
     this.#keys = keys;
     this.#mode = mode;
     this.#clock = clock;
@@ -50,7 +51,7 @@ export class KeyAuthenticator implements Authenticator {
     const generation = this.#generation;
     return whenReady(this.#keys.findValid(digest, now), (owner) => {
       if (!owner) return undefined;
-      const found = toCachedKey(owner);
+      const found = toCachedKey(owner, this.#mode);
       if (generation === this.#generation) this.#cache.set(digest, found);
       return this.#noteUse(found, now);
     });
@@ -86,10 +87,12 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-function toCachedKey({ id, accountId, scopes, quota, expiresAt, lastUsedAt }: KeyOwner): CachedKey {
+function toCachedKey({ id, accountId, scopes, quota, expiresAt, lastUsedAt }: KeyOwner, mode: Mode): CachedKey {
   return {
     keyId: id,
     accountId,
+    mode,
+    shop: 0,
     scopes,
     perMinute: quota.perMinute,
     perDay: quota.perDay,

@@ -2,8 +2,6 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { migrations } from "../../storage/migrations.ts";
-import { openDatabase } from "../../storage/sqlite/database.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { AccountsError } from "../accounts/accounts.ts";
@@ -48,17 +46,3 @@ test("the first key sets the mode, and no key of the other mode is made after it
     expect(late).toBeInstanceOf(AccountsError);
     expect(await keys.list()).toHaveLength(1);
   }));
-
-test.each([
-  ["psk_live_ab…wxyz", "live"],
-  ["psk_test_ab…wxyz", undefined], // production's too, if its key was made in the wrong environment
-] as const)("a store of before this was kept, with the key %s, belongs to %s", async (hint, mode) => {
-  const older = openDatabase(file, 1, migrations.slice(0, 3));
-  older.run("INSERT INTO accounts (id, name, plan, created_at) VALUES ('acc_1', 'Corner shop', 'free', 0)");
-  older.run(
-    `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
-     VALUES ('key_1', 'acc_1', 'till', 'digest', '${hint}', 'read', 0)`,
-  );
-  older.close();
-  expect(await withStorage(keyModeOf)).toBe(mode as never);
-});

@@ -1,11 +1,11 @@
-import type { Scope } from "../../contract/operation.ts";
+import type { Mode, Scope } from "../../contract/operation.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { afterCommit, all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { accountById } from "../accounts/accounts.statements.ts";
 import { AccountsError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/random-text.ts";
-import { generateApiKey, type KeyMode, keyDigest } from "./api-key.ts";
+import { generateApiKey, keyDigest } from "./api-key.ts";
 import { ensureKeyMode } from "./key-mode.store.ts";
 import {
   countKeys,
@@ -32,11 +32,11 @@ const KEPT_KEYS = 1_000n;
 /** The API keys of accounts. */
 export class KeyStore {
   readonly #storage: Storage;
-  readonly #mode: KeyMode;
+  readonly #mode: Mode;
   readonly #changed: () => void;
 
   /** `changed` is called after every change of what a key that exists may do, through this object. */
-  constructor(storage: Storage, mode: KeyMode, changed: () => void = () => {}) {
+  constructor(storage: Storage, mode: Mode, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#mode = mode;
     this.#changed = changed;

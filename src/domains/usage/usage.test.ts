@@ -121,7 +121,15 @@ const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.me
 
 describe("what is counted", () => {
   const operation = { name: "listPets" } as Operation;
-  const caller = { keyId: "key_1", accountId: "acc_1", scopes: new Set<never>(), perMinute: 1, perDay: 1 };
+  const caller = {
+    keyId: "key_1",
+    accountId: "acc_1",
+    mode: "test" as const,
+    shop: 1,
+    scopes: new Set<never>(),
+    perMinute: 1,
+    perDay: 1,
+  };
   const rows = statement<{ rows: bigint }>(
     "SELECT (SELECT count(*) FROM usage_counts) + (SELECT count(*) FROM deprecated_calls) AS rows",
   );

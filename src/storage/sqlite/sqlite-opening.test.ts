@@ -58,11 +58,6 @@ function withoutPrivileges<T>(work: () => T): T {
 }
 
 const step = (name: string, sqlite: string): Migration => ({ name, sqlite, postgres: "" });
-/** The release that is tested, and one with a step that nobody has written yet. */
-const releases: [string, readonly Migration[]][] = [
-  ["this release", migrations],
-  ["a later release", [...migrations, step("of tomorrow", "CREATE TABLE tomorrow (id INTEGER PRIMARY KEY) STRICT;")]],
-];
 const make = step("make", "CREATE TABLE log (entry TEXT NOT NULL) STRICT; INSERT INTO log VALUES ('make');");
 const note = (name: string) => step(name, `INSERT INTO log VALUES ('${name}');`);
 /** What the steps have noted in the store, in order. */
@@ -80,14 +75,6 @@ const lockStore = () => {
   other.run("PRAGMA locking_mode = EXCLUSIVE");
   other.run("BEGIN EXCLUSIVE");
   return other;
-};
-
-/** Runs a statement beside the store, and gives its rows. */
-const run = (sql: string) => {
-  const database = new Database(file);
-  const rows = database.query(sql).values();
-  database.close();
-  return rows;
 };
 
 describe("migrations", () => {
@@ -108,36 +95,6 @@ describe("migrations", () => {
     openOnce([make, note("second")]);
     expect(log()).toEqual(["make", "second"]);
   });
-
-  test("keep the data of an older release", async () => {
-    openOnce(migrations.slice(0, 1));
-    const database = new Database(file);
-    database.run("INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
-    database.close();
-    const storage = new SqliteStorage(file);
-    expect(storage.first(statement("SELECT name FROM pets"))).toEqual({ name: "Rex" });
-    expect(storage.first(statement("SELECT count(*) AS figure FROM accounts"))).toEqual({ figure: 0n });
-    await storage.close();
-  });
-});
-
-test.each(releases)("%s knows what is deleted from its step on, and before it what orders tell", (_, steps) => {
-  openOnce(
-    steps.slice(
-      0,
-      steps.findIndex(({ name }) => name === "ids of deleted animals"),
-    ),
-  );
-  for (let id = 1; id <= 4; id++) run(`INSERT INTO pets (id, name, category_id) VALUES (${id}, 'Rex', 1)`);
-  for (const id of [1, 2]) {
-    run(`INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (${id}, 'confirmed', 0, 0)`);
-  }
-  run("DELETE FROM pets WHERE id IN (2, 4)");
-  openOnce(steps);
-  run("DELETE FROM pets WHERE id = 3");
-  run("INSERT INTO pets (id, name, category_id) VALUES (3, 'Ida', 1)"); // as a release may that knows nothing of it
-  run("DELETE FROM pets WHERE id = 3");
-  expect(run("SELECT id FROM deleted_pets ORDER BY id")).toEqual([[2], [3]]);
 });
 
 describe("opening at the same moment", () => {

@@ -1,0 +1,78 @@
+import type { Migration } from "../migration.ts";
+
+/** Accounts and API keys. */
+export const accountTables: Migration = {
+  name: "accounts",
+  sqlite: `
+    CREATE TABLE accounts (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      plan TEXT NOT NULL,
+      per_minute INTEGER CHECK (per_minute > 0),
+      per_day INTEGER CHECK (per_day > 0),
+      created_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE api_keys (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      name TEXT NOT NULL,
+      digest TEXT NOT NULL UNIQUE,
+      hint TEXT NOT NULL,
+      scopes TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      planned_end INTEGER,
+      expires_at INTEGER,
+      revoked_at INTEGER,
+      last_used_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
+    CREATE TABLE key_world (
+      only INTEGER PRIMARY KEY CHECK (only = 1),
+      world TEXT NOT NULL CHECK (world IN ('live', 'test'))
+    ) STRICT;
+  `,
+  // Other processes look at key_changes. The use of a key is no change.
+  postgres: `
+    CREATE TABLE accounts (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      name TEXT NOT NULL,
+      plan TEXT NOT NULL,
+      per_minute BIGINT CHECK (per_minute > 0),
+      per_day BIGINT CHECK (per_day > 0),
+      created_at BIGINT NOT NULL
+    );
+    CREATE TABLE api_keys (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      account_id TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+      name TEXT NOT NULL,
+      digest TEXT COLLATE "C" NOT NULL UNIQUE,
+      hint TEXT NOT NULL,
+      scopes TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      planned_end BIGINT,
+      expires_at BIGINT,
+      revoked_at BIGINT,
+      last_used_at BIGINT
+    );
+    CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
+    CREATE TABLE key_world (
+      "only" BIGINT PRIMARY KEY CHECK ("only" = 1),
+      world TEXT NOT NULL CHECK (world IN ('live', 'test'))
+    );
+    CREATE TABLE key_changes (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      version BIGINT NOT NULL
+    );
+    INSERT INTO key_changes (only_row, version) VALUES (1, 0);
+    CREATE FUNCTION note_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE key_changes SET version = version + 1;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER accounts_changed AFTER INSERT OR UPDATE OR DELETE ON accounts
+      FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
+    CREATE TRIGGER api_keys_changed
+      AFTER INSERT OR UPDATE OF account_id, digest, scopes, expires_at, revoked_at OR DELETE ON api_keys
+      FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
+  `,
+};
