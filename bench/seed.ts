@@ -56,7 +56,9 @@ function addAccount(database: Database, index: number, { perMinute, perDay }: Qu
     .query("INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at) VALUES (?, ?, ?, ?, ?, ?)")
     .run(`acc_${number}`, `Customer ${index}`, "enterprise", perMinute, perDay, Date.now());
   database
-    .query("INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    .query(
+      "INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at) VALUES (?, ?, 'live', ?, ?, ?, ?, ?)",
+    )
     .run(`key_${number}`, `acc_${number}`, "default", keyDigest(key), key.slice(0, 11), "read,write", Date.now());
   return key;
 }

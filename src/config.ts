@@ -38,8 +38,8 @@ export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
       "What the service runs for. `development` makes an account, a key and sample animals on the first start; " +
-      "keys start with `psk_live_` in `production` and with `psk_test_` elsewhere. A store remembers its " +
-      "prefix, so commands do not need this setting.",
+      "`production` has live and test keys, the others have test keys only. A store remembers whether it belongs " +
+      "to production, so commands do not need this setting.",
     fallback: "development",
     ...oneOf(environments),
   }),
@@ -209,6 +209,11 @@ export interface Config {
   readonly traces: TraceSettings | undefined;
   /** The values of the settings that domains declare, by name: see `valuesOf`. */
   readonly declared: Readonly<Record<string, unknown>>;
+}
+
+/** True for the environment that customers use. */
+export function isProduction({ environment }: Pick<Config, "environment">): boolean {
+  return environment === "production";
 }
 
 /** What security.txt says (RFC 9116). */

@@ -7,6 +7,7 @@ import { readConfig } from "../src/config.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
+import { development } from "./harness/key-environments.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { stopwatch } from "./harness/run-queue.ts";
@@ -34,7 +35,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
   const start = () => Program.start(newDataDir(), settings);
   async function newAccount() {
     const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
-    const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
+    const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
     const account = await accounts.createAccount("Test", "enterprise", unlimitedQuota, Date.now());
     const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
     return { ...issued, accounts, keys, account, close: () => storage.close() };

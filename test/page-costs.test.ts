@@ -1,5 +1,6 @@
 // A page costs the same however many rows its table has, wherever they lie, and whatever the server knows of them. On
 // PostgreSQL a plan decides that, so the server is asked how many of its blocks each read of the stores touches.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +13,15 @@ import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../src/domains/categories/categories.store.ts";
 import type { Domain } from "../src/domains/domain.ts";
 import { RetryStore } from "../src/domains/idempotency/stored-responses.store.ts";
-import { keyModeOf } from "../src/domains/keys/key-mode.store.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
+import { belongsToProduction } from "../src/domains/keys/store-environment.store.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
 import type { Migration } from "../src/storage/migrations/migration.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { pageOf } from "../src/storage/page.ts";
 import { statement as newStatement, type Row, type Storage } from "../src/storage/storage.ts";
+import { development } from "./harness/key-environments.ts";
 import { clock, DAY, end, half, MOST, NOW, PageCosts, Recorder, ROWS } from "./harness/page-costs.ts";
 import { postgresMissing } from "./harness/postgres-server.ts";
 import { readsIn } from "./harness/written-reads.ts";
@@ -38,8 +40,8 @@ const rows = `
   INSERT INTO kept_answers SELECT CAST(i AS TEXT), 'print', 'answer', ${NOW * 1000} + i FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO usage_counts
     SELECT 'day', ${NOW} - i % 30 * ${DAY}, 'account ' || i / 60, 'listPets', i / 30 % 2, '1' FROM generate_series(0, ${ROWS} - 1) AS i;
-  INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
-    SELECT 'key ' || i, 'account ' || i / 60, '', 'digest ' || i, '', 'read', i FROM generate_series(0, ${ROWS} - 1) AS i;
+  INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at)
+    SELECT 'key ' || i, 'account ' || i / 60, 'test', '', 'digest ' || i, '', 'read', i FROM generate_series(0, ${ROWS} - 1) AS i;
 `;
 
 /** A table and a list that a later release may add. */
@@ -78,9 +80,9 @@ const work: Record<string, (storage: Storage) => unknown> = {
   "orders that are due": (storage) => new OrderStore(storage, {} as never, clock, 0).expireDue(),
   "a category": (storage) => new CategoryStore(storage, {} as never).get(end),
   "an account": (storage) => new AccountStore(storage).get("account 500"),
-  "a key by its id": (storage) => new KeyStore(storage, "test").get("key 30000"),
-  "a key": (storage) => new KeyStore(storage, "test").findValid("digest 500", NOW),
-  "the mode of the keys": (storage) => keyModeOf(storage),
+  "a key by its id": (storage) => new KeyStore(storage, development).get("key 30000"),
+  "a key": (storage) => new KeyStore(storage, development).findValid("digest 500", NOW),
+  "whether the store belongs to production": (storage) => belongsToProduction(storage),
   "whether a kept answer has expired": (storage) => new RetryStore(storage).forgetExpired(NOW * 1000),
 };
 

@@ -63,8 +63,8 @@ export class Backends {
        SELECT setval('pets_id_seq', ${animals});
        INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
          VALUES ('acc_0', 'Customer', 'enterprise', ${UNLIMITED.perMinute}, ${UNLIMITED.perDay}, 0);
-       INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at)
-         VALUES ('key_0', 'acc_0', 'default', '${keyDigest(key)}', '${key.slice(0, 11)}', 'read,write', 0)`,
+       INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at)
+         VALUES ('key_0', 'acc_0', 'live', 'default', '${keyDigest(key)}', '${key.slice(0, 11)}', 'read,write', 0)`,
       database,
     );
     // What a server does by itself some minutes later, in the middle of a round.

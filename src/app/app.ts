@@ -18,10 +18,10 @@ import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
-import { openIdentity } from "./identity.ts";
+import { keyEnvironment, openIdentity } from "./identity.ts";
 import { type LimiterEngine, openLimiter } from "./open-limiter.ts";
 import { openRetries } from "./open-retries.ts";
-import { failedStore, keyMode, openStorage, requireKeyMode } from "./open-storage.ts";
+import { failedStore, openStorage, requireEnvironment } from "./open-storage.ts";
 import { serveOperations } from "./serve-operations.ts";
 import { hasExpired } from "./well-known.ts";
 
@@ -82,7 +82,7 @@ export class App {
     };
     const storage = await openStore(config, observer, options.stop);
     try {
-      await requireKeyMode(storage, config);
+      await requireEnvironment(storage, config);
       const tasks: BackgroundTask[] = [];
       const repeat: Host["repeat"] = (task) => addTask(tasks, task);
       const parts = { storage, clock, log, metrics, repeat };
@@ -104,7 +104,7 @@ export class App {
     const host: Host = { ...parts, limiter: limits.limiter };
     const abuse = new AbuseLog({ ...parts, showsAddresses: config.logAddresses, strikesForBan: strikesUntilBan });
     host.repeat({ name: "tell_abuse", by: "each", run: async () => abuse.tell() });
-    const identity = openIdentity(host, keyMode(config));
+    const identity = openIdentity(host, keyEnvironment(config));
     const { accounts, keys, authenticator, usage } = identity;
     const tracer = config.traces && new Tracer(config.traces, parts);
     const pending = new PendingRequests(parts, loadLimits);

@@ -9,7 +9,8 @@ import { currentKeyOperations } from "../domains/keys/current-key.operations.ts"
 import { CurrentKey } from "../domains/keys/current-key.ts";
 import { keyHandlers } from "../domains/keys/keys.handlers.ts";
 import { keyOperations } from "../domains/keys/keys.operations.ts";
-import { KeyStore } from "../domains/keys/keys.store.ts";
+import { keySettings } from "../domains/keys/keys.settings.ts";
+import { keysOfTerminal } from "../domains/keys/keys-of-terminal.ts";
 import { limiterBans } from "../domains/keys/limiter-bans.ts";
 import { orderHandlers } from "../domains/orders/orders.handlers.ts";
 import { orderOperations } from "../domains/orders/orders.operations.ts";
@@ -67,7 +68,8 @@ const shop = defineDomain<typeof shopSettings>({
 const accounts: ServedDomain = {
   name: "accounts",
   operations: [...currentKeyOperations, ...keyOperations, ...usageOperations],
-  commands: [deprecations((storage, mode) => new KeyStore(storage, mode))],
+  settings: keySettings,
+  commands: [deprecations(keysOfTerminal)],
   open: ({ clock, limiter, identity }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(identity.keys, identity.accounts, limiter))),
     ...bind(keyOperations, keyHandlers(identity.keys, identity.authenticator, limiterBans(limiter), clock)),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DistantStorage } from "../../test/harness/distant-storage.ts";
+import { development } from "../../test/harness/key-environments.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../domains/categories/categories.store.ts";
 import { keyDigest } from "../domains/keys/api-key.ts";
@@ -20,7 +21,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "petstore-first-start-"));
   storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
   accounts = new AccountStore(storage);
-  keys = new KeyStore(storage, "test");
+  keys = new KeyStore(storage, development);
 });
 afterEach(async () => {
   await storage.close();

@@ -43,6 +43,6 @@ export async function firstStart(
   const now = Date.now();
   return storage.write(function* () {
     const { id } = yield* accounts.create("First account", "business", undefined, now);
-    return yield* keys.issue(id, { name: "First key", scopes, plannedEnd: null }, now);
+    return yield* keys.issue(id, { mode: "test", name: "First key", scopes, plannedEnd: null }, now);
   });
 }

@@ -1,7 +1,9 @@
-import type { Mode } from "../contract/operation.ts";
+import { type Config, isProduction, valuesOf } from "../config.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import type { Host } from "../domains/domain.ts";
 import { KeyAuthenticator } from "../domains/keys/authenticator.ts";
+import type { KeyEnvironment } from "../domains/keys/key-environment.ts";
+import { keySettings } from "../domains/keys/keys.settings.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
 import { UsageStore } from "../domains/usage/usage.store.ts";
 import { UsageCounter } from "../domains/usage/usage-counter.ts";
@@ -20,11 +22,16 @@ export interface IdentityHost extends Host {
   readonly identity: Identity;
 }
 
-export function openIdentity({ storage, clock, metrics, repeat }: Host, mode: Mode): Identity {
+/** The keys of a service with these settings. */
+export function keyEnvironment(config: Config): KeyEnvironment {
+  return { isProduction: isProduction(config), cell: valuesOf(config, keySettings).PETSTORE_CELL };
+}
+
+export function openIdentity({ storage, clock, metrics, repeat }: Host, environment: KeyEnvironment): Identity {
   const forget = () => authenticator.forget();
   const accounts = new AccountStore(storage, forget);
-  const keys = new KeyStore(storage, mode, forget);
-  const authenticator = new KeyAuthenticator(keys, mode, clock);
+  const keys = new KeyStore(storage, environment, forget);
+  const authenticator = new KeyAuthenticator(keys, environment, clock);
   storage.onForeignWrite(forget);
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 

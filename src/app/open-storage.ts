@@ -1,8 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Config, settings } from "../config.ts";
-import type { Mode } from "../contract/operation.ts";
-import { ensureKeyMode, keyModeOf } from "../domains/keys/key-mode.store.ts";
+import { type Config, isProduction, type settings } from "../config.ts";
+import { belongsToProduction, ensureEnvironment } from "../domains/keys/store-environment.store.ts";
 import {
   type MoveOptions,
   type MoveProgress,
@@ -193,28 +192,23 @@ export function newStorePlace(config: Config): string | undefined {
   return engineOf(config).newPlace();
 }
 
-/** The mode of the keys in the environment that the settings name. */
-export function keyMode({ environment }: Config): Mode {
-  return environment === "production" ? "live" : "test";
-}
-
 /**
- * Makes the mode of this environment that of the store, for good. Rejects with `StorageUnusable` where the store has the
- * other mode.
+ * Makes the store belong to production, or to another environment, as the settings say, for good. Rejects with
+ * `StorageUnusable` where it belongs to the other one.
  */
-export async function requireKeyMode(storage: Storage, config: Config): Promise<void> {
-  const ours = keyMode(config);
-  const kept = (await keyModeOf(storage)) ?? (await storage.write(() => ensureKeyMode(ours)));
+export async function requireEnvironment(storage: Storage, config: Config): Promise<void> {
+  const ours = isProduction(config);
+  const kept = (await belongsToProduction(storage)) ?? (await storage.write(() => ensureEnvironment(ours)));
   if (kept !== ours) throw wrongEnvironment(kept, config);
 }
 
 /**
- * The mode of the keys of the store, for a command that works on it beside its service: what the store
- * says, if the settings say nothing. Rejects with `StorageUnusable` where they contradict it.
+ * Whether the store belongs to production, for a command that works on it beside its service: what the store says, if
+ * the settings say nothing. Rejects with `StorageUnusable` where they contradict it.
  */
-export async function storedKeyMode(storage: Storage, config: Config): Promise<Mode> {
-  const ours = keyMode(config);
-  const kept = (await keyModeOf(storage)) ?? ours;
+export async function isProductionStore(storage: Storage, config: Config): Promise<boolean> {
+  const ours = isProduction(config);
+  const kept = (await belongsToProduction(storage)) ?? ours;
   if (kept !== ours && config.environmentIsSet) throw wrongEnvironment(kept, config);
   return kept;
 }
@@ -229,9 +223,9 @@ export function failedStore(config: Config, error: Error): StorageUnusable {
   );
 }
 
-function wrongEnvironment(kept: Mode, config: Config): StorageUnusable {
-  const owner = kept === "live" ? "production" : "development or staging";
+function wrongEnvironment(isOfProduction: boolean, config: Config): StorageUnusable {
   const { place, setting } = engineOf(config);
+  const owner = isOfProduction ? "production" : "development or staging";
   return new StorageUnusable(
     `The store at ${place} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ` +
       `Set PETSTORE_ENV as its keys have it, or another ${setting}.`,

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { StoreAccess } from "../terminal/command.ts";
 import { systemClock } from "../timing/clock.ts";
 import { readBanEnds } from "./open-limiter.ts";
-import { newStorePlace, openExistingStorage, openStorage, storedKeyMode } from "./open-storage.ts";
+import { isProductionStore, newStorePlace, openExistingStorage, openStorage } from "./open-storage.ts";
 
 /** The store that the settings choose, for commands. */
 export function storeAccess(config: Config): StoreAccess {
@@ -10,7 +10,7 @@ export function storeAccess(config: Config): StoreAccess {
     open: (observer) => openExistingStorage(config, observer),
     openOrMake: () => openStorage(config),
     newPlace: () => newStorePlace(config),
-    keyMode: (storage) => storedKeyMode(storage, config),
+    isProduction: (storage) => isProductionStore(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),
   };
 }

@@ -1,4 +1,5 @@
-import { openExistingStorage, storedKeyMode } from "../app/open-storage.ts";
+import { keyEnvironment } from "../app/identity.ts";
+import { isProductionStore, openExistingStorage } from "../app/open-storage.ts";
 import type { Config } from "../config.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
@@ -22,7 +23,10 @@ export async function withStores<T>(
 ): Promise<T> {
   const storage = await open(config);
   try {
-    const keys = new KeyStore(storage, await storedKeyMode(storage, config));
+    const keys = new KeyStore(storage, {
+      ...keyEnvironment(config),
+      isProduction: await isProductionStore(storage, config),
+    });
     return await work({ storage, accounts: new AccountStore(storage), keys });
   } finally {
     await storage.close();

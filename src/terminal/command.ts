@@ -11,8 +11,8 @@ export interface StoreAccess {
   openOrMake(): Promise<Storage>;
   /** The folder that opening it would fill for the first time; undefined if it would not, or that is not known. */
   newPlace(): string | undefined;
-  /** Of which kind its keys are. Rejects with `StorageUnusable` where the settings contradict it. */
-  keyMode(storage: Storage): Promise<"live" | "test">;
+  /** Whether it belongs to production. Rejects with `StorageUnusable` where the settings contradict it. */
+  isProduction(storage: Storage): Promise<boolean>;
   /** When the bans end that hold now, in unix seconds, by key. Rejects if nobody can tell. */
   banEnds(storage: Storage, keys: readonly Pick<Caller, "keyId" | "accountId">[]): Promise<ReadonlyMap<string, number>>;
 }

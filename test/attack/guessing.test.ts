@@ -29,6 +29,7 @@ afterAll(() => Promise.all([service.stop(), proxied.stop()]));
 const guesses: readonly (readonly [string, () => Promise<string>])[] = [
   ["keys that nobody has", async () => generateApiKey("test")],
   ["keys of the other mode", async () => generateApiKey("live")],
+  ["keys of another cell", async () => generateApiKey("test", "zz")],
   ["mistyped keys", async () => mistyped(await service.newKey())],
   ["revoked keys", revokedKey],
   ["texts that are no keys", async () => crypto.randomUUID()],

@@ -74,12 +74,13 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect([status, json.code]).toEqual([401, "missing_api_key"]);
     });
 
-    test("refuses a key that does not exist, is mistyped or belongs to production", async () => {
+    test("refuses a key that does not exist, is mistyped or belongs to production or another cell", async () => {
       const mistyped = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
       for (const wrong of [
         mistyped,
         generateApiKey("test"), // nobody's
         generateApiKey("live"),
+        generateApiKey("test", "zz"),
         `${key} ${key}`,
         `${key},`,
         "",

@@ -14,6 +14,7 @@ import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { fillingOfEmptyTables } from "./fill-tables.ts";
+import { development } from "./key-environments.ts";
 import { walkPages } from "./pages.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
@@ -166,7 +167,7 @@ export class PageCosts {
   #bind(storage: Storage, domains: readonly ServedDomain[]): BoundOperation[] {
     const log = new Log("error", async () => {});
     const host = { storage, clock, log, metrics: new Metrics(), limiter: this.#limiter, repeat: () => {} };
-    const identity = openIdentity(host, "test");
+    const identity = openIdentity(host, development);
     return domains.flatMap((domain) =>
       domain.open({ ...host, identity }, valuesOf(readConfig({}), domain.settings ?? {})),
     );

@@ -5,6 +5,7 @@ import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
+import { development } from "./key-environments.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
 /** The service as so many workers behind one port. */
@@ -21,7 +22,7 @@ export function workerPids({ output }: Pick<Program, "output">): Map<number, num
 /** An account with a key, in the store that the settings choose, with what is needed to change both. */
 export async function newAccount(settings: Record<string, string>, quota: Quota) {
   const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
-  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
+  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
   const account = await accounts.createAccount("Test", "enterprise", quota, Date.now());
   const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
   return { ...issued, accounts, keys, account, storage };

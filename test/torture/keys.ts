@@ -1,5 +1,6 @@
 import { domains } from "../../src/app/domains.ts";
-import { keyMode, openStorage } from "../../src/app/open-storage.ts";
+import { keyEnvironment } from "../../src/app/identity.ts";
+import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
@@ -18,7 +19,7 @@ export async function newKey(dataDir: string, quota: Quota): Promise<string> {
 export async function newKeys(dataDir: string, quota: Quota, count: number): Promise<string[]> {
   const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir }, undefined, settingsOf(domains));
   const storage = await openStorage(config);
-  const keys = new KeyStore(storage, keyMode(config));
+  const keys = new KeyStore(storage, keyEnvironment(config));
   const { id } = await new AccountStore(storage).createAccount("Torture", "enterprise", quota, Date.now());
   const issued = await Promise.all(
     Array.from({ length: count }, () => keys.issueKey(id, "torture", ["read", "write"], Date.now())),

@@ -10,6 +10,7 @@ import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { rounds } from "../harness/form.ts";
+import { development } from "../harness/key-environments.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -49,7 +50,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
     };
     storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
     accounts = new AccountStore(storage);
-    keys = new KeyStore(storage, "test");
+    keys = new KeyStore(storage, development);
     programs = [];
     for (let count = 0; count < 2; count++) programs.push(await Program.start(newDataDir(), settings, command));
   });

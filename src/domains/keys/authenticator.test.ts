@@ -3,11 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
+import { development, production } from "../../../test/harness/key-environments.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import type { Mode } from "../../contract/operation.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
+import { all, statement } from "../../storage/storage.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { generateApiKey } from "./api-key.ts";
 import { KeyAuthenticator } from "./authenticator.ts";
+import type { KeyEnvironment } from "./key-environment.ts";
 import { KeyStore } from "./keys.store.ts";
 import type { IssuedKey } from "./keys.ts";
 
@@ -20,8 +24,8 @@ let issued: IssuedKey;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-authenticator-"));
   storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
-  keys = new KeyStore(storage, "test");
-  authenticator = new KeyAuthenticator(keys, "test", new ManualClock());
+  keys = new KeyStore(storage, development);
+  authenticator = new KeyAuthenticator(keys, development, new ManualClock());
   const { id } = await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0);
   issued = await keys.issueKey(id, "till", ["read"], 0);
   storage.reads = 0;
@@ -52,10 +56,32 @@ test("a key with one wrong character is refused without a look-up", async () => 
   expect(storage.reads).toBe(0);
 });
 
-test("a key of the other mode is refused without a look-up, though the store has it", async () => {
-  const ofProduction = new KeyAuthenticator(keys, "live", new ManualClock());
-  expect(await ofProduction.authenticate(issued.key)).toBeUndefined();
+/** Gives a key of this mode and cell to the account, without asking which keys the environment has. */
+async function issueFor(environment: KeyEnvironment, mode: Mode): Promise<string> {
+  const { accountId } = issued.record;
+  await storage.write(() => all(statement("DELETE FROM store_environment")));
+  const { key } = await new KeyStore(storage, environment).issueKey(accountId, "other", ["read"], 0, mode);
+  storage.reads = 0;
+  return key;
+}
+
+test("production accepts keys of both modes, and tells them apart", async () => {
+  const ofProduction = new KeyAuthenticator(keys, production, new ManualClock());
+  const live = await issueFor(production, "live");
+  for (let time = 0; time < 2; time++) {
+    expect(await ofProduction.authenticate(live)).toMatchObject({ mode: "live" });
+    expect(await ofProduction.authenticate(issued.key)).toMatchObject({ mode: "test" });
+  }
+});
+
+test.each([
+  ["of production", production, "live"],
+  ["of another cell", { ...development, cell: "a7" }, "test"],
+] as const)("a key %s is refused without a look-up, though the store has it", async (_name, environment, mode) => {
+  const key = await issueFor(environment, mode);
+  expect(await authenticator.authenticate(key)).toBeUndefined();
   expect(storage.reads).toBe(0);
+  expect(await new KeyAuthenticator(keys, environment, new ManualClock()).authenticate(key)).toMatchObject({ mode });
 });
 
 test("an answer of the store from before a change is not remembered", async () => {

@@ -1,9 +1,9 @@
-import type { Mode } from "../../contract/operation.ts";
 import type { Authenticator, Caller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";
+import type { KeyEnvironment } from "./key-environment.ts";
 import type { KeyStore } from "./keys.store.ts";
 import type { KeyOwner } from "./keys.ts";
 
@@ -27,7 +27,7 @@ interface CachedKey extends Caller {
  */
 export class KeyAuthenticator implements Authenticator {
   readonly #keys: KeyStore;
-  readonly #mode: Mode;
+  readonly #environment: KeyEnvironment;
   readonly #clock: Clock;
   #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
   /** When keys were used that is not yet written down, by id. */
@@ -35,9 +35,9 @@ export class KeyAuthenticator implements Authenticator {
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
   #generation = 0;
 
-  constructor(keys: KeyStore, mode: Mode, clock: Clock) {
+  constructor(keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
     this.#keys = keys;
-    this.#mode = mode;
+    this.#environment = environment;
     this.#clock = clock;
   }
 
@@ -47,11 +47,12 @@ export class KeyAuthenticator implements Authenticator {
     const cached = this.#cache.get(digest);
     // One that has expired meanwhile goes the way of a key that never was, so that none is told from the other.
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
-    if (!isWellFormedKey(key, this.#mode)) return undefined; // mistyped: the store need not be asked
+    // Mistyped, or for another service: the store need not be asked.
+    if (!isWellFormedKey(key, this.#environment)) return undefined;
     const generation = this.#generation;
     return whenReady(this.#keys.findValid(digest, now), (owner) => {
       if (!owner) return undefined;
-      const found = toCachedKey(owner, this.#mode);
+      const found = toCachedKey(owner);
       if (generation === this.#generation) this.#cache.set(digest, found);
       return this.#noteUse(found, now);
     });
@@ -87,7 +88,7 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-function toCachedKey({ id, accountId, scopes, quota, expiresAt, lastUsedAt }: KeyOwner, mode: Mode): CachedKey {
+function toCachedKey({ id, accountId, mode, scopes, quota, expiresAt, lastUsedAt }: KeyOwner): CachedKey {
   return {
     keyId: id,
     accountId,

@@ -65,7 +65,11 @@ export function keyHandlers(
       const end = yield* endOf(caller);
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
       if ((yield* store.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
-      const { key, record } = yield* store.issue(caller.accountId, { name, scopes, plannedEnd }, now);
+      const { key, record } = yield* store.issue(
+        caller.accountId,
+        { mode: caller.mode, name, scopes, plannedEnd },
+        now,
+      );
       return { body: { key, ...shownKey(record) } };
     },
 

@@ -173,7 +173,7 @@ const rotateKey = defineOperation({
         replaced: {
           ...till,
           id: "key_0aB7nR4vXq2LtY9e",
-          hint: "psk_test_4m…Tx0A",
+          hint: "psk_test_00…Tx0A",
           expiresAt: "2026-11-22T12:00:00.000Z",
         },
       },

@@ -56,12 +56,12 @@ export const IssuedApiKey = Type.Object(
 export const till = {
   id: "key_5fQ0c2mN8xWbT1Lz",
   name: "till",
-  hint: "psk_test_Zk…9fQ2",
+  hint: "psk_test_00…9fQ2",
   scopes: ["read", "write"],
   createdAt: "2026-11-21T12:00:00.000Z",
 };
 /** The same key as it is issued. */
-export const issuedTill = { key: "psk_test_Zk…9fQ2", ...till };
+export const issuedTill = { key: "psk_test_00…9fQ2", ...till };
 
 export const exampleBan = {
   reason: "It went on sending requests after a 429.",

@@ -1,4 +1,4 @@
-import type { Scope } from "../../contract/operation.ts";
+import type { Mode, Scope } from "../../contract/operation.ts";
 import { type Row, statement } from "../../storage/storage.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, KeyOwner } from "./keys.ts";
@@ -6,6 +6,7 @@ import type { ApiKey, KeyOwner } from "./keys.ts";
 export interface KeyRow extends Row {
   id: string;
   account_id: string;
+  mode: Mode;
   name: string;
   hint: string;
   scopes: string;
@@ -23,12 +24,14 @@ interface CountRow extends Row {
 interface OwnerRow extends PlanRow {
   id: string;
   account_id: string;
+  mode: Mode;
   scopes: string;
   expires_at: bigint | null;
   last_used_at: bigint | null;
 }
 
-const keyColumns = "id, account_id, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
+const keyColumns =
+  "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
 export const keysOfAll = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys ORDER BY created_at, id`);
 export const keysOfAccount = statement<KeyRow>(
@@ -52,15 +55,15 @@ export const forgetEndedKeys = statement(
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join: SQLite takes twenty times longer for one, even where no key is found.
 export const ownerOfValidKey = statement<OwnerRow>(
-  `SELECT id, account_id, scopes, expires_at, last_used_at,
+  `SELECT id, account_id, mode, scopes, expires_at, last_used_at,
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,
      (SELECT per_day FROM accounts WHERE accounts.id = account_id) AS per_day
    FROM api_keys WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
 export const insertKey = statement<KeyRow>(
-  `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at, planned_end, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING ${keyColumns}`,
+  `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
 );
 // A key that is revoked, or that ends sooner already, stays so. A revoked one loses its digest: looking
 // it up is then, down to the time that it takes, looking up a key that never was.
@@ -83,6 +86,7 @@ export function toApiKey(row: KeyRow): ApiKey {
   return {
     id: row.id,
     accountId: row.account_id,
+    mode: row.mode,
     name: row.name,
     hint: row.hint,
     scopes: row.scopes.split(",").filter(Boolean) as Scope[],
@@ -98,6 +102,7 @@ export function toKeyOwner(row: OwnerRow): KeyOwner {
   return {
     id: row.id,
     accountId: row.account_id,
+    mode: row.mode,
     scopes: scopeSet(row.scopes),
     expiresAt: toNumber(row.expires_at),
     lastUsedAt: toNumber(row.last_used_at),

@@ -6,7 +6,7 @@ import { accountById } from "../accounts/accounts.statements.ts";
 import { AccountsError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/random-text.ts";
 import { generateApiKey, keyDigest } from "./api-key.ts";
-import { ensureKeyMode } from "./key-mode.store.ts";
+import { type KeyEnvironment, modesOf } from "./key-environment.ts";
 import {
   countKeys,
   expire,
@@ -25,6 +25,7 @@ import {
   validKeysOfAccount,
 } from "./keys.statements.ts";
 import { type ApiKey, type IssuedKey, isValid, type KeyOwner, type NewKey, type Rotation } from "./keys.ts";
+import { ensureEnvironment } from "./store-environment.store.ts";
 
 /** Keys of an account that are kept: beyond it, of those that have ended the oldest are forgotten. */
 const KEPT_KEYS = 1_000n;
@@ -32,13 +33,13 @@ const KEPT_KEYS = 1_000n;
 /** The API keys of accounts. */
 export class KeyStore {
   readonly #storage: Storage;
-  readonly #mode: Mode;
+  readonly #environment: KeyEnvironment;
   readonly #changed: () => void;
 
   /** `changed` is called after every change of what a key that exists may do, through this object. */
-  constructor(storage: Storage, mode: Mode, changed: () => void = () => {}) {
+  constructor(storage: Storage, environment: KeyEnvironment, changed: () => void = () => {}) {
     this.#storage = storage;
-    this.#mode = mode;
+    this.#environment = environment;
     this.#changed = changed;
   }
 
@@ -77,15 +78,18 @@ export class KeyStore {
   }
 
   /** Part of a transaction: issues a key for an account that exists. */
-  *issue(accountId: string, { name, scopes, plannedEnd }: NewKey, now: number): Transaction<IssuedKey> {
-    if ((yield* ensureKeyMode(this.#mode)) !== this.#mode) {
+  *issue(accountId: string, { mode, name, scopes, plannedEnd }: NewKey, now: number): Transaction<IssuedKey> {
+    const { isProduction, cell } = this.#environment;
+    if ((yield* ensureEnvironment(isProduction)) !== isProduction) {
       throw new AccountsError("The store belongs to another environment.");
     }
+    if (!modesOf(this.#environment).includes(mode)) throw new AccountsError("Live keys exist in production only.");
     const { keys } = (yield* first(countKeys, accountId)) as { keys: bigint };
     if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, now, keys - KEPT_KEYS + 1n);
-    const key = generateApiKey(this.#mode);
+    const key = generateApiKey(mode, cell);
     const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
-    const row = yield* first(insertKey, id, accountId, name, keyDigest(key), hint, scopes.join(","), now, plannedEnd);
+    const [digest, scopeList] = [keyDigest(key), scopes.join(",")];
+    const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopeList, now, plannedEnd);
     return { key, record: toApiKey(row as KeyRow) };
   }
 
@@ -104,9 +108,18 @@ export class KeyStore {
     return row && toApiKey(row);
   }
 
-  /** Throws `AccountsError` where there is no such account. */
-  async issueKey(accountId: string, name: string, scopes: readonly Scope[], now: number): Promise<IssuedKey> {
-    const issue = () => this.issue(accountId, { name, scopes, plannedEnd: null }, now);
+  /**
+   * Issues a key, of the environment's first mode if none is given. Throws `AccountsError` where there is no such
+   * account, or the environment has no keys of this mode.
+   */
+  async issueKey(
+    accountId: string,
+    name: string,
+    scopes: readonly Scope[],
+    now: number,
+    mode: Mode = modesOf(this.#environment)[0],
+  ): Promise<IssuedKey> {
+    const issue = () => this.issue(accountId, { mode, name, scopes, plannedEnd: null }, now);
     return this.#storage.write(function* () {
       if (!(yield* first(accountById, accountId))) throw new AccountsError(`There is no account ${accountId}.`);
       return yield* issue();

@@ -173,10 +173,10 @@ describe("createKey", () => {
     const made = Array.from({ length: 1_010 }, (_, index) => `key_${index}`);
     const rows = made.map((id, index) => {
       const madeAt = service.clock.now() + index;
-      return `('${id}', '${account.id}', '${index}', 'revoked ${id}', '', 'read', ${madeAt}, ${madeAt})`;
+      return `('${id}', '${account.id}', 'test', '${index}', 'revoked ${id}', '', 'read', ${madeAt}, ${madeAt})`;
     });
     await service.store.run(
-      `INSERT INTO api_keys (id, account_id, name, digest, hint, scopes, created_at, revoked_at) VALUES ${rows.join(", ")}`,
+      `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, revoked_at) VALUES ${rows.join(", ")}`,
     );
     service.clock.advance(2_000);
     await create(key, { name: "last", scopes: ["read"] });

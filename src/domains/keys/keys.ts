@@ -1,10 +1,11 @@
-import type { Scope } from "../../contract/operation.ts";
+import type { Mode, Scope } from "../../contract/operation.ts";
 import type { Quota } from "../../contract/quota.ts";
 
 /** An API key, as far as it is known after it was shown: not the key itself. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: string;
+  readonly mode: Mode;
   readonly name: string;
   /** Start and end of the key, to tell it from others. */
   readonly hint: string;
@@ -20,7 +21,7 @@ export interface ApiKey {
 }
 
 /** A key together with its account's quota: all that a request needs to know, and nothing else. */
-export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "expiresAt" | "lastUsedAt"> {
+export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "mode" | "expiresAt" | "lastUsedAt"> {
   readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
 }
@@ -33,6 +34,7 @@ export interface IssuedKey {
 
 /** What a new key is to be. */
 export interface NewKey {
+  readonly mode: Mode;
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Null for a key without an end. */

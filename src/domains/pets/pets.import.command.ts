@@ -59,7 +59,7 @@ async function runImport(given: Given, terminal: Terminal, categories: CategoryR
   const fatal = (error: Error) => (broken = error);
   const storage = await store.open({ ...silentObserver, fatal });
   try {
-    await store.keyMode(storage); // a store of another environment is refused
+    await store.isProduction(storage); // a store of another environment is refused
     const isStrict = categories.isStrict(terminal.settings) || given.options["strict-categories"] !== undefined;
     const categoryExists = isStrict ? categories.hasRecord : undefined;
     const imports = await PetImportStore.open(storage, ids, { categoryExists });

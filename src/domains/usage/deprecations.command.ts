@@ -1,6 +1,6 @@
 import { dateToUnixSeconds, type Operation } from "../../contract/operation.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Command } from "../../terminal/command.ts";
+import type { Command, Terminal } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
@@ -14,16 +14,17 @@ interface KnownKeys {
 }
 
 /** The command that tells who calls deprecated operations; `keysOf` gives the keys in a store. */
-export const deprecations = (keysOf: (storage: Storage, mode: "live" | "test") => KnownKeys): Command => ({
+export const deprecations = (keysOf: (storage: Storage, terminal: Terminal) => Promise<KnownKeys>): Command => ({
   name: "deprecations",
   summary: "Tell which keys have called deprecated operations in the last 30 days.",
   example: "deprecations",
-  run: async (_given, { store, operations }) => {
+  run: async (_given, terminal) => {
+    const { store, operations } = terminal;
     const storage = await store.open();
     try {
       const now = Date.now();
       const accounts = new AccountStore(storage);
-      const keys = keysOf(storage, await store.keyMode(storage));
+      const keys = await keysOf(storage, terminal);
       const callers = await describeCallers(await new UsageStore(storage).deprecatedUses(now), accounts, keys);
       const report = operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };

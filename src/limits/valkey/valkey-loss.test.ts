@@ -1,7 +1,9 @@
 // What is left of counts and bans when the server loses its data: what the store has of them.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
+import { development } from "../../../test/harness/key-environments.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
@@ -45,7 +47,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
 
   async function newCaller(quota: Quota): Promise<Caller> {
     const { id } = await new AccountStore(storage).createAccount("Loss", "enterprise", quota, clock.now());
-    const { record } = await new KeyStore(storage, "test").issueKey(id, "loss", ["read"], clock.now());
+    const { record } = await new KeyStore(storage, development).issueKey(id, "loss", ["read"], clock.now());
     return callerOf(id, record.id, quota);
   }
 

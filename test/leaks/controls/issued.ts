@@ -1,5 +1,6 @@
 // A test that passes while its service answers with keys that nobody has sent, one for each way in which they are
 // issued: the run has to know them all, and fail.
+
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,11 +9,12 @@ import { firstStart } from "../../../src/app/first-start.ts";
 import { AccountStore } from "../../../src/domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../../src/domains/keys/keys.store.ts";
 import { SqliteStorage } from "../../../src/storage/sqlite/sqlite-storage.ts";
+import { development } from "../../harness/key-environments.ts";
 
 test("a service that gives keys of its store away", async () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-issued-"));
   const storage = new SqliteStorage(join(folder, "petstore.db"));
-  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, "test")];
+  const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
   const first = await firstStart(storage, accounts, keys);
   const second = await keys.issueKey(first?.record.accountId ?? "", "till", ["read"], 0);
   const third = await keys.rotateKey(second.record.id, 0, 0);

@@ -15,6 +15,7 @@ export const accountTables: Migration = {
     CREATE TABLE api_keys (
       id TEXT PRIMARY KEY,
       account_id TEXT NOT NULL REFERENCES accounts (id),
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
       name TEXT NOT NULL,
       digest TEXT NOT NULL UNIQUE,
       hint TEXT NOT NULL,
@@ -26,9 +27,9 @@ export const accountTables: Migration = {
       last_used_at INTEGER
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
-    CREATE TABLE key_world (
-      only INTEGER PRIMARY KEY CHECK (only = 1),
-      world TEXT NOT NULL CHECK (world IN ('live', 'test'))
+    CREATE TABLE store_environment (
+      only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+      environment TEXT NOT NULL CHECK (environment IN ('production', 'other'))
     ) STRICT;
   `,
   // Other processes look at key_changes. The use of a key is no change.
@@ -44,6 +45,7 @@ export const accountTables: Migration = {
     CREATE TABLE api_keys (
       id TEXT COLLATE "C" PRIMARY KEY,
       account_id TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
       name TEXT NOT NULL,
       digest TEXT COLLATE "C" NOT NULL UNIQUE,
       hint TEXT NOT NULL,
@@ -55,9 +57,9 @@ export const accountTables: Migration = {
       last_used_at BIGINT
     );
     CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
-    CREATE TABLE key_world (
-      "only" BIGINT PRIMARY KEY CHECK ("only" = 1),
-      world TEXT NOT NULL CHECK (world IN ('live', 'test'))
+    CREATE TABLE store_environment (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      environment TEXT NOT NULL CHECK (environment IN ('production', 'other'))
     );
     CREATE TABLE key_changes (
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),

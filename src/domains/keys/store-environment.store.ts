@@ -1,0 +1,22 @@
+import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+
+interface EnvironmentRow extends Row {
+  environment: "production" | "other";
+}
+
+const readEnvironment = statement<EnvironmentRow>("SELECT environment FROM store_environment");
+const writeEnvironment = statement("INSERT INTO store_environment (only_row, environment) VALUES (1, $1)");
+
+/** Whether the store belongs to production; undefined as long as it has had neither a key nor a service. */
+export async function belongsToProduction(storage: Storage): Promise<boolean | undefined> {
+  const row = await storage.first(readEnvironment);
+  return row && row.environment === "production";
+}
+
+/** Part of a transaction: says whether the store belongs to production if nobody has. Returns what it says. */
+export function* ensureEnvironment(isProduction: boolean): Transaction<boolean> {
+  const kept = yield* first(readEnvironment);
+  if (kept) return kept.environment === "production";
+  yield* all(writeEnvironment, isProduction ? "production" : "other");
+  return isProduction;
+}
