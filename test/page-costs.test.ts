@@ -108,8 +108,14 @@ const others: readonly (readonly [part: string, reason: string])[] = [
     "FROM category_animals WHERE category_id = $1",
     "counts the animals of a category, in a transaction that deletes it",
   ],
-  ["FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL", "the keys of one account, in a transaction"],
-  ["SELECT count(*) AS keys FROM api_keys WHERE account_id = $1", "the keys of one account, in a transaction"],
+  [
+    "FROM api_keys WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL",
+    "the keys of one account, in a transaction",
+  ],
+  [
+    "SELECT count(*) AS keys FROM api_keys WHERE account_id = $1 AND mode = $2",
+    "the keys of one account, in a transaction",
+  ],
   ["FROM usage_counts WHERE span = $1 AND starts_at = $2", "by its key, in a transaction"],
 ];
 

@@ -44,7 +44,7 @@ const samples = { ids: [3n, end / 3n, 99n], positions: [half, end] };
 const caller: Caller = {
   keyId: "key 30000",
   accountId: "account 500",
-  mode: "test" as const,
+  mode: "live",
   shop: 1,
   scopes: new Set(scopes),
   perMinute: 1_000,

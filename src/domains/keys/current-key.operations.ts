@@ -47,7 +47,7 @@ const CurrentKey = Type.Object(
     bans: Type.Object(
       {
         next: seconds("How long the next ban of the key would last"),
-        first: seconds("How long the first ban lasts. Each one after it lasts twice as long as the one before"),
+        first: seconds("How long the first ban lasts (each further one lasts twice as long)"),
         longest: seconds("How long a ban lasts at the most"),
         forgottenAfter: seconds("How long without a ban makes it begin with the first one again"),
       },
@@ -75,8 +75,8 @@ const getCurrentKey = defineOperation({
   tag: account,
   summary: "Get the calling key",
   description:
-    "Tells what the key that the request carries may do, how the windows of its account stand, how near it is to " +
-    "a ban or how long one lasts.",
+    "Tells what the calling key may do, how the windows of its account stand, and how near a ban is or how long one " +
+    "lasts.",
   scope: "any",
   quota: "free",
   answer: {

@@ -1,5 +1,5 @@
 import { failure, invalidRequest } from "../../contract/errors.ts";
-import { scopes as allScopes, type Caller, type Handlers } from "../../contract/operation.ts";
+import { scopes as allScopes, type Caller, type Handlers, type Mode } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
 import {
@@ -10,6 +10,7 @@ import {
   lastAdminKey,
   lifetimeExceedsKey,
   MOST_KEYS,
+  modeNotHeld,
   scopeNotHeld,
   tooManyKeys,
 } from "./keys.operations.ts";
@@ -33,10 +34,10 @@ export function keyHandlers(
   bans: KeyBans,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
-  /** Part of a transaction: a key of the caller's own account. */
+  /** Part of a transaction: a key of the caller's own account that the caller knows of. */
   function* ownKey(keyId: string, caller: Caller) {
     const key = yield* store.find(keyId);
-    return key?.accountId === caller.accountId ? key : undefined;
+    return key?.accountId === caller.accountId && knows(caller, key.mode) ? key : undefined;
   }
 
   /** Part of a transaction: when the calling key ends, in unix milliseconds; null for a key without an end. */
@@ -45,31 +46,27 @@ export function keyHandlers(
   }
 
   return {
-    listKeys: async ({ caller, query: { limit }, after }) => {
-      const { items: keys, next } = await store.page(caller.accountId, after, limit);
+    listKeys: async ({ caller, query: { limit, mode }, after }) => {
+      if (mode && !knows(caller, mode)) return { items: [] };
+      const wanted = caller.mode === "test" ? "test" : mode;
+      const { items: keys, next } = await store.page(caller.accountId, wanted, after, limit);
       const valid = keys.filter((key) => isValid(key, clock.now()));
-      const banEnds = await bans.endsOf(
-        valid.map(({ id }) => id),
-        caller,
-      );
+      const banEnds = await bans.endsOf(valid, caller);
       const items = keys.map((key) => listedKey(key, uses.lastUse(key.id), banEnds.get(key.id)));
       return { items, ...(next === undefined ? {} : { next }) };
     },
 
-    *createKey({ caller, body: { name, scopes: wanted, expiresIn } }) {
+    *createKey({ caller, body: { name, scopes: wanted, mode = caller.mode, expiresIn } }) {
       const scopes = allScopes.filter((scope) => wanted.includes(scope));
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
+      if (!knows(caller, mode)) return failure(modeNotHeld, "A test key makes test keys only.");
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
       const end = yield* endOf(caller);
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
-      if ((yield* store.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
-      const { key, record } = yield* store.issue(
-        caller.accountId,
-        { mode: caller.mode, name, scopes, plannedEnd },
-        now,
-      );
+      if ((yield* store.valid(caller.accountId, mode, now)).length >= MOST_KEYS) return keysUsedUp(mode);
+      const { key, record } = yield* store.issue(caller.accountId, { mode, name, scopes, plannedEnd }, now);
       return { body: { key, ...shownKey(record) } };
     },
 
@@ -84,7 +81,8 @@ export function keyHandlers(
       if (endsAfter(old.plannedEnd, end)) return outlives(end);
       if (keyId === caller.keyId && overlap < LEAST_OVERLAP) return tooLittleOverlap;
       // With an overlap there is one more.
-      if (overlap > 0 && (yield* store.valid(caller.accountId, now)).length >= MOST_KEYS) return keysUsedUp;
+      if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MOST_KEYS)
+        return keysUsedUp(old.mode);
       const { key, record, replaced } = yield* store.replace(old, overlap * 1000, now);
       return { body: { key, ...shownKey(record), replaced: shownKey(replaced, uses.lastUse(keyId)) } };
     },
@@ -93,14 +91,22 @@ export function keyHandlers(
       const key = yield* ownKey(keyId, caller);
       if (!key) return notFound;
       const now = clock.now();
-      const valid = yield* store.valid(caller.accountId, now);
+      const valid = yield* store.valid(caller.accountId, key.mode, now);
       if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && lastsAsLong(other, key))) {
-        return failure(lastAdminKey, "No other key with the scope admin is valid as long. Create one first.");
+        return failure(
+          lastAdminKey,
+          `No other ${key.mode} key with the scope admin is valid as long. Create one first.`,
+        );
       }
       yield* store.end(keyId, now);
       return { body: null };
     },
   };
+}
+
+/** True if a key knows of keys of this mode: a test key knows of no live key. */
+function knows(caller: Caller, mode: Mode): boolean {
+  return caller.mode === "live" || mode === "test";
 }
 
 function missingScopes(scopes: ApiKey["scopes"], caller: Caller): ApiKey["scopes"] {
@@ -137,7 +143,9 @@ function outlives(end: number, longest = 0) {
   );
 }
 
-const keysUsedUp = failure(tooManyKeys, `The account has ${MOST_KEYS} valid keys. Revoke one that is not needed.`);
+function keysUsedUp(mode: Mode) {
+  return failure(tooManyKeys, `The account has ${MOST_KEYS} valid ${mode} keys. Revoke one that is not needed.`);
+}
 
 const overlapFault = { path: "/query/overlap", message: `must be at least ${LEAST_OVERLAP} for the calling key` };
 const tooLittleOverlap = failure(

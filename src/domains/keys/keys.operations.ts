@@ -2,14 +2,14 @@ import { Type } from "typebox";
 import { defineError, invalidRequest } from "../../contract/errors.ts";
 import { defineOperation, noContent, scopes } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { Int32, PATTERN_MEANING, textWithout } from "../../contract/schemas.ts";
+import { described, Int32, PATTERN_MEANING, textWithout } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
-import { ApiKey, exampleBan, IssuedApiKey, issuedTill, ListedApiKey, Scope, till } from "./keys.schemas.ts";
+import { ApiKey, exampleBan, IssuedApiKey, issuedTill, KeyMode, ListedApiKey, Scope, till } from "./keys.schemas.ts";
 
 /** The shortest life that a new key can be given, in seconds. */
 export const LEAST_LIFETIME = 60;
 
-/** Keys of an account that can be valid at once. */
+/** Keys of an account and mode that can be valid at once. */
 export const MOST_KEYS = 100;
 
 export const keyNotFound = defineError({
@@ -25,22 +25,27 @@ export const keyEnded = defineError({
 export const tooManyKeys = defineError({
   code: "too_many_keys",
   status: 409,
-  meaning: `The account has ${MOST_KEYS} valid keys, which is the most. Revoke one that is not needed.`,
+  meaning: `The account has ${MOST_KEYS} valid keys of this mode, which is the most. Revoke one that is not needed.`,
 });
 export const scopeNotHeld = defineError({
   code: "scope_not_held",
   status: 403,
   meaning: "The calling key lacks a scope that the new key would have: a key gives no more than it has.",
 });
+export const modeNotHeld = defineError({
+  code: "mode_not_held",
+  status: 403,
+  meaning: "A test key makes test keys only.",
+});
 export const lifetimeExceedsKey = defineError({
   code: "lifetime_exceeds_key",
   status: 403,
-  meaning: "The new key would outlive the calling key. Give it an end that is not later, or use a key that ends later.",
+  meaning: "The new key would outlive the calling key. Give it an earlier end, or use a key that ends later.",
 });
 export const lastAdminKey = defineError({
   code: "last_admin_key",
   status: 409,
-  meaning: "No other `admin` key is valid as long. Without this one, nobody could manage the keys.",
+  meaning: "No other `admin` key of this mode is valid as long. Without this one, none could manage its keys.",
 });
 
 const scopeList = Type.Array(Scope, {
@@ -50,7 +55,7 @@ const scopeList = Type.Array(Scope, {
 });
 
 const name = Type.String({
-  description: "What the key is called, to tell it from others.",
+  description: "What the key is called.",
   minLength: 1,
   maxLength: 100,
   pattern: textWithout("\\u0000-\\u001F\\u007F-\\u009F"), // terminals show it too
@@ -77,11 +82,12 @@ const listKeys = defineOperation({
   tag: account,
   summary: "List the account's keys",
   description:
-    "Returns the keys of one's own account in the order of their making, page by page, those that have ended too. " +
-    "Of very many that have ended, the oldest are forgotten. A key that is banned at the moment has a `ban`.",
+    "Returns the keys of one's own account, the oldest first, also those that have ended. Of very many that have " +
+    "ended, the oldest are forgotten. A banned key has a `ban`. To a test key, live keys do not exist.",
   scope: "admin",
   ...pagesOf({
     what: "keys",
+    filters: { mode: Type.Optional(described(KeyMode, "Filters keys by mode.")) },
     position: Type.String({
       description: "When a key was made, and its `id`.",
       pattern: "^[0-9]{1,15}-[0-9A-Za-z_]{1,64}$",
@@ -102,18 +108,19 @@ const createKey = defineOperation({
   tag: account,
   summary: "Create a key",
   description:
-    `Makes a key for one's own account and shows it, once. It may have the scopes of the calling key, also \`admin\`. ` +
-    "It may not outlive the calling key: if that key ends, give an `expiresIn` that ends no later. " +
-    `An account has up to ${MOST_KEYS} valid keys, which share its limits.`,
+    "Makes a key for one's own account and shows it, once. It has no scope that the calling key lacks, and may not " +
+    "outlive it: if the calling key ends, give an `expiresIn` that ends no later. A test key makes test keys only. " +
+    `An account has up to ${MOST_KEYS} valid keys of each mode.`,
   scope: "admin",
   body: {
     schema: Type.Object(
       {
         name,
         scopes: scopeList,
+        mode: Type.Optional(described(KeyMode, "Without it, the mode of the calling key.")),
         expiresIn: Type.Optional(
           Int32({
-            description: "In how many seconds the key ends, up to ten years. Without it, it has no end.",
+            description: "Seconds until the key ends. Without it, the key has no end.",
             minimum: LEAST_LIFETIME,
             maximum: 315_360_000,
           }),
@@ -133,7 +140,7 @@ const createKey = defineOperation({
     examples: { "A key for a till": issuedTill },
     secret: true,
   },
-  errors: [tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
+  errors: [tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey],
 });
 
 const rotateKey = defineOperation({
@@ -143,18 +150,17 @@ const rotateKey = defineOperation({
   tag: account,
   summary: "Replace a key",
   description:
-    "Makes a new key with the name, the scopes and the planned end of an old one and shows it, once. The old one " +
-    "stays valid for `overlap` seconds, so that its users can change over. The new key may not outlive the calling " +
-    "key. A key may replace itself; send an `Idempotency-Key` then, because from then on it ends with its overlap, " +
-    "and only that makes sure that a lost answer can be asked for again.",
+    "Makes a new key with the name, mode, scopes and planned end of an old one and shows it, once. The old one " +
+    "stays valid for `overlap` seconds. The new key may not outlive the calling " +
+    "key. A key may replace itself. Send an `Idempotency-Key` then: without it, a lost response cannot be had again.",
   testPanel: { disabled: "one click would replace a key that programs may use" },
   scope: "admin",
   params,
   query: Type.Object({
     overlap: Int32({
       description:
-        "For how many seconds the old key stays valid, up to thirty days; 0 ends it at once. At least 60 for the " +
-        "calling key: it must be able to ask again for an answer that was lost.",
+        "Seconds for which the old key stays valid; 0 ends it at once. At least 60 for the calling key, which must " +
+        "be able to ask again for a lost response.",
       minimum: 0,
       maximum: 2_592_000,
       default: 86_400,
@@ -191,9 +197,9 @@ const revokeKey = defineOperation({
   tag: account,
   summary: "Revoke a key",
   description:
-    "Ends a key of one's own account for good, at once. The key is still listed, so again is no error. It may be the calling key, unless no other " +
-    "key with the scope `admin` is valid as long.",
-  testPanel: { disabled: "one click would end a key for good, perhaps the one that was entered here" },
+    "Ends a key of one's own account for good, at once. It is still listed, so again is no error. The calling key can " +
+    "be revoked too, unless no other `admin` key of its mode is valid as long.",
+  testPanel: { disabled: "one click would end a key for good" },
   scope: "admin",
   params,
   answer: noContent("The key is revoked."),

@@ -1,14 +1,21 @@
 import { type Static, Type } from "typebox";
-import { scopes } from "../../contract/operation.ts";
+import { modes, scopes } from "../../contract/operation.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 
 export const Scope = Type.Enum([...scopes], { title: "Scope", type: "string", description: "What an API key may do." });
+
+export const KeyMode = Type.Enum([...modes], {
+  title: "KeyMode",
+  type: "string",
+  description: "Which shop a key is for: the live one, or the sandbox (`test`).",
+});
 
 /** What every view of a key shows. */
 export const keyFields = {
   id: Type.String({ description: "Identifies the key. It is no secret." }),
   name: Type.String({ description: "What the key is called." }),
-  hint: Type.String({ description: "Start and end of the key, to tell it from others." }),
+  mode: KeyMode,
+  hint: Type.String({ description: "Start and end of the key." }),
   scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
   createdAt: Timestamp({ description: "When the key was made." }),
   expiresAt: Type.Optional(Timestamp({ description: "When the key ends by itself. Absent for a key without an end." })),
@@ -56,6 +63,7 @@ export const IssuedApiKey = Type.Object(
 export const till = {
   id: "key_5fQ0c2mN8xWbT1Lz",
   name: "till",
+  mode: "test",
   hint: "psk_test_00…9fQ2",
   scopes: ["read", "write"],
   createdAt: "2026-11-21T12:00:00.000Z",

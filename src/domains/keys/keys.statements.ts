@@ -41,15 +41,22 @@ export const keysAfter = statement<KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND (created_at, id) > ($2, $3)
    ORDER BY created_at, id LIMIT $4`,
 );
-export const validKeysOfAccount = statement<KeyRow>(
-  `SELECT ${keyColumns} FROM api_keys
-   WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY created_at, id`,
+export const keysOfModeAfter = statement<KeyRow>(
+  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND mode = $2 AND (created_at, id) > ($3, $4)
+   ORDER BY created_at, id LIMIT $5`,
 );
-export const countKeys = statement<CountRow>("SELECT count(*) AS keys FROM api_keys WHERE account_id = $1");
+export const validKeys = statement<KeyRow>(
+  `SELECT ${keyColumns} FROM api_keys
+   WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
+   ORDER BY created_at, id`,
+);
+export const countKeys = statement<CountRow>(
+  "SELECT count(*) AS keys FROM api_keys WHERE account_id = $1 AND mode = $2",
+);
 export const forgetEndedKeys = statement(
   `DELETE FROM api_keys WHERE id IN (
-     SELECT id FROM api_keys WHERE account_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
-     ORDER BY created_at, id LIMIT $3
+     SELECT id FROM api_keys WHERE account_id = $1 AND mode = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
+     ORDER BY created_at, id LIMIT $4
    )`,
 );
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);

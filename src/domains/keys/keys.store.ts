@@ -17,17 +17,18 @@ import {
   keysAfter,
   keysOfAccount,
   keysOfAll,
+  keysOfModeAfter,
   ownerOfValidKey,
   revoke,
   toApiKey,
   toKeyOwner,
   touch,
-  validKeysOfAccount,
+  validKeys,
 } from "./keys.statements.ts";
 import { type ApiKey, type IssuedKey, isValid, type KeyOwner, type NewKey, type Rotation } from "./keys.ts";
 import { ensureEnvironment } from "./store-environment.store.ts";
 
-/** Keys of an account that are kept: beyond it, of those that have ended the oldest are forgotten. */
+/** Keys of an account and mode that are kept: beyond it, of those that have ended the oldest are forgotten. */
 const KEPT_KEYS = 1_000n;
 
 /** The API keys of accounts. */
@@ -53,12 +54,22 @@ export class KeyStore {
     return whenReady(this.#storage.first(keyById, id), (row) => row && toApiKey(row));
   }
 
-  /** Up to `limit` keys of an account behind a position, from the first on if it is absent, in the order of their making. */
-  page(accountId: string, after: string | undefined, limit: number): MaybePromise<Page<ApiKey, string>> {
+  /**
+   * Up to `limit` keys of an account, or of one of its modes, behind a position, from the first on if it is absent, in
+   * the order of their making.
+   */
+  page(
+    accountId: string,
+    mode: Mode | undefined,
+    after: string | undefined,
+    limit: number,
+  ): MaybePromise<Page<ApiKey, string>> {
     const [createdAt, id] = after === undefined ? [-1, ""] : readPosition(after);
-    return whenReady(this.#storage.all(keysAfter, accountId, createdAt, id, limit + 1), (found) =>
-      pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`),
-    );
+    const rows =
+      mode === undefined
+        ? this.#storage.all(keysAfter, accountId, createdAt, id, limit + 1)
+        : this.#storage.all(keysOfModeAfter, accountId, mode, createdAt, id, limit + 1);
+    return whenReady(rows, (found) => pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`));
   }
 
   /** The key with this digest and its owner's quota, if the key is valid: neither revoked nor expired. */
@@ -72,9 +83,9 @@ export class KeyStore {
     return row && toApiKey(row);
   }
 
-  /** Part of a transaction: the keys of an account that are valid. */
-  *valid(accountId: string, now: number): Transaction<ApiKey[]> {
-    return (yield* all(validKeysOfAccount, accountId, now)).map(toApiKey);
+  /** Part of a transaction: the keys of an account and mode that are valid. */
+  *valid(accountId: string, mode: Mode, now: number): Transaction<ApiKey[]> {
+    return (yield* all(validKeys, accountId, mode, now)).map(toApiKey);
   }
 
   /** Part of a transaction: issues a key for an account that exists. */
@@ -84,8 +95,8 @@ export class KeyStore {
       throw new AccountsError("The store belongs to another environment.");
     }
     if (!modesOf(this.#environment).includes(mode)) throw new AccountsError("Live keys exist in production only.");
-    const { keys } = (yield* first(countKeys, accountId)) as { keys: bigint };
-    if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, now, keys - KEPT_KEYS + 1n);
+    const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
+    if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, mode, now, keys - KEPT_KEYS + 1n);
     const key = generateApiKey(mode, cell);
     const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
     const [digest, scopeList] = [keyDigest(key), scopes.join(",")];

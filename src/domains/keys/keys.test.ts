@@ -29,6 +29,7 @@ describe("getCurrentKey", () => {
     expect(json).toEqual({
       id: record.id,
       name: "test",
+      mode: "test",
       hint: record.hint,
       scopes: ["read"],
       createdAt: iso(-20_000),

@@ -4,11 +4,12 @@ import type { ApiKey } from "./keys.ts";
 
 /** A key as it is shown. `lastUse` is a use that is not written down yet, in unix milliseconds. */
 export function shownKey(key: ApiKey, lastUse?: number): ApiKeyBody {
-  const { id, name, hint, scopes, createdAt, expiresAt, revokedAt } = key;
+  const { id, name, mode, hint, scopes, createdAt, expiresAt, revokedAt } = key;
   const lastUsedAt = lastUse ?? key.lastUsedAt;
   return {
     id,
     name,
+    mode,
     hint,
     scopes: [...scopes],
     createdAt: timestampOf(createdAt),
