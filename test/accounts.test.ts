@@ -41,6 +41,26 @@ describe("accounts and keys", () => {
     expect(sinceRevoked()).toBeLessThan(1_000); // the promise of the design, not a speed
   });
 
+  test("a key has the mode that it was given, and its successor too", async () => {
+    const made = await newKey("--mode", "test");
+    const rotated = await runJson(dataDir, ["keys", "rotate", made.id], settings);
+    for (const { key, mode, id, accountId } of [made, rotated]) {
+      expect([mode, key.slice(0, 11)]).toEqual(["test", "psk_test_00"]);
+      expect((await get(key)).status).toBe(200);
+      const list = await runCommand(dataDir, ["keys", "list", "--account", accountId], settings);
+      expect(list.stdout).toMatch(new RegExp(`^${id} +${accountId} +test `, "m"));
+    }
+  });
+
+  test("an account is shown, and gets another name", async () => {
+    const { accountId } = await newKey();
+    const renamed = await runJson(dataDir, ["accounts", "rename", accountId, "Shop at the corner"], settings);
+    expect(renamed).toMatchObject({ id: accountId, name: "Shop at the corner", plan: "enterprise" });
+    expect(await runJson(dataDir, ["accounts", "show", accountId], settings)).toEqual(renamed);
+    const { stdout } = await runCommand(dataDir, ["accounts", "show", accountId], settings);
+    expect(stdout).toMatch(/^NAME +Shop at the corner$/m);
+  });
+
   test("a rotated key lives on for its overlap", async () => {
     const old = await newKey("--name", "old", "--scopes", "read");
     const rotated = await runJson(dataDir, ["keys", "rotate", old.id], settings);
@@ -142,6 +162,10 @@ describe("accounts and keys", () => {
       "at least 1",
     ],
     [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
+    [["keys", "create", "--account", "acc_none", "--mode", "prod"], 2, "--mode has to be live or test."],
+    [["accounts", "show", "acc_none"], 1, "There is no account acc_none."],
+    [["accounts", "rename", "acc_none", "x"], 1, "There is no account acc_none."],
+    [["accounts", "rename", "acc_none", ""], 2, "A name has 1 to 100 characters"],
     [["keys", "revoke", "key_none"], 1, "There is no key key_none."],
     [["keys", "revoke"], 2, "keys revoke takes KEY_ID."],
     [["keys", "rotate", "key_none", "--overlap", "soon"], 2, "--overlap has to be a time"],
@@ -177,6 +201,8 @@ describe("where there is no store", () => {
   test.each([
     [["accounts", "list"]],
     [["accounts", "set-plan", "acc_x", "--plan", "pro"]],
+    [["accounts", "show", "acc_x"]],
+    [["accounts", "rename", "acc_x", "x"]],
     [["keys", "list"]],
     [["keys", "create", "--account", "acc_x"]],
     [["keys", "revoke", "key_x"]],
@@ -214,6 +240,30 @@ describe("a store and its environment", () => {
       expect(status).toBe(200);
     }
     await program.end();
+  });
+
+  test("outside production the command line makes no live key", async () => {
+    const dataDir = newDataDir();
+    const { accountId } = await newKey(dataDir);
+    const words = ["keys", "create", "--account", accountId, "--mode", "live"];
+    const refused = { status: 1, stdout: "", stderr: "Live keys exist in production only.\n" };
+    expect(await runCommand(dataDir, words)).toEqual(refused);
+  });
+
+  test("a key names the cell, and a service of another cell refuses it", async () => {
+    const dataDir = newDataDir();
+    const cell = { PETSTORE_CELL: "b7" };
+    const made = await newKey(dataDir, cell);
+    expect(made.key).toMatch(/^psk_test_b7[0-9A-Za-z]{36}$/);
+    for (const [settings, expected] of [
+      [cell, 200],
+      [{}, 401],
+    ] as const) {
+      const program = await Program.start(dataDir, { ...settings, PETSTORE_ENV: "staging" });
+      const { status } = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${made.key}` } });
+      expect(status).toBe(expected);
+      await program.end();
+    }
   });
 
   test("a command or a service for another environment is refused with a clear line", async () => {

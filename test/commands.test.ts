@@ -91,6 +91,8 @@ test("the examples do what they say", async () => {
   };
   const account = /acc_\w+/.exec(await runExample("accounts create"))?.[0] ?? "";
   expect(await runExample("accounts set-plan", [/acc_\w+/, account])).toContain("5000 requests a minute");
+  expect(await runExample("accounts rename", [/acc_\w+/, account])).toContain("(Shop at the corner)");
+  expect(await runExample("accounts show", [/acc_\w+/, account])).toContain("Shop at the corner");
   const id = /key_\w+/.exec(await runExample("keys create", [/acc_\w+/, account]))?.[0] ?? "";
   expect(await runExample("keys rotate", [/key_\w+/, id])).toContain(`The old key ${id} `);
   await runExample("keys revoke", [/key_\w+/, id]);
@@ -110,7 +112,7 @@ test("the examples do what they say", async () => {
 describe("a table", () => {
   test.each([
     [["accounts", "list"], /^ID {20}NAME {2,}PLAN {2,}PER MINUTE {2}PER DAY {2}CREATED$/],
-    [["keys", "list"], /^ID {20}ACCOUNT {15}HINT {2,}NAME {2,}SCOPES {2,}STATE {2}EXPIRES {2}LAST USED$/],
+    [["keys", "list"], /^ID {20}ACCOUNT {15}MODE {2}HINT {2,}NAME {2,}SCOPES {2,}STATE {2}EXPIRES {2}LAST USED$/],
   ])("of %j has headings above its columns, also beside wide characters", async (words, headings) => {
     const folder = newDataDir();
     for (const name of ["商店", "Corner shop"]) {

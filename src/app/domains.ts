@@ -1,4 +1,5 @@
 import { bind } from "../contract/operation.ts";
+import { accountCommands } from "../domains/accounts/accounts.command.ts";
 import { categoryHandlers } from "../domains/categories/categories.handlers.ts";
 import { categoryOperations } from "../domains/categories/categories.operations.ts";
 import { categorySettings } from "../domains/categories/categories.settings.ts";
@@ -7,6 +8,7 @@ import { type Domain, defineDomain } from "../domains/domain.ts";
 import { currentKeyHandlers } from "../domains/keys/current-key.handlers.ts";
 import { currentKeyOperations } from "../domains/keys/current-key.operations.ts";
 import { CurrentKey } from "../domains/keys/current-key.ts";
+import { keyCommands } from "../domains/keys/keys.command.ts";
 import { keyHandlers } from "../domains/keys/keys.handlers.ts";
 import { keyOperations } from "../domains/keys/keys.operations.ts";
 import { keySettings } from "../domains/keys/keys.settings.ts";
@@ -69,7 +71,7 @@ const accounts: ServedDomain = {
   name: "accounts",
   operations: [...currentKeyOperations, ...keyOperations, ...usageOperations],
   settings: keySettings,
-  commands: [deprecations(keysOfTerminal)],
+  commands: [...accountCommands, ...keyCommands, deprecations(keysOfTerminal)],
   open: ({ clock, limiter, identity }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(identity.keys, identity.accounts, limiter))),
     ...bind(keyOperations, keyHandlers(identity.keys, identity.authenticator, limiterBans(limiter), clock)),

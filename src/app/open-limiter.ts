@@ -94,7 +94,7 @@ export async function readBanEnds(
   { valkey }: Config,
   storage: Storage,
   clock: Clock,
-  keys: readonly Pick<Caller, "keyId" | "accountId">[],
+  keys: readonly Pick<Caller, "keyId" | "accountId" | "mode">[],
 ): Promise<ReadonlyMap<string, number>> {
   const stored = await new LimitStore(storage).banEnds(new ClockReader(clock).now());
   if (valkey === undefined) return stored;

@@ -14,7 +14,10 @@ export interface StoreAccess {
   /** Whether it belongs to production. Rejects with `StorageUnusable` where the settings contradict it. */
   isProduction(storage: Storage): Promise<boolean>;
   /** When the bans end that hold now, in unix seconds, by key. Rejects if nobody can tell. */
-  banEnds(storage: Storage, keys: readonly Pick<Caller, "keyId" | "accountId">[]): Promise<ReadonlyMap<string, number>>;
+  banEnds(
+    storage: Storage,
+    keys: readonly Pick<Caller, "keyId" | "accountId" | "mode">[],
+  ): Promise<ReadonlyMap<string, number>>;
 }
 
 /** What a command may use of the world around it. */

@@ -23,6 +23,9 @@ export const accountById = statement<AccountRow>(`SELECT ${accountColumns} FROM 
 export const insertAccount = statement<AccountRow>(
   `INSERT INTO accounts (${accountColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`,
 );
+export const updateName = statement<AccountRow>(
+  `UPDATE accounts SET name = $1 WHERE id = $2 RETURNING ${accountColumns}`,
+);
 export const updatePlan = statement<AccountRow>(
   `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 RETURNING ${accountColumns}`,
 );

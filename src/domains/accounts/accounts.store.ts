@@ -7,6 +7,7 @@ import {
   allAccounts,
   insertAccount,
   toAccount,
+  updateName,
   updatePlan,
 } from "./accounts.statements.ts";
 import { type Account, AccountsError } from "./accounts.ts";
@@ -52,6 +53,13 @@ export class AccountStore {
   /** Throws `AccountsError` where plan and quota do not go together. */
   async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
     return this.#storage.write(() => this.create(name, plan, quota, now));
+  }
+
+  /** Throws `AccountsError` where there is no such account. */
+  async rename(accountId: string, name: string): Promise<Account> {
+    const row = await this.#storage.write(() => first(updateName, name, accountId));
+    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    return toAccount(row);
   }
 
   /** Throws `AccountsError` where there is no such account or plan and quota do not go together. */

@@ -1,17 +1,24 @@
-import { readBanEnds } from "../app/open-limiter.ts";
-import type { Config } from "../config.ts";
-import { scopes as allScopes, type Scope } from "../contract/operation.ts";
-import { type ApiKey, type IssuedKey, isValid } from "../domains/keys/keys.ts";
-import { shownBan } from "../domains/keys/shown-key.ts";
-import { type Storage, StorageUnavailable } from "../storage/storage.ts";
-import { type Problem, UsageError } from "../terminal/command.ts";
-import { table } from "../terminal/table.ts";
-import { systemClock } from "../timing/clock.ts";
-import { readName } from "./accounts.ts";
-import type { ProgramCommand as Command } from "./command.ts";
-import { withStores } from "./with-stores.ts";
+import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/operation.ts";
+import { type Storage, StorageUnavailable } from "../../storage/storage.ts";
+import { type Command, type Problem, type Terminal, UsageError } from "../../terminal/command.ts";
+import { table } from "../../terminal/table.ts";
+import { readName } from "../accounts/accounts.command.ts";
+import type { KeyStore } from "./keys.store.ts";
+import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
+import { keysOfTerminal } from "./keys-of-terminal.ts";
+import { shownBan } from "./shown-key.ts";
 
-export const createKey: Command = {
+/** Runs work on the keys of the store, and closes it. */
+async function withKeys<T>(terminal: Terminal, work: (keys: KeyStore, storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await terminal.store.open();
+  try {
+    return await work(await keysOfTerminal(storage, terminal), storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+const createKey: Command = {
   name: "keys create",
   summary: "Make an API key for an account and show it, once.",
   example: "keys create --account acc_8sK2mX0qVb4TzR1c --name till --scopes read,write",
@@ -23,28 +30,35 @@ export const createKey: Command = {
       value: "SCOPES",
       fallback: "read,write",
     },
+    mode: { meaning: "live or test. Without it, live in production, and test elsewhere.", value: "MODE" },
   },
-  run: ({ options }, { config }) =>
-    withStores(config, async ({ keys }) => {
-      const scopes = readScopes(options["scopes"] ?? "");
-      const issued = await keys.issueKey(options["account"] ?? "", readName(options["name"]), scopes, Date.now());
+  run: ({ options }, terminal) => {
+    const [name, scopes, mode] = [
+      readName(options["name"]),
+      readScopes(options["scopes"] ?? ""),
+      readMode(options["mode"]),
+    ];
+    return withKeys(terminal, async (keys) => {
+      const issued = await keys.issueKey(options["account"] ?? "", name, scopes, Date.now(), mode);
       return { json: shownIssued(issued), text: describeIssued(issued) };
-    }),
+    });
+  },
 };
 
-export const listKeys: Command = {
+const listKeys: Command = {
   name: "keys list",
   summary: "List API keys and their bans. The keys themselves are not shown.",
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
-  run: ({ options }, { config }) =>
-    withStores(config, async ({ keys: store, storage }) => {
+  run: ({ options }, terminal) =>
+    withKeys(terminal, async (store, storage) => {
       const [keys, now] = [await store.list(options["account"]), Date.now()];
       const valid = keys.filter((key) => isValid(key, now));
-      const bans = await findBans(config, storage, valid);
+      const bans = await findBans(terminal, storage, valid);
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
+        key.mode,
         key.hint,
         key.name,
         key.scopes.join(","),
@@ -60,7 +74,7 @@ export const listKeys: Command = {
     }),
 };
 
-const headings = ["ID", "ACCOUNT", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
+const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
 
 /** What is known of the bans of keys: when they end in unix seconds, by key, or why nothing is known. */
 interface FoundBans {
@@ -68,10 +82,10 @@ interface FoundBans {
   readonly problem?: Problem;
 }
 
-async function findBans(config: Config, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
-  const asked = keys.map(({ id, accountId }) => ({ keyId: id, accountId }));
+async function findBans({ store }: Terminal, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
+  const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
   try {
-    return { ends: await readBanEnds(config, storage, systemClock, asked) };
+    return { ends: await store.banEnds(storage, asked) };
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error;
     const message = `Which keys are banned is not known: ${(error as Error).message}`;
@@ -79,19 +93,19 @@ async function findBans(config: Config, storage: Storage, keys: readonly ApiKey[
   }
 }
 
-export const revokeKey: Command = {
+const revokeKey: Command = {
   name: "keys revoke",
   summary: "Revoke an API key permanently. A running service refuses it within a second.",
   example: "keys revoke key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
-  run: ({ args }, { config }) =>
-    withStores(config, async ({ keys }) => {
+  run: ({ args }, terminal) =>
+    withKeys(terminal, async (keys) => {
       const key = await keys.revokeKey(args[0] ?? "", Date.now());
       return { json: shown(key), text: `Key ${key.id} (${key.hint}) is revoked.` };
     }),
 };
 
-export const rotateKey: Command = {
+const rotateKey: Command = {
   name: "keys rotate",
   summary: "Replace a key with a new one. The old key stays valid for a while.",
   example: "keys rotate key_5fQ0c2mN8xWbT1Lz --overlap 7d",
@@ -99,16 +113,21 @@ export const rotateKey: Command = {
   options: {
     overlap: { meaning: "How long the old key stays valid: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
   },
-  run: ({ args, options }, { config }) =>
-    withStores(config, async ({ keys }) => {
-      const issued = await keys.rotateKey(args[0] ?? "", readDuration(options["overlap"] ?? ""), Date.now());
+  run: ({ args, options }, terminal) => {
+    const overlap = readDuration(options["overlap"] ?? "");
+    return withKeys(terminal, async (keys) => {
+      const issued = await keys.rotateKey(args[0] ?? "", overlap, Date.now());
       const end = iso(issued.replaced.expiresAt);
       return {
         json: { ...shownIssued(issued), replaced: shown(issued.replaced) },
         text: `${describeIssued(issued)}\nThe old key ${issued.replaced.id} (${issued.replaced.hint}) is valid until ${end}.`,
       };
-    }),
+    });
+  },
 };
+
+/** The commands that manage keys. */
+export const keyCommands: readonly Command[] = [createKey, listKeys, rotateKey, revokeKey];
 
 /** `plannedEnd` is left out: what counts is when the key does end. */
 function shown(key: ApiKey) {
@@ -132,7 +151,8 @@ function shownIssued({ key, record }: IssuedKey) {
 }
 
 function describeIssued({ key, record }: IssuedKey): string {
-  return `${key}\n\nKey ${record.id} of account ${record.accountId}, scopes ${record.scopes.join(", ")}. It is not shown again.`;
+  const title = record.mode === "live" ? "Live key" : "Test key";
+  return `${key}\n\n${title} ${record.id} of account ${record.accountId}, scopes ${record.scopes.join(", ")}. It is not shown again.`;
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, banEnds: number | undefined, now: number): string {
@@ -152,6 +172,12 @@ function readScopes(text: string): Scope[] {
     throw new UsageError(`--scopes has to be some of ${allScopes.join(", ")}, separated by commas.`);
   }
   return known;
+}
+
+function readMode(text: string | undefined): Mode | undefined {
+  const mode = modes.find((one) => one === text);
+  if (text !== undefined && !mode) throw new UsageError(`--mode has to be ${modes.join(" or ")}.`);
+  return mode;
 }
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,0 +1,144 @@
+import type { Quota } from "../../contract/quota.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import { columns, table } from "../../terminal/table.ts";
+import { AccountStore } from "./accounts.store.ts";
+import { type Account, AccountsError } from "./accounts.ts";
+import { type Plan, planNames } from "./plans.ts";
+
+/** Runs work on the accounts of a store, and closes it. Rejects where the store belongs to another environment. */
+async function withAccounts<T>(
+  { store }: Terminal,
+  opening: Promise<Storage>,
+  work: (accounts: AccountStore) => T | Promise<T>,
+): Promise<T> {
+  const storage = await opening;
+  try {
+    await store.isProduction(storage);
+    return await work(new AccountStore(storage));
+  } finally {
+    await storage.close();
+  }
+}
+
+const planOptions = {
+  plan: { meaning: `The plan: ${planNames.join(", ")}.`, value: "PLAN", isRequired: true },
+  "per-minute": { meaning: "Requests a minute; for enterprise only.", value: "N" },
+  "per-day": { meaning: "Requests a day; for enterprise only.", value: "N" },
+} as const;
+
+const createAccount: Command = {
+  name: "accounts create",
+  summary: "Make an account.",
+  example: 'accounts create --name "Corner shop" --plan pro',
+  options: { name: { meaning: "What the customer is called.", value: "NAME", isRequired: true }, ...planOptions },
+  run: async (given, terminal) => {
+    const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
+    const newPlace = terminal.store.newPlace();
+    const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
+    const account = await withAccounts(terminal, terminal.store.openOrMake(), create);
+    const place = newPlace ? `\nIt is in a new store, in ${newPlace}.` : "";
+    return { json: shown(account), text: describe(account) + place };
+  },
+};
+
+const headings = ["ID", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED"];
+
+const listAccounts: Command = {
+  name: "accounts list",
+  summary: "List the accounts.",
+  example: "accounts list",
+  run: (_given, terminal) =>
+    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const list = await accounts.list();
+      const text = list.length > 0 ? table(headings, list.map(row)) : "There are no accounts yet.";
+      return { json: list.map(shown), text };
+    }),
+};
+
+const setPlan: Command = {
+  name: "accounts set-plan",
+  summary: "Change the plan of an account.",
+  example: "accounts set-plan acc_8sK2mX0qVb4TzR1c --plan enterprise --per-minute 5000 --per-day 1000000",
+  args: ["ACCOUNT"],
+  options: planOptions,
+  run: (given, terminal) => {
+    const { plan, quota } = readPlan(given);
+    return withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const account = await accounts.setPlan(given.args[0] ?? "", plan, quota);
+      return { json: shown(account), text: describe(account) };
+    });
+  },
+};
+
+const showAccount: Command = {
+  name: "accounts show",
+  summary: "Show one account.",
+  example: "accounts show acc_8sK2mX0qVb4TzR1c",
+  args: ["ACCOUNT"],
+  run: ({ args: [id = ""] }, terminal) =>
+    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const account = await accounts.get(id);
+      if (!account) throw new AccountsError(`There is no account ${id}.`);
+      return {
+        json: shown(account),
+        text: columns(headings.map((heading, index) => [heading, row(account)[index] ?? ""])),
+      };
+    }),
+};
+
+const renameAccount: Command = {
+  name: "accounts rename",
+  summary: "Give an account another name.",
+  example: 'accounts rename acc_8sK2mX0qVb4TzR1c "Shop at the corner"',
+  args: ["ACCOUNT", "NAME"],
+  run: ({ args: [id = "", newName] }, terminal) => {
+    const name = readName(newName);
+    return withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const account = await accounts.rename(id, name);
+      return { json: shown(account), text: describe(account) };
+    });
+  },
+};
+
+/** The commands that manage accounts. */
+export const accountCommands: readonly Command[] = [createAccount, listAccounts, showAccount, renameAccount, setPlan];
+
+/** An account below `headings`. */
+function row({ id, name, plan, perMinute, perDay, createdAt }: Account): string[] {
+  return [id, name, plan, String(perMinute), String(perDay), new Date(createdAt).toISOString()];
+}
+
+function shown(account: Account) {
+  return { ...account, createdAt: new Date(account.createdAt).toISOString() };
+}
+
+function describe({ id, name, plan, perMinute, perDay }: Account): string {
+  return `Account ${id} (${name}): plan ${plan}, ${perMinute} requests a minute, ${perDay} a day.`;
+}
+
+/** A name that a person can read in a list: 1 to 100 characters, none of them a control character. */
+export function readName(name: string | undefined): string {
+  if (name === undefined || !/^[^\p{Cc}\p{Cs}]{1,100}$/u.test(name)) {
+    throw new UsageError("A name has 1 to 100 characters and no control characters.");
+  }
+  return name;
+}
+
+function readPlan({ options }: Given): { plan: Plan; quota: Quota | undefined } {
+  const plan = planNames.find((name) => name === options["plan"]);
+  if (!plan) throw new UsageError(`--plan has to be one of ${planNames.join(", ")}.`);
+  const perMinute = readCount("per-minute", options["per-minute"]);
+  const perDay = readCount("per-day", options["per-day"]);
+  if (perMinute === undefined && perDay === undefined) return { plan, quota: undefined };
+  if (perMinute === undefined || perDay === undefined) {
+    throw new UsageError("--per-minute and --per-day go together.");
+  }
+  return { plan, quota: { perMinute, perDay } };
+}
+
+function readCount(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9][0-9]{0,11}$/.test(text)) throw new UsageError(`--${name} has to be a whole number of at least 1.`);
+  return Number(text);
+}
