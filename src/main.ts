@@ -1,5 +1,6 @@
 import { write, writeSync } from "node:fs";
 import { basename, join } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { addAbortSignal } from "node:stream";
 import { promisify } from "node:util";
 import { run } from "./cli/run.ts";
@@ -48,6 +49,17 @@ function showStatus(line: string): void {
   writeSync(2, `\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
 }
 
+async function ask(question: string): Promise<string> {
+  const dialog = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await dialog.question(question, { signal: stop.signal });
+  } catch {
+    return ""; // asked to stop, or the terminal is gone
+  } finally {
+    dialog.close();
+  }
+}
+
 process.exit(
   await run(process.argv.slice(2), {
     environment: process.env,
@@ -60,6 +72,7 @@ process.exit(
     program: isExecutable ? [process.execPath] : [process.execPath, import.meta.path],
     onHangup: (listener) => process.on("SIGHUP", listener),
     showStatus: process.stderr.isTTY ? showStatus : undefined,
+    ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
     stop: stop.signal,
   }),
 );

@@ -281,7 +281,8 @@ describe("a store and its environment", () => {
         stdout: "",
         stderr:
           `The store at ${store} belongs to production, but PETSTORE_ENV is ${stated}. ` +
-          "Set PETSTORE_ENV as its keys have it, or another PETSTORE_DATA_DIR.\n",
+          "For the service of production, set PETSTORE_ENV=production. Otherwise set another PETSTORE_DATA_DIR, or, if " +
+          "this is a copy, turn it into a store for another environment first: adopt --help tells how.\n",
       });
     }
     const other = newDataDir();

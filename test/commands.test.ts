@@ -25,6 +25,7 @@ async function runHere(words: readonly string[], environment: Record<string, str
     input: async function* () {},
     output: async (text) => void (said.stdout += text),
     showStatus: undefined,
+    ask: undefined,
     program: [],
     onHangup: () => {},
     stop: new AbortController().signal,

@@ -167,6 +167,7 @@ describe("commands of an operator, in production, word by word", () => {
     create = "",
     deprecations = "",
     backup = "",
+    adopt = "",
     migrate = "",
     bringIn = "",
     takeOut = "",
@@ -184,11 +185,14 @@ describe("commands of an operator, in production, word by word", () => {
   test("are all known to this test", () => {
     expect(install).toBe("npm ci --omit=dev"); // the copy has the packages of this project
     expect(start).toBe("PETSTORE_ENV=production PETSTORE_BASE_URL=https://api.example.org/v1 npm start");
-    expect(lines.slice(2).map((line) => line.split(" ").slice(5, 7).join(" "))).toEqual([
+    expect(
+      lines.slice(2).map((line) => line.replace("PETSTORE_ENV=staging ", "").split(" ").slice(5, 7).join(" ")),
+    ).toEqual([
       "accounts create",
       "keys create",
       "deprecations",
       "backup /backups/petstore-today.db",
+      "adopt",
       "migrate-store --from",
       "import animals.csv",
       "export animals.jsonl",
@@ -216,6 +220,10 @@ describe("commands of an operator, in production, word by word", () => {
     expect(stderr).toBe("");
     await copy.start(start);
     expect((await list()).status).toBe(200);
+  });
+
+  test("adopt no store that a service runs on", async () => {
+    expect((await copy.shell(adopt)).stderr).toContain("is in use. Stop its service first");
   });
 
   test("move animals into the running service, and out of it", async () => {

@@ -70,6 +70,7 @@ describe("a new domain", () => {
       input: async function* () {},
       output: async () => {},
       showStatus: undefined,
+      ask: undefined,
       program: [],
       onHangup: () => {},
       stop: new AbortController().signal,

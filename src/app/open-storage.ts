@@ -10,6 +10,7 @@ import {
 } from "../storage/migrate-store/migrate-store.ts";
 import { type PostgresAddress } from "../storage/postgres/address.ts";
 import { openPostgres } from "../storage/postgres/opening.ts";
+import { requireNoOtherSession } from "../storage/postgres/other-sessions.ts";
 import { WholePostgres } from "../storage/postgres/whole-postgres.ts";
 import { backupSqlite } from "../storage/sqlite/backup.ts";
 import { openWhenFree } from "../storage/sqlite/opening.ts";
@@ -34,6 +35,8 @@ interface Engine {
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
   /** Takes the right to serve the store where one process alone may; throws `StoreServed` where another one has it. */
   lock?(): ServingLock;
+  /** Rejects with `StorageUnusable` where there is no store, or somebody has it open. */
+  requireUnused(): Promise<void>;
   /** Copies the store into a file. Throws `StorageUnusable`. */
   backup(target: string): void;
 }
@@ -55,6 +58,10 @@ function sqlite(dataDir: string): Engine {
     isForOneProcess: true,
     newPlace: () => (existsSync(file) ? undefined : dataDir),
     lock: () => new ServingLock(dataDir),
+    requireUnused: async () => {
+      requireStore();
+      WholeSqlite.open(file).close();
+    },
     open: async (create, observer, stop) => {
       if (!create) requireStore();
       return openWhenFree(file, observer, stop);
@@ -72,6 +79,7 @@ function postgres(address: PostgresAddress): Engine {
     setting: "PETSTORE_DATABASE_URL",
     isForOneProcess: false,
     newPlace: () => undefined,
+    requireUnused: () => requireNoOtherSession(address),
     open: (create, observer, stop) => openPostgres(address, { create, observer, stop }),
     backup: () => {
       throw new StorageUnusable(
@@ -128,6 +136,31 @@ function storeServed({ place, setting }: Engine, error: StoreServed): StorageUnu
     `The store at ${place} is served by another process${who && `: ${who}`}. Stop that one first, or set another ${setting}.`,
     { cause: error },
   );
+}
+
+/**
+ * Opens the store that the settings choose, which nobody else may have open. Until `release`, no service can be started
+ * on an embedded store. Rejects with `StorageUnusable`, also where there is none.
+ */
+export async function openUnused(config: Config): Promise<{ storage: Storage; release: () => void }> {
+  const engine = engineOf(config);
+  await engine.requireUnused();
+  const claim = claimStore(config);
+  if (claim.failure) {
+    throw new StorageUnusable(`The store at ${engine.place} cannot be locked: ${claim.failure.message}.`);
+  }
+  try {
+    await engine.requireUnused(); // once more: from here on, nobody new serves it
+    return { storage: await engine.open(false), release: () => claim.release() };
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+/** Where the store is that the settings choose, for people. */
+export function placeOf(config: Config): string {
+  return engineOf(config).place;
 }
 
 /** True if the store that the settings choose may have more than one serving process. */
@@ -225,9 +258,12 @@ export function failedStore(config: Config, error: Error): StorageUnusable {
 
 function wrongEnvironment(isOfProduction: boolean, config: Config): StorageUnusable {
   const { place, setting } = engineOf(config);
+  const advice = isOfProduction
+    ? `For the service of production, set PETSTORE_ENV=production. Otherwise set another ${setting}, or, if this is a ` +
+      "copy, turn it into a store for another environment first: adopt --help tells how."
+    : `Set PETSTORE_ENV as its service has it, or another ${setting}.`;
   const owner = isOfProduction ? "production" : "development or staging";
   return new StorageUnusable(
-    `The store at ${place} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ` +
-      `Set PETSTORE_ENV as its keys have it, or another ${setting}.`,
+    `The store at ${place} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ${advice}`,
   );
 }

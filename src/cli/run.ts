@@ -10,6 +10,7 @@ import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
 import { version } from "../telemetry/version.ts";
 import { CommandFailed, type Problem, type StoreAccess, type Terminal, UsageError } from "../terminal/command.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";
+import { adopt } from "./adopt.ts";
 import { backup } from "./backup.ts";
 import { commandHelp, type ProgramCommand, type ProgramTerminal, readArguments } from "./command.ts";
 import { CommandTable } from "./command-table.ts";
@@ -21,7 +22,16 @@ import { worker } from "./worker.ts";
 
 /** Every command, those of domains too: what is helped, suggested and documented follows from it. */
 export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCommand[] {
-  return [serve, worker, ...served.flatMap(({ commands = [] }) => commands), openapi, backup, migrateStore, health];
+  return [
+    serve,
+    worker,
+    ...served.flatMap(({ commands = [] }) => commands),
+    openapi,
+    backup,
+    adopt,
+    migrateStore,
+    health,
+  ];
 }
 
 /** Errors whose message is meant for the person at the terminal, with their codes; all others are faults of the program. */

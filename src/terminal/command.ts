@@ -35,6 +35,8 @@ export interface Terminal {
   readonly output: (text: string) => Promise<void>;
   /** Shows a line in place of the one before; absent where no person watches. */
   readonly showStatus: ((line: string) => void) | undefined;
+  /** Asks a person, and gives what is typed; an empty text if the process is asked to stop. Absent where nobody watches. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;
 }

@@ -25,6 +25,7 @@ const system = [
   "test/overload/",
   "test/torture/",
   "test/workers/",
+  "test/adopt.test.ts",
   "test/banned-keys.test.ts",
   "test/document-lint.test.ts",
   "test/launching.test.ts",

@@ -7,6 +7,9 @@ interface EnvironmentRow extends Row {
 const readEnvironment = statement<EnvironmentRow>("SELECT environment FROM store_environment");
 const writeEnvironment = statement("INSERT INTO store_environment (only_row, environment) VALUES (1, $1)");
 
+const leaveProduction = statement("UPDATE store_environment SET environment = 'other'");
+const deleteLiveKeys = statement("DELETE FROM api_keys WHERE mode = 'live' RETURNING id");
+
 /** Whether the store belongs to production; undefined as long as it has had neither a key nor a service. */
 export async function belongsToProduction(storage: Storage): Promise<boolean | undefined> {
   const row = await storage.first(readEnvironment);
@@ -19,4 +22,10 @@ export function* ensureEnvironment(isProduction: boolean): Transaction<boolean> 
   if (kept) return kept.environment === "production";
   yield* all(writeEnvironment, isProduction ? "production" : "other");
   return isProduction;
+}
+
+/** A transaction: makes a store of production one of another environment, without its live keys. Gives their number. */
+export function* adoptStore(): Transaction<number> {
+  yield* all(leaveProduction);
+  return (yield* all(deleteLiveKeys)).length;
 }

@@ -34,10 +34,9 @@ export class WholeSqlite implements WholeStore {
       return new WholeSqlite(file, openAlone(file, migrations));
     } catch (error) {
       if (!sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw error;
-      throw new StorageUnusable(
-        `The store at ${file} is in use. Stop its service first: what it writes while the store is moved would be lost.`,
-        { cause: error },
-      );
+      throw new StorageUnusable(`The store at ${file} is in use. Stop its service first, and end other commands.`, {
+        cause: error,
+      });
     }
   }
 

@@ -1,0 +1,53 @@
+import { type Row, type Statement, StorageUnavailable, StorageUnusable } from "../storage.ts";
+import type { PostgresAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
+
+/** How long the server may take, in milliseconds. */
+const DEADLINE = 10_000;
+/** How long a session may still be listed whose process has just ended, in milliseconds. */
+const PATIENCE = 3_000;
+const RETRY = 100;
+
+interface CountRow extends Row {
+  sessions: bigint;
+}
+
+const countOthers: Statement<CountRow> = {
+  sql: `SELECT count(*) AS sessions FROM pg_stat_activity
+        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+};
+
+/**
+ * Rejects with `StorageUnusable` where somebody else has a session with the database: a service that runs has some all
+ * the time. Rejects with it too where the database cannot be reached.
+ */
+export async function requireNoOtherSession(address: PostgresAddress): Promise<void> {
+  const { shown } = address;
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.open({ address, deadline: DEADLINE });
+    const others = await countAtLast(connection);
+    if (others > 0) {
+      const sessions = others === 1 ? "1 other session is" : `${others} other sessions are`;
+      throw new StorageUnusable(
+        `The store in ${shown} is in use: ${sessions} connected to it. Stop its services and end other connections first.`,
+      );
+    }
+  } catch (error) {
+    if (error instanceof StorageUnusable || error instanceof StorageUnavailable) throw error;
+    throw new StorageUnusable(`The store in ${shown} cannot be opened: ${(error as Error).message}.`, { cause: error });
+  } finally {
+    connection?.close();
+  }
+}
+
+/** The number of other sessions: 0 as soon as there is none, or what it is at last. */
+async function countAtLast(connection: Connection): Promise<number> {
+  const deadline = performance.now() + PATIENCE;
+  for (;;) {
+    const [row] = (await connection.run(countOthers)) as unknown as CountRow[];
+    const others = Number(row?.sessions);
+    if (others === 0 || performance.now() > deadline) return others;
+    await Bun.sleep(RETRY);
+  }
+}

@@ -1,0 +1,135 @@
+// `petstore adopt`: a copy of a production store becomes one that staging can use, and nothing else makes it so.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+
+const production = { PETSTORE_ENV: "production" };
+const staging = { PETSTORE_ENV: "staging" };
+const adopt = ["adopt", "--yes"];
+
+/** Where a store is, or can be made. */
+interface Place {
+  readonly dataDir: string;
+  readonly settings: Record<string, string>;
+}
+
+/** A store of production with a live and a test key, and a copy of it. */
+async function newCopy(newPlace: () => Promise<Place>, copyOf: (place: Place) => Promise<Place>) {
+  const { dataDir, settings } = await newPlace();
+  const environment = { ...settings, ...production };
+  const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], environment);
+  const newKey = (mode: string) => runJson(dataDir, ["keys", "create", "--account", id, "--mode", mode], environment);
+  const [live, sandbox] = [(await newKey("live")).key as string, (await newKey("test")).key as string];
+  return { original: { dataDir, settings }, copy: await copyOf({ dataDir, settings }), live, sandbox };
+}
+
+const statusOf = async ({ base }: Program, key: string) =>
+  (await fetch(`${base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
+
+function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Promise<Place>): void {
+  test("makes a copy staging's: without live keys, with test keys, and refused by production", async () => {
+    const { original, copy, live, sandbox } = await newCopy(newPlace, copyOf);
+    const run = (words: string[], more: Record<string, string>) =>
+      runCommand(copy.dataDir, words, { ...copy.settings, ...more });
+    expect((await run(["serve"], staging)).stderr).toContain("adopt --help");
+    const { status, stdout, stderr } = await run(adopt, staging);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("1 live key was removed.");
+
+    const program = await Program.start(copy.dataDir, { ...copy.settings, ...staging });
+    expect([await statusOf(program, live), await statusOf(program, sandbox)]).toEqual([401, 200]);
+    await program.end();
+    expect((await run(["serve"], production)).stderr).toContain("belongs to development or staging");
+
+    const service = await Program.start(original.dataDir, { ...original.settings, ...production });
+    expect([await statusOf(service, live), await statusOf(service, sandbox)]).toEqual([200, 200]);
+    await service.end();
+  });
+
+  test("changes nothing while a service has the store open", async () => {
+    const { copy, live } = await newCopy(newPlace, copyOf);
+    const program = await Program.start(copy.dataDir, { ...copy.settings, ...production });
+    const { status, stderr } = await runCommand(copy.dataDir, adopt, { ...copy.settings, ...staging });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("is in use")]);
+    expect(await statusOf(program, live)).toBe(200);
+    await program.end();
+  });
+
+  test("is refused for production, for a store of another environment, and without --yes where nobody can be asked", async () => {
+    const { copy, live } = await newCopy(newPlace, copyOf);
+    const run = (words: string[], more: Record<string, string>) =>
+      runCommand(copy.dataDir, words, { ...copy.settings, ...more });
+    const refused = async (words: string[], more: Record<string, string>) => {
+      const { status, stdout, stderr } = await run(words, more);
+      expect([status === 0, stdout]).toEqual([false, ""]);
+      return stderr;
+    };
+    expect(await refused(adopt, production)).toContain("Set PETSTORE_ENV to the environment of the copy");
+    expect(await refused(["adopt"], staging)).toContain("This removes all live keys from the store at");
+    const program = await Program.start(copy.dataDir, { ...copy.settings, ...production });
+    expect(await statusOf(program, live)).toBe(200);
+    await program.end();
+    expect((await run(adopt, staging)).status).toBe(0);
+    expect(await refused(adopt, staging)).toContain("does not belong to production");
+  });
+}
+
+const newFolder = async () => ({ dataDir: newDataDir(), settings: {} });
+
+describe("an embedded store", () => {
+  const copyOf = async ({ dataDir }: Place) => {
+    const place = await newFolder();
+    await runJson(dataDir, ["backup", join(place.dataDir, "petstore.db")]);
+    return place;
+  };
+  adopting(newFolder, copyOf);
+
+  test("that does not exist is not made", async () => {
+    const dataDir = join(newDataDir(), "mistyped");
+    const { status, stderr } = await runCommand(dataDir, adopt, staging);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("There is no store at")]);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test.each([
+    ["yes", 0, "1 live key was removed."],
+    ["no", 1, "Nothing was done."],
+    ["", 1, "Nothing was done."],
+  ])("asks the person at the terminal: the answer %j ends with status %d", async (answer, status, expected) => {
+    const { copy } = await newCopy(newFolder, copyOf);
+    let shown = "";
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../src/main.ts"), "adopt"], {
+      env: { ...process.env, PETSTORE_DATA_DIR: copy.dataDir, ...staging },
+      terminal: {
+        cols: 80,
+        rows: 24,
+        data: (terminal, bytes) => {
+          const before = shown;
+          shown += new TextDecoder().decode(bytes);
+          const question = "Type yes to do it: ";
+          if (shown.includes(question) && !before.includes(question)) terminal.write(`${answer}\r`);
+        },
+      },
+    });
+    expect([await child.exited, shown]).toEqual([status, expect.stringContaining(expected)]);
+  });
+});
+
+describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+  const placeIn = (database: string) => ({
+    dataDir: newDataDir(),
+    settings: { PETSTORE_DATABASE_URL: server.url(database) },
+  });
+  adopting(
+    async () => placeIn(await server.newDatabase()),
+    async ({ settings }) =>
+      placeIn(await server.newDatabase(new URL(settings["PETSTORE_DATABASE_URL"] ?? "").pathname.slice(1))),
+  );
+});
