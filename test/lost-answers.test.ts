@@ -49,7 +49,7 @@ describe.skipIf(postgresMissing !== undefined)("an answer to a commit that is lo
     counter.count(caller, operation, 200);
     await counter.saveAll();
     const now = systemClock.now();
-    const page = await store.page("acc_1", "day", { before: undefined, limit: 9, now, unsaved: () => [] });
+    const page = await store.page(caller, "day", { before: undefined, limit: 9, now, unsaved: () => [] });
     expect(page.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
     expect((await store.deprecatedUses(now)).map(({ calls }) => calls)).toEqual([7]); // as many as may be missing are told twice
   });

@@ -69,7 +69,13 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
 
   test.each(["minute", "hour", "day"] as const)("the usage of all that is shown by the %s", async (granularity) => {
     const now = systemClock.now();
-    const page = () => usage.page("acc_1", granularity, { before: undefined, limit: 100, now, unsaved: nothing });
+    const page = () =>
+      usage.page({ accountId: "acc_1", mode: "live" }, granularity, {
+        before: undefined,
+        limit: 100,
+        now,
+        unsaved: nothing,
+      });
     expect(await tripsOf(page)).toBe(1);
   });
 

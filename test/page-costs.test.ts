@@ -39,7 +39,7 @@ const rows = `
   INSERT INTO categories SELECT i, CAST(i AS TEXT) FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO kept_answers SELECT CAST(i AS TEXT), 'print', 'answer', ${NOW * 1000} + i FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO usage_counts
-    SELECT 'day', ${NOW} - i % 30 * ${DAY}, 'account ' || i / 60, 'listPets', i / 30 % 2, '1' FROM generate_series(0, ${ROWS} - 1) AS i;
+    SELECT 'day', ${NOW} - i % 30 * ${DAY}, 'account ' || i / 60, 'live', 'listPets', i / 30 % 2, '1' FROM generate_series(0, ${ROWS} - 1) AS i;
   INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at)
     SELECT 'key ' || i, 'account ' || i / 60, 'test', '', 'digest ' || i, '', 'read', i FROM generate_series(0, ${ROWS} - 1) AS i;
 `;
@@ -96,7 +96,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM api_keys ORDER BY created_at, id", "a command that lists all keys"],
   ["FROM api_keys WHERE account_id = $1 ORDER BY created_at, id", "a command that lists all keys of an account"],
   ["FROM deprecated_calls WHERE day >= $1", "a command that counts the calls of a month"],
-  ["FROM limit_windows WHERE account_id = $1", "by its key"],
+  ["FROM limit_windows WHERE account_id = $1 AND mode = $2", "by its key"],
   ["FROM limit_windows WHERE account_id IN (…)", "by its key, for accounts that Valkey does not know"],
   ["FROM key_bans WHERE ends_at > $1", "all bans that hold, once at the start"],
   ["FROM kept_answers WHERE digest = $1", "by its key, in a transaction"],

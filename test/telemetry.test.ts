@@ -254,7 +254,7 @@ describe("the pages for whoever watches", () => {
     expect(value('petstore_request_duration_seconds_count{operation="listPets"}')).toBe(92);
     expect(value('petstore_request_duration_seconds_bucket{operation="listPets",le="+Inf"}')).toBe(92);
     expect(value("petstore_commit_duration_seconds_count")).toBeGreaterThan(0);
-    expect(value("petstore_limiter_accounts")).toBe(1);
+    expect(value("petstore_limiter_shops")).toBe(1);
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
   });
 

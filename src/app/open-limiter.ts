@@ -21,7 +21,7 @@ export interface LimiterEngine {
 }
 
 const gauges = {
-  accounts: "Accounts whose windows are in memory.",
+  shops: "Shops whose windows are in memory.",
   addresses: "Addresses whose windows are in memory.",
   keys: "Keys that were limited lately or are banned.",
 };
@@ -105,7 +105,7 @@ export async function readBanEnds(
       // The figures of the plan matter for the windows only, which nobody looks at here.
       const quota = { perMinute: 1, perDay: 1 };
       const some = keys.slice(start, start + KEYS_AT_ONCE);
-      const looks = some.map(({ keyId, accountId: owner }) => ({ keyId, owner, quota, requests: 0 }));
+      const looks = some.map(({ keyId, ...shop }) => ({ keyId, owner: shop.accountId, shop, quota, requests: 0 }));
       for (const asked of counts.calls(looks, ({ owner }) => owner)) {
         const decisions = await counts.decide(asked);
         for (const [index, { keyId }] of asked.entries()) {
@@ -120,7 +120,7 @@ export async function readBanEnds(
   return ends;
 }
 
-/** An account that the server does not know gets its bans back from the store with its next request. */
+/** A shop that the server does not know gets its bans back from the store with its next request. */
 function endOfBan(decision: Decision | undefined, stored: number | undefined): number | undefined {
   if (!decision) return stored;
   return decision.now < decision.banEnds ? Math.ceil(decision.banEnds / 1000) : undefined;

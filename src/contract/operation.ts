@@ -39,6 +39,9 @@ export interface Caller extends Quota {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** A shop by what it is called outside: its account and its mode. Limits and usage are counted by it. */
+export type ShopName = Pick<Caller, "accountId" | "mode">;
+
 export type Stability = "stable" | "beta" | "experimental";
 
 export interface Tag {

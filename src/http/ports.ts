@@ -1,7 +1,7 @@
 import type { Caller, Change, Operation } from "../contract/operation.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
-export type { Caller } from "../contract/operation.ts";
+export type { Caller, Mode, ShopName } from "../contract/operation.ts";
 
 /** Knows the API keys. */
 export interface Authenticator {

@@ -1,4 +1,4 @@
-import type { Admission, LimitStatus } from "../http/ports.ts";
+import type { Admission, LimitStatus, ShopName } from "../http/ports.ts";
 import { type ClockReading, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 import { DAY } from "./windows.ts";
 
@@ -47,6 +47,8 @@ export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | u
  * is a strike; enough strikes are a ban.
  */
 export class KeyBans {
+  /** Whose key it is. */
+  readonly shop: ShopName;
   #deniedSince = 0; // monotonic, as the next two
   #toldUntil = Number.NEGATIVE_INFINITY;
   #banEnds = Number.NEGATIVE_INFINITY;
@@ -55,9 +57,13 @@ export class KeyBans {
   #strikes = 0;
   #jumps = 0;
 
+  constructor({ accountId, mode }: ShopName) {
+    this.shop = { accountId, mode };
+  }
+
   /** What is known of a key when the limiter begins. */
-  static restore(ban: Ban, opened: ClockReading): KeyBans {
-    const keyBans = new KeyBans();
+  static restore(shop: ShopName, ban: Ban, opened: ClockReading): KeyBans {
+    const keyBans = new KeyBans(shop);
     keyBans.#banLevel = ban.level;
     keyBans.#startBan(opened, restUntil(ban.end, banLength(ban.level), opened, opened));
     return keyBans;

@@ -178,7 +178,7 @@ describe("bans", () => {
     test.each([2, 30, 400])("are replaced by a true one, and hold no more %d days later", async (days) => {
       // Of a process that has not read the first one, and whose clock is right.
       const ban = { end: { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id }, level: 1 };
-      await new LimitStore(storage).saveBans([[caller.keyId, ban]]);
+      await new LimitStore(storage).saveBans([{ keyId: caller.keyId, shop: caller, ban }]);
       clock.advance(days * DAY);
       clock.reboot();
       expect(await limitStatus()).toMatchObject({ banEnds: undefined, nextBan: 60 });

@@ -1,3 +1,5 @@
+import { ShopMap } from "../contract/shop-map.ts";
+import type { Mode, ShopName } from "../http/ports.ts";
 import { each, type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { ClockReading } from "./clock-reading.ts";
@@ -18,6 +20,8 @@ interface WindowRow extends Row {
 }
 
 interface BanRow extends Row {
+  account_id: string;
+  mode: Mode;
   key_id: string;
   ends_at: bigint;
   ends_after: bigint;
@@ -29,7 +33,9 @@ const windowColumns =
   "minute_ends_at, minute_ends_after, boot, minute_used, day, day_used, " +
   "previous_day, previous_day_used, earlier_day, earlier_day_used";
 
-const readWindows = statement<WindowRow>(`SELECT ${windowColumns} FROM limit_windows WHERE account_id = $1`);
+const readWindows = statement<WindowRow>(
+  `SELECT ${windowColumns} FROM limit_windows WHERE account_id = $1 AND mode = $2`,
+);
 /** In the conflict of an upsert: what is kept, and what is given. */
 const [kept, given] = ["limit_windows", "excluded"] as const;
 const keptOn = (day: string) => `CASE ${day}
@@ -56,8 +62,8 @@ const ofMinute = (column: string) =>
  * What one process alone has written, it replaces: its counts of a day only grow, and its minutes do not overlap.
  */
 const writeWindows = statement(
-  `INSERT INTO limit_windows (account_id, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-   ON CONFLICT (account_id) DO UPDATE SET
+  `INSERT INTO limit_windows (account_id, mode, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+   ON CONFLICT (account_id, mode) DO UPDATE SET
      ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofMinute).join(", ")},
      day = excluded.day, day_used = ${mostOf("day")},
      previous_day = excluded.previous_day, previous_day_used = ${mostOf("previous_day")},
@@ -65,7 +71,7 @@ const writeWindows = statement(
      earlier_day_used = CASE WHEN ${isUnknownDay} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
 );
 const readBans = statement<BanRow>(
-  `SELECT key_id, ends_at, ends_after, boot, level FROM key_bans
+  `SELECT account_id, mode, key_id, ends_at, ends_after, boot, level FROM key_bans
    WHERE ends_at > $1 OR (boot = $2 AND ends_after > $3)`,
 );
 /**
@@ -83,18 +89,19 @@ const ofLongerBan = (column: string) =>
  * forgotten. One process alone bans a key only when its ban has ended, and then at a higher level.
  */
 const writeBan = statement(
-  `INSERT INTO key_bans (key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (key_id) DO UPDATE SET
+  `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
+   ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
      ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
      level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY)} THEN key_bans.level ELSE excluded.level END`,
 );
 
-/** How many accounts one query asks for. A list is filled up to one of these, so that few statements are prepared. */
+/** Of how many accounts one query reads both shops. A list is filled up to one of these, so that few statements are prepared. */
 const LONGEST_LIST = 100;
 const LISTS = [1, 10, LONGEST_LIST];
 
-interface AccountRow extends Row {
+interface ShopRow extends Row {
   account_id: string;
+  mode: Mode;
   minute_ends_at: bigint;
   minute_used: bigint;
   day: bigint;
@@ -106,25 +113,32 @@ interface AccountRow extends Row {
   level: bigint;
 }
 
-/** The windows of accounts, and the last bans of all their keys: a row for each. */
-const readAccounts = new Map(LISTS.map((length) => [length, readAccountsIn(listOf(length))]));
+/** The windows of shops, and the last bans of all their keys: a row for each. */
+const readShops = new Map(LISTS.map((length) => [length, readShopsIn(listOf(length))]));
 
 function listOf(length: number): string {
   return Array.from({ length }, (_, index) => `$${index + 1}`).join(", ");
 }
 
-function readAccountsIn(list: string) {
-  return statement<AccountRow>(`
-    SELECT account_id, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used,
+function readShopsIn(list: string) {
+  return statement<ShopRow>(`
+    SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used,
       '' AS key_id, 0 AS ends_at, 0 AS level
     FROM limit_windows WHERE account_id IN (${list})
     UNION ALL
-    SELECT api_keys.account_id, 0, 0, 0, 0, 0, 0, key_bans.key_id, key_bans.ends_at, key_bans.level
-    FROM api_keys JOIN key_bans ON key_bans.key_id = api_keys.id WHERE api_keys.account_id IN (${list})`);
+    SELECT account_id, mode, 0, 0, 0, 0, 0, 0, key_id, ends_at, level
+    FROM key_bans WHERE account_id IN (${list})`);
 }
 
-/** What is kept of an account. Times are unix milliseconds. */
-export interface KeptAccount {
+/** The ban of a key, which is a key of that shop. */
+export interface KeyBan {
+  readonly keyId: string;
+  readonly shop: ShopName;
+  readonly ban: Ban;
+}
+
+/** What is kept of a shop. Times are unix milliseconds. */
+export interface KeptShop {
   readonly minuteEnds: number;
   readonly minuteUsed: number;
   /** The days with requests that are known, the last one first. */
@@ -136,15 +150,15 @@ export interface KeptAccount {
 /** In place of a day that there was none. */
 const noDay = { day: 0, used: 0 };
 
-const nothingKept: KeptAccount = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const nothingKept: KeptShop = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
-function withRow(account = nothingKept, row: AccountRow): KeptAccount {
+function withRow(shop = nothingKept, row: ShopRow): KeptShop {
   if (row.key_id !== "") {
     const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
-    return { ...account, bans: [...account.bans, ban] };
+    return { ...shop, bans: [...shop.bans, ban] };
   }
   return {
-    ...account,
+    ...shop,
     minuteEnds: Number(row.minute_ends_at),
     minuteUsed: Number(row.minute_used),
     days: [
@@ -162,9 +176,9 @@ export class LimitStore {
     this.#storage = storage;
   }
 
-  windows(accountId: string): MaybePromise<WindowState | undefined> {
+  windows({ accountId, mode }: ShopName): MaybePromise<WindowState | undefined> {
     return whenReady(
-      this.#storage.first(readWindows, accountId),
+      this.#storage.first(readWindows, accountId, mode),
       (row) =>
         row && {
           minuteEnd: {
@@ -183,25 +197,29 @@ export class LimitStore {
     );
   }
 
-  /** What is kept of accounts, by their ids; nothing of those that nothing is kept of. */
-  async accounts(ids: readonly string[]): Promise<Map<string, KeptAccount>> {
-    const found = new Map<string, KeptAccount>();
-    for (let start = 0; start < ids.length; ) {
-      const length = LISTS.find((one) => one >= ids.length - start) ?? LONGEST_LIST;
-      const some = ids.slice(start, start + length);
+  /** What is kept of the shops of accounts; nothing of those that nothing is kept of. */
+  async shops(accountIds: readonly string[]): Promise<ShopMap<KeptShop>> {
+    const found = new ShopMap<KeptShop>(() => new Map());
+    for (let start = 0; start < accountIds.length; ) {
+      const length = LISTS.find((one) => one >= accountIds.length - start) ?? LONGEST_LIST;
+      const some = accountIds.slice(start, start + length);
       const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
-      const rows = await this.#storage.all(readAccounts.get(length) as Statement<AccountRow>, ...filled);
-      for (const row of rows) found.set(row.account_id, withRow(found.get(row.account_id), row));
+      const rows = await this.#storage.all(readShops.get(length) as Statement<ShopRow>, ...filled);
+      for (const row of rows) {
+        const shop = { accountId: row.account_id, mode: row.mode };
+        found.set(shop, withRow(found.get(shop), row));
+      }
       start += length;
     }
     return found;
   }
 
-  async saveWindows(states: readonly (readonly [string, WindowState])[]): Promise<void> {
-    const rows = states.map(([accountId, state]) => {
+  async saveWindows(states: readonly (readonly [ShopName, WindowState])[]): Promise<void> {
+    const rows = states.map(([{ accountId, mode }, state]) => {
       const [previous = noDay, earlier = noDay] = state.earlierDays;
       return [
         accountId,
+        mode,
         state.minuteEnd.wall,
         state.minuteEnd.monotonic,
         state.minuteEnd.boot,
@@ -217,17 +235,18 @@ export class LimitStore {
     await this.#storage.write(() => each(writeWindows, rows));
   }
 
-  /** The bans that hold, or ended within a day before the given moment by one of its clocks, by key. */
-  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<[string, Ban][]> {
+  /** The bans that hold, or ended within a day before the given moment by one of its clocks. */
+  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeyBan[]> {
     const found = this.#storage.all(readBans, Math.floor(wall) - DAY, boot, Math.floor(monotonic) - DAY);
     return whenReady(found, (rows) =>
-      rows.map(({ key_id, ends_at, ends_after, boot: since, level }) => [
-        key_id,
-        {
+      rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level }) => ({
+        keyId: key_id,
+        shop: { accountId: account_id, mode },
+        ban: {
           end: { wall: Number(ends_at), monotonic: Number(ends_after), boot: Number(since) },
           level: Number(level),
         },
-      ]),
+      })),
     );
   }
 
@@ -235,14 +254,22 @@ export class LimitStore {
   banEnds(reading: ClockReading): MaybePromise<Map<string, number>> {
     return whenReady(this.bans(reading), (bans) => {
       const ends = bans.map(
-        ([keyId, ban]) => [keyId, KeyBans.restore(ban, reading).banned(1, reading)?.reset] as const,
+        ({ keyId, ban, shop }) => [keyId, KeyBans.restore(shop, ban, reading).banned(1, reading)?.reset] as const,
       );
       return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
     });
   }
 
-  async saveBans(bans: readonly (readonly [string, Ban])[]): Promise<void> {
-    const rows = bans.map(([keyId, { end, level }]) => [keyId, end.wall, end.monotonic, end.boot, level]);
+  async saveBans(bans: readonly KeyBan[]): Promise<void> {
+    const rows = bans.map(({ keyId, shop: { accountId, mode }, ban: { end, level } }) => [
+      accountId,
+      mode,
+      keyId,
+      end.wall,
+      end.monotonic,
+      end.boot,
+      level,
+    ]);
     await this.#storage.write(() => each(writeBan, rows));
   }
 }

@@ -132,10 +132,10 @@ describe("the memory is bounded:", () => {
     expect(limiter.size.addresses).toBe(0);
   });
 
-  test("accounts are at most 100,000 after a save, and none loses its count", async () => {
+  test("shops are at most 100,000 after a save, and none loses its count", async () => {
     for (let account = 0; account < 100_500; account++) await limiter.admit(caller(account));
     await limiter.save();
-    expect(limiter.size.accounts).toBe(100_000);
+    expect(limiter.size.shops).toBe(100_000);
     for (const account of [0, 1, 499, 500, 100_499]) {
       expect((await limiter.admit(caller(account))).remaining).toBe(98);
     }

@@ -1,19 +1,20 @@
 import type { Quota } from "../contract/quota.ts";
-import type { Admission, Caller, Limiter, LimitStatus } from "../http/ports.ts";
+import { entriesOf, ShopMap } from "../contract/shop-map.ts";
+import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/ports.ts";
 import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
-import { type Ban, correctedBan, KeyBans, strikesUntilBan } from "./key-bans.ts";
-import type { LimitStore } from "./limits.store.ts";
+import { correctedBan, KeyBans, strikesUntilBan } from "./key-bans.ts";
+import type { KeyBan, LimitStore } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
-const ACCOUNTS = 100_000;
+const SHOPS = 100_000;
 const ADDRESSES = 100_000;
 /** How often entries that hold nothing any more are looked for, in milliseconds. */
 const SWEEP = 60_000;
-/** Accounts written in one transaction: a bound on how long it blocks others. */
+/** Shops written in one transaction: a bound on how long it blocks others. */
 const BATCH = 250;
 
 /** Where a limiter keeps what outlives its process. */
@@ -27,7 +28,7 @@ export const nothingKept: KeptLimits = {
   saveBans: async () => {},
 };
 
-/** Counts of an account that somebody else has made. */
+/** Counts of a shop that somebody else has made. */
 export interface StartingCounts {
   readonly minuteRest: number;
   readonly minuteUsed: number;
@@ -45,14 +46,14 @@ export class MemoryLimiter implements Limiter {
   readonly #clock: ClockReader;
   readonly #opened: ClockReading;
   readonly #addressQuota: Quota;
-  readonly #accounts = new Map<string, Windows>();
-  readonly #loading = new Map<string, Promise<Windows>>();
+  readonly #shops = new ShopMap<Windows>(() => new Map());
+  readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
-  /** The windows of requests that cost no quota, by account. */
-  readonly #free = new RecentMap<string, Windows>(ACCOUNTS);
+  /** The windows of requests that cost no quota. */
+  readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
   readonly #keyBans = new Map<string, KeyBans>();
-  readonly #changed = new Map<string, Windows>();
-  readonly #unsavedBans = new Map<string, Ban>();
+  readonly #changed = new ShopMap<Windows>(() => new Map());
+  readonly #unsavedBans = new Map<string, KeyBan>();
   /** Bans that are being written for the first time, by key. */
   readonly #savingBans = new Map<string, Promise<void>>();
   #swept = Number.NEGATIVE_INFINITY;
@@ -67,22 +68,22 @@ export class MemoryLimiter implements Limiter {
   /** A limiter that knows the bans of the store, and corrects those that end later than they can. */
   static async open(store: KeptLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
-    for (const [keyId, ban] of await store.bans(limiter.#opened)) {
-      limiter.#keyBans.set(keyId, KeyBans.restore(ban, limiter.#opened));
+    for (const { keyId, shop, ban } of await store.bans(limiter.#opened)) {
+      limiter.#keyBans.set(keyId, KeyBans.restore(shop, ban, limiter.#opened));
       const corrected = correctedBan(ban, limiter.#opened);
-      if (corrected) limiter.#unsavedBans.set(keyId, corrected);
+      if (corrected) limiter.#unsavedBans.set(keyId, { keyId, shop, ban: corrected });
     }
     return limiter;
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    const windows = this.#accounts.get(caller.accountId);
+    const windows = this.#shops.get(caller);
     if (windows) return this.#decide(caller, windows);
-    return whenReady(this.#load(caller.accountId), (loaded) => this.#decide(caller, loaded));
+    return whenReady(this.#load(caller), (loaded) => this.#decide(caller, loaded));
   }
 
   admitFree(caller: Caller): MaybePromise<Admission> {
-    const admission = windowsIn(this.#free, caller.accountId).admit(caller, this.#clock.now());
+    const admission = windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
     if (admission.verdict === "limited") return admission;
     return this.#look(caller, (windows, keyBans, reading) => {
       const ban = keyBans?.banned(caller.perMinute, reading);
@@ -91,7 +92,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
-    return this.#look(caller, (windows, keyBans = new KeyBans(), reading) => ({
+    return this.#look(caller, (windows, keyBans = new KeyBans(caller), reading) => ({
       ...windows.limitStatus(caller, reading),
       ...keyBans.limitStatus(caller.perMinute, reading),
     }));
@@ -108,18 +109,18 @@ export class MemoryLimiter implements Limiter {
     return windows.peek(this.#addressQuota, this.#clock.now());
   }
 
-  /** Goes on with these counts of an account, whatever was counted here. `minuteRest` is the rest of its minute in milliseconds. */
-  startFrom(accountId: string, { minuteRest, ...counts }: StartingCounts): void {
+  /** Goes on with these counts of a shop, whatever was counted here. `minuteRest` is the rest of its minute in milliseconds. */
+  startFrom(shop: ShopName, { minuteRest, ...counts }: StartingCounts): void {
     const reading = this.#clock.now();
     const state = { ...counts, minuteEnd: storedEnd(minuteRest, reading), earlierDays: [] };
-    this.#accounts.set(accountId, Windows.restore(state, reading, this.#opened));
+    this.#shops.set(shop, Windows.restore(state, reading, this.#opened));
   }
 
   /** Writes what has changed since the last call, and lets go of what is no longer needed. */
   async save(): Promise<void> {
-    const bans = [...this.#unsavedBans];
+    const bans = [...this.#unsavedBans.values()];
     if (bans.length > 0) await this.#saveBans(bans);
-    const changed = [...this.#changed];
+    const changed = [...entriesOf(this.#changed)];
     for (let start = 0; start < changed.length; start += BATCH) {
       await this.#saveWindows(changed.slice(start, start + BATCH));
     }
@@ -127,8 +128,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Entries held in memory, for the metrics. */
-  get size(): { accounts: number; addresses: number; keys: number } {
-    return { accounts: this.#accounts.size, addresses: this.#addresses.size, keys: this.#keyBans.size };
+  get size(): { shops: number; addresses: number; keys: number } {
+    return { shops: this.#shops.size, addresses: this.#addresses.size, keys: this.#keyBans.size };
   }
 
   /** Looks at what is known of a caller, once a ban that is being written is on disk. */
@@ -138,7 +139,7 @@ export class MemoryLimiter implements Limiter {
   ): MaybePromise<T> {
     const saving = this.#savingBans.get(caller.keyId);
     if (saving) return saving.then(() => this.#look(caller, view));
-    return whenReady(this.#accounts.get(caller.accountId) ?? this.#load(caller.accountId), (windows) =>
+    return whenReady(this.#shops.get(caller) ?? this.#load(caller), (windows) =>
       view(windows, this.#keyBans.get(caller.keyId), this.#clock.now()),
     );
   }
@@ -152,68 +153,69 @@ export class MemoryLimiter implements Limiter {
     const admission = windows.admit(caller, reading);
     if (admission.verdict === "limited") return this.#deny(caller, admission, reading);
     keyBans?.admitted();
-    if (!waitsForSave) this.#changed.set(caller.accountId, windows);
+    if (!waitsForSave) this.#changed.set(caller, windows);
     return admission;
   }
 
   #deny(caller: Caller, admission: Admission, reading: ClockReading): MaybePromise<Admission> {
     let keyBans = this.#keyBans.get(caller.keyId);
     if (!keyBans) {
-      keyBans = new KeyBans();
+      keyBans = new KeyBans(caller);
       this.#keyBans.set(caller.keyId, keyBans);
     }
     const ban = keyBans.denied(admission.retryAfter, strikesUntilBan(caller.perMinute), reading);
     if (!ban) return admission;
-    this.#unsavedBans.set(caller.keyId, ban);
+    const unsaved = { keyId: caller.keyId, shop: keyBans.shop, ban };
+    this.#unsavedBans.set(caller.keyId, unsaved);
     // Nobody is told of a ban that a kill could still undo. What cannot be written now is written by
     // the next `save`.
-    const saving = this.#saveBans([[caller.keyId, ban]])
+    const saving = this.#saveBans([unsaved])
       .catch(() => {})
       .finally(() => this.#savingBans.delete(caller.keyId));
     this.#savingBans.set(caller.keyId, saving);
     return saving.then(() => keyBans.banned(caller.perMinute, this.#clock.now()) ?? admission);
   }
 
-  /** The windows of an account that is not in memory. Requests that come meanwhile share one read. */
-  #load(accountId: string): MaybePromise<Windows> {
-    const loading = this.#loading.get(accountId);
+  /** The windows of a shop that is not in memory. Requests that come meanwhile share one read. */
+  #load(shop: ShopName): MaybePromise<Windows> {
+    const loading = this.#loading.get(shop);
     if (loading) return loading;
-    const loaded = whenReady(this.#store.windows(accountId), (state) => {
-      this.#loading.delete(accountId);
+    const loaded = whenReady(this.#store.windows(shop), (state) => {
+      this.#loading.of(shop).delete(shop.accountId);
       const windows = state ? Windows.restore(state, this.#clock.now(), this.#opened) : new Windows();
-      this.#accounts.set(accountId, windows);
+      this.#shops.set(shop, windows);
       return windows;
     });
     if (loaded instanceof Promise) {
-      this.#loading.set(accountId, loaded);
-      loaded.catch(() => this.#loading.delete(accountId)); // the next request tries again
+      this.#loading.set(shop, loaded);
+      loaded.catch(() => this.#loading.of(shop).delete(shop.accountId)); // the next request tries again
     }
     return loaded;
   }
 
-  async #saveBans(bans: readonly (readonly [string, Ban])[]): Promise<void> {
+  async #saveBans(bans: readonly KeyBan[]): Promise<void> {
     await this.#store.saveBans(bans);
-    for (const [keyId, ban] of bans) {
-      if (this.#unsavedBans.get(keyId) === ban) this.#unsavedBans.delete(keyId);
+    for (const ban of bans) {
+      if (this.#unsavedBans.get(ban.keyId) === ban) this.#unsavedBans.delete(ban.keyId);
     }
   }
 
-  async #saveWindows(entries: readonly [string, Windows][]): Promise<void> {
+  async #saveWindows(entries: readonly [ShopName, Windows][]): Promise<void> {
     const reading = this.#clock.now();
-    for (const [id] of entries) this.#changed.delete(id);
+    for (const [shop] of entries) this.#changed.of(shop).delete(shop.accountId);
     try {
-      await this.#store.saveWindows(entries.map(([id, windows]) => [id, windows.save(reading)]));
+      await this.#store.saveWindows(entries.map(([shop, windows]) => [shop, windows.save(reading)]));
     } catch (error) {
-      for (const [id, windows] of entries) this.#changed.set(id, windows);
+      for (const [shop, windows] of entries) this.#changed.set(shop, windows);
       throw error;
     }
   }
 
   #sweep(reading: ClockReading): void {
     // What is saved can be read again: no window is lost by letting it go.
-    for (const [accountId] of this.#accounts) {
-      if (this.#accounts.size <= ACCOUNTS) break;
-      if (!this.#changed.has(accountId)) this.#accounts.delete(accountId);
+    for (const [shop] of entriesOf(this.#shops)) {
+      if (this.#shops.size <= SHOPS) break;
+      if (!this.#changed.get(shop)) this.#shops.of(shop).delete(shop.accountId);
     }
     if (reading.monotonic - this.#swept < SWEEP) return;
     this.#swept = reading.monotonic;

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
+import type { Mode } from "../../src/contract/operation.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
@@ -40,7 +41,7 @@ export class LimiterModel {
     this.#keys.set(caller.keyId, key);
     const now = this.#now();
     if (now.monotonic < key.banEnds) return this.#banned(caller, key);
-    const admission = this.#count(caller.accountId, caller);
+    const admission = this.#count(shopOf(caller), caller);
     if (admission.verdict === "admitted") {
       key.denial = undefined;
       return admission;
@@ -131,17 +132,23 @@ function dayOf(wall: number): number {
   return Math.floor(wall / DAY);
 }
 
-/** A caller of an account, with the given quota. */
-export function callerOf(accountId: string, keyId: string, quota: Quota): Caller {
-  return { accountId, keyId, mode: "test" as const, shop: 1, scopes: new Set(["read"]), ...quota };
+/** A name that no other shop and no address has. */
+function shopOf({ accountId, mode }: Caller): string {
+  return `the shop ${accountId} ${mode}`;
 }
 
-// Small limits, so that few requests reach all of them. Two keys share an account.
+/** A caller of an account, with the given quota. */
+export function callerOf(accountId: string, keyId: string, quota: Quota, mode: Mode = "test"): Caller {
+  return { accountId, keyId, mode, shop: 1, scopes: new Set(["read"]), ...quota };
+}
+
+// Small limits, so that few requests reach all of them. Two keys share a shop, and its account has another.
 const small: Quota = { perMinute: 2, perDay: 5 };
 const larger: Quota = { perMinute: 44, perDay: 1_000_000 };
 const callers: readonly Caller[] = [
   callerOf("acc_a", "key_a1", small),
   callerOf("acc_a", "key_a2", small),
+  callerOf("acc_a", "key_a3", small, "live"),
   callerOf("acc_b", "key_b", larger),
 ];
 

@@ -59,6 +59,12 @@ export class LimiterUnderTest {
   }
 }
 
+/** The same account's caller in the other mode, with a key of its own. */
+export function inOtherMode(who: Caller): Caller {
+  const mode = who.mode === "live" ? "test" : "live";
+  return { ...who, mode, keyId: `${who.keyId}_${mode}` };
+}
+
 /** A caller with a small quota, which may be given in part. */
 export function caller(quota: Partial<Quota> = {}, keyId = "key_1", accountId = "acc_1"): Caller {
   return callerOf(accountId, keyId, { perMinute: 3, perDay: 1_000, ...quota });

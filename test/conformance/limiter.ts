@@ -3,6 +3,7 @@ import { assert, asyncProperty } from "fast-check";
 import type { Quota } from "../../src/contract/quota.ts";
 import { keyBansConformance } from "./limiter-bans.ts";
 import { arbitraryEvent, arbitraryStart, happen, happenAtOnce, LimiterModel, storyOf } from "./limiter-model.ts";
+import { modesConformance } from "./limiter-modes.ts";
 import { limitStatusConformance } from "./limiter-status.ts";
 import {
   caller,
@@ -194,6 +195,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
 
     keyBansConformance(open);
     limitStatusConformance(open);
+    modesConformance(open);
 
     test.each([
       ["one by one", happen],

@@ -113,7 +113,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
       (all) => all.every(isBanned),
     );
     const saved = async () =>
-      (await new LimitStore(storage).accounts([account.id])).get(account.id)?.days[0]?.used ?? 0;
+      (await new LimitStore(storage).shops([account.id])).get({ accountId: account.id, mode: "test" })?.days[0]?.used ??
+      0;
     await eventually(saved, (used) => used >= quota.perMinute);
     await storage.close();
     await valkey.kill();

@@ -1,4 +1,5 @@
-import type { Caller, Operation } from "../../contract/operation.ts";
+import type { Caller, Operation, ShopName } from "../../contract/operation.ts";
+import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/ports.ts";
 import { CommitUnknown } from "../../storage/storage.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -14,20 +15,24 @@ const MINUTE = 60_000;
 /** An operation and a status are one small number: looking it up is several times faster than a large one. */
 const STATUSES = 1_000;
 
-/** What an account has sent in a minute: requests by operation and status. */
+/** What a shop was sent in a minute: requests by operation and status. */
 type Counts = Map<number, number>;
 
-/** The counts of one account and minute, which is given as minutes since 1970. */
-interface AccountMinute {
+/** The counts of one shop and minute, which is given as minutes since 1970. */
+interface ShopMinute {
   readonly minute: number;
-  readonly accountId: string;
+  readonly shop: ShopName;
   readonly counts: Counts;
 }
 
 /** What is taken out of the memory to be written. */
 interface Batch {
-  readonly counts: readonly AccountMinute[];
+  readonly counts: readonly ShopMinute[];
   readonly calls: readonly DeprecatedCalls[];
+}
+
+function noCounts(): ShopMap<Counts> {
+  return new ShopMap(() => new Map());
 }
 
 function requestsIn(counts: Batch["counts"]): number {
@@ -35,8 +40,8 @@ function requestsIn(counts: Batch["counts"]): number {
 }
 
 /**
- * Counts requests in memory by account, and calls of deprecated operations by key. `save` has to be
- * called twice a second: it writes what was counted. Where very many accounts are active it writes the
+ * Counts requests in memory by shop, and calls of deprecated operations by key. `save` has to be
+ * called twice a second: it writes what was counted. Where very many shops are active it writes the
  * first of them, the others in later calls.
  */
 export class UsageCounter implements Usage {
@@ -45,10 +50,10 @@ export class UsageCounter implements Usage {
   /** The operations that were seen, undefined for none; the place of one is the number that stands for it. */
   readonly #operations: (Operation | undefined)[] = [];
   readonly #numbers = new Map<Operation | undefined, number>();
-  /** Counts by minute and account, and those of the minute that was counted in last. */
-  readonly #minutes = new Map<number, Map<string, Counts>>();
+  /** Counts by minute and shop, and those of the minute that was counted in last. */
+  readonly #minutes = new Map<number, ShopMap<Counts>>();
   #minute = Number.NaN;
-  #accounts = new Map<string, Counts>();
+  #shops = noCounts();
   #size = 0;
   #uncounted = 0;
   /** Calls by deprecated operation and key. */
@@ -65,7 +70,7 @@ export class UsageCounter implements Usage {
     if (operation?.quota === "free") return;
     const now = this.#clock.now();
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
-    this.#add(Math.floor(now / MINUTE), caller.accountId, number * STATUSES + status, 1);
+    this.#add(Math.floor(now / MINUTE), caller, number * STATUSES + status, 1);
     if (operation?.deprecation) this.#addCalls(operation, caller, 1, now);
   }
 
@@ -74,12 +79,15 @@ export class UsageCounter implements Usage {
     return { counts: this.#size, uncounted: this.#uncounted };
   }
 
-  /** What an account has sent that is not in the store yet. */
-  unsaved(accountId: string): RequestCount[] {
-    const written = (this.#writing?.counts ?? []).filter((one) => one.accountId === accountId);
-    const waiting = [...this.#minutes].flatMap(([minute, accounts]) => {
-      const counts = accounts.get(accountId);
-      return counts ? [{ minute, accountId, counts }] : [];
+  /** What a shop was sent that is not in the store yet. */
+  unsaved(shop: ShopName): RequestCount[] {
+    const { accountId, mode } = shop;
+    const written = (this.#writing?.counts ?? []).filter(
+      (one) => one.shop.accountId === accountId && one.shop.mode === mode,
+    );
+    const waiting = [...this.#minutes].flatMap(([minute, shops]) => {
+      const counts = shops.get(shop);
+      return counts ? [{ minute, shop, counts }] : [];
     });
     return this.#requestCounts([...written, ...waiting]);
   }
@@ -120,12 +128,12 @@ export class UsageCounter implements Usage {
     return number;
   }
 
-  #add(minute: number, accountId: string, code: number, requests: number): void {
+  #add(minute: number, shop: ShopName, code: number, requests: number): void {
     if (minute !== this.#minute) this.#goTo(minute);
-    let counts = this.#accounts.get(accountId);
+    let counts = this.#shops.get(shop);
     if (!counts) {
       counts = new Map();
-      this.#accounts.set(accountId, counts);
+      this.#shops.set(shop, counts);
     }
     const counted = counts.get(code);
     if (counted !== undefined) counts.set(code, counted + requests);
@@ -136,13 +144,13 @@ export class UsageCounter implements Usage {
   }
 
   #goTo(minute: number): void {
-    let accounts = this.#minutes.get(minute);
-    if (!accounts) {
-      accounts = new Map();
-      this.#minutes.set(minute, accounts);
+    let shops = this.#minutes.get(minute);
+    if (!shops) {
+      shops = noCounts();
+      this.#minutes.set(minute, shops);
     }
     this.#minute = minute;
-    this.#accounts = accounts;
+    this.#shops = shops;
   }
 
   #addCalls(
@@ -171,16 +179,16 @@ export class UsageCounter implements Usage {
         byKey.delete(one.keyId);
       }
     }
-    const counts: AccountMinute[] = [];
+    const counts: ShopMinute[] = [];
     let size = 0;
-    for (const [minute, accounts] of this.#minutes) {
-      for (const [accountId, ofAccount] of accounts) {
+    for (const [minute, shops] of this.#minutes) {
+      for (const [shop, ofShop] of entriesOf(shops)) {
         if (size >= AT_ONCE) break;
-        counts.push({ minute, accountId, counts: ofAccount });
-        accounts.delete(accountId);
-        size += ofAccount.size;
+        counts.push({ minute, shop, counts: ofShop });
+        shops.of(shop).delete(shop.accountId);
+        size += ofShop.size;
       }
-      if (accounts.size === 0) this.#leave(minute);
+      if (shops.size === 0) this.#leave(minute);
     }
     this.#size -= size;
     return { counts, calls };
@@ -192,9 +200,9 @@ export class UsageCounter implements Usage {
   }
 
   #requestCounts(counts: Batch["counts"]): RequestCount[] {
-    return counts.flatMap(({ minute, accountId, counts: ofAccount }) =>
-      [...ofAccount].map(([code, requests]) => ({
-        accountId,
+    return counts.flatMap(({ minute, shop, counts: ofShop }) =>
+      [...ofShop].map(([code, requests]) => ({
+        shop,
         minute,
         operation: this.#operations[Math.floor(code / STATUSES)]?.name ?? "",
         status: code % STATUSES,
@@ -204,8 +212,8 @@ export class UsageCounter implements Usage {
   }
 
   #giveBack({ counts, calls }: Batch): void {
-    for (const { minute, accountId, counts: ofAccount } of counts) {
-      for (const [code, requests] of ofAccount) this.#add(minute, accountId, code, requests);
+    for (const { minute, shop, counts: ofShop } of counts) {
+      for (const [code, requests] of ofShop) this.#add(minute, shop, code, requests);
     }
     for (const { operation, calls: times, lastAt, ...caller } of calls) {
       this.#addCalls(operation, caller, times, lastAt);

@@ -1,17 +1,18 @@
 // How requests are kept: the minutes of an hour, or the hours of a day, as one text. All times are unix seconds.
+import type { ShopName } from "../../contract/operation.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
-/** Requests of one account in one minute, which is given as minutes since 1970. No operation is an empty name. */
+/** Requests of one shop in one minute, which is given as minutes since 1970. No operation is an empty name. */
 export interface RequestCount {
-  readonly accountId: string;
+  readonly shop: ShopName;
   readonly minute: number;
   readonly operation: string;
   readonly status: number;
   readonly requests: number;
 }
 
-/** What an account has sent in a span, of one operation and status: `3,,1` for 3 in its first part and 1 in its third. */
+/** What a shop was sent in a span, of one operation and status: `3,,1` for 3 in its first part and 1 in its third. */
 export interface KeptCounts {
   readonly operation: string;
   readonly status: bigint;

@@ -10,12 +10,12 @@ export function usageHandlers(
   clock: Clock,
 ): Handlers<typeof usageOperations> {
   return {
-    getUsage: ({ caller: { accountId }, query: { granularity, limit }, after }) =>
-      store.page(accountId, granularity, {
+    getUsage: ({ caller, query: { granularity, limit }, after }) =>
+      store.page(caller, granularity, {
         before: after,
         limit,
         now: clock.now(),
-        unsaved: () => counter.unsaved(accountId),
+        unsaved: () => counter.unsaved(caller),
       }),
   };
 }

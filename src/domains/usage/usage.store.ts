@@ -1,4 +1,4 @@
-import type { Operation } from "../../contract/operation.ts";
+import type { Operation, ShopName } from "../../contract/operation.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
@@ -39,7 +39,7 @@ interface UsageQuery {
   /** Unix milliseconds. */
   readonly now: number;
   /**
-   * What the account has sent that is not in the store yet. It is asked behind the read: what is written
+   * What the shop was sent that is not in the store yet. It is asked behind the read: what is written
    * meanwhile may then be missing in this page, but is never counted twice.
    */
   readonly unsaved: () => readonly RequestCount[];
@@ -72,12 +72,12 @@ const SWEEP_AT_ONCE = 500;
 /** Seconds between two looks for rows that are too old, once none is left. */
 const SWEEP_PAUSE = 60;
 
-const key = "span, starts_at, account_id, operation, status";
-/** The counts of an account in all spans of a history, `$3` and on, in one statement. */
+const key = "span, starts_at, account_id, mode, operation, status";
+/** The counts of a shop in all spans of a history, `$4` and on, in one statement. */
 const countsOf = ({ spans }: History) =>
   statement<SpanRow>(
     `SELECT starts_at, operation, status, counts FROM usage_counts
-     WHERE span = $1 AND account_id = $2 AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 3}`).join(", ")})
+     WHERE span = $1 AND account_id = $2 AND mode = $3 AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 4}`).join(", ")})
      ORDER BY starts_at DESC, operation, status`,
   );
 const readCounts = {
@@ -87,10 +87,10 @@ const readCounts = {
 };
 const readCount = statement<CountsRow>(
   `SELECT operation, status, counts FROM usage_counts
-   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND operation = $4 AND status = $5`,
+   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND operation = $5 AND status = $6`,
 );
 const writeCount = statement(
-  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6)
+  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6, $7)
    ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
 );
 const sweepCounts = statement<SweptRow>(
@@ -115,8 +115,8 @@ const sweepCalls = statement<SweptRow>(
 );
 
 /**
- * What accounts have sent, and which keys have called what is deprecated. For each operation and status
- * that an account has, there are up to 4 rows of hours and 32 of days, and one a day for each key that
+ * What shops were sent, and which keys have called what is deprecated. For each operation and status
+ * that a shop has, there are up to 4 rows of hours and 32 of days, and one a day for each key that
  * calls a deprecated operation.
  */
 export class UsageStore {
@@ -144,7 +144,7 @@ export class UsageStore {
 
   /** A page of intervals, newest first; `next` is the beginning of its last one, if there are more. */
   page(
-    accountId: string,
+    { accountId, mode }: ShopName,
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, now, unsaved }: UsageQuery,
   ): MaybePromise<Page<UsageInterval, number>> {
@@ -153,7 +153,7 @@ export class UsageStore {
     const oldest = floor(now / 1000 - reach, interval);
     const newest = floor(Math.min(now / 1000, before - 1), length);
     const starts = Array.from({ length: spans }, (_, index) => newest - index * length);
-    return whenReady(this.#storage.all(readCounts[granularity], span, accountId, ...starts), (rows) => {
+    return whenReady(this.#storage.all(readCounts[granularity], span, accountId, mode, ...starts), (rows) => {
       const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
       const counted = unsaved();
       const intervals = starts
@@ -195,8 +195,9 @@ export class UsageStore {
 
 /** Part of a transaction: adds requests to the span that they belong to. */
 function* addTo(span: Span, count: RequestCount): Transaction<void> {
-  const { accountId, operation, status } = count;
+  const { shop, operation, status } = count;
+  const { accountId, mode } = shop;
   const start = startOf(count, span);
-  const row = yield* first(readCount, span, start, accountId, operation, status);
-  yield* all(writeCount, span, start, accountId, operation, status, withRequests(row?.counts, count, span));
+  const row = yield* first(readCount, span, start, accountId, mode, operation, status);
+  yield* all(writeCount, span, start, accountId, mode, operation, status, withRequests(row?.counts, count, span));
 }

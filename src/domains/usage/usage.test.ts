@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { Operation, ShopName } from "../../contract/operation.ts";
 import { type Storage, statement } from "../../storage/storage.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
@@ -144,9 +144,10 @@ describe("what is counted", () => {
   afterEach(() => storage.close());
 
   const rowCount = async () => Number((await storage.first(rows))?.rows);
+  const shopOf = (account: string) => ({ accountId: account, mode: caller.mode });
   const requestsOf = async (account: string) =>
-    (await store.page(account, "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] })).items[0]
-      ?.requests;
+    (await store.page(shopOf(account), "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] }))
+      .items[0]?.requests;
 
   test("is written in parts where many accounts are active, and nothing is lost or written twice", async () => {
     const counter = new UsageCounter(store, clock);
@@ -157,8 +158,10 @@ describe("what is counted", () => {
     expect(counter.size).toEqual({ counts: 1_000, uncounted: 0 });
     await counter.save();
     expect(counter.size).toEqual({ counts: 750, uncounted: 0 });
-    expect(counter.unsaved("acc_0")).toEqual([]);
-    expect(counter.unsaved("acc_999")).toMatchObject([{ accountId: "acc_999", status: 200, requests: 3 }]);
+    expect(counter.unsaved(shopOf("acc_0"))).toEqual([]);
+    expect(counter.unsaved(shopOf("acc_999"))).toMatchObject([
+      { shop: { accountId: "acc_999" }, status: 200, requests: 3 },
+    ]);
     await counter.saveAll();
     expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
     for (const account of accounts) expect([account, await requestsOf(account)]).toEqual([account, 3]);
@@ -169,8 +172,8 @@ describe("what is counted", () => {
     if (onPostgres) return;
     const counter = new UsageCounter(store, clock);
     const seen = () => {
-      const query = { before: undefined, limit: 9, now: clock.now(), unsaved: () => counter.unsaved("acc_1") };
-      const page = store.page("acc_1", "hour", query);
+      const query = { before: undefined, limit: 9, now: clock.now(), unsaved: () => counter.unsaved(shopOf("acc_1")) };
+      const page = store.page(shopOf("acc_1"), "hour", query);
       return page instanceof Promise ? undefined : page.items[0]?.requests;
     };
     for (let request = 1; request <= 3; request++) {
@@ -189,6 +192,22 @@ describe("what is counted", () => {
     }
   });
 
+  test("is counted for the live shop and the sandbox apart, written or not", async () => {
+    const counter = new UsageCounter(store, clock);
+    const live = { ...caller, mode: "live" as const };
+    const requests = async (shop: ShopName) => {
+      const unsaved = () => counter.unsaved(shop);
+      const { items } = await store.page(shop, "minute", { before: undefined, limit: 9, now: clock.now(), unsaved });
+      return items.map((interval) => interval.requests);
+    };
+    for (let time = 0; time < 3; time++) counter.count(caller, operation, 200);
+    counter.count(live, operation, 200);
+    expect([await requests(caller), await requests(live)]).toEqual([[3], [1]]);
+    await counter.save();
+    expect([await requests(caller), await requests(live)]).toEqual([[3], [1]]);
+    expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
+  });
+
   test("is kept where the store fails, and written later", async () => {
     let isFull = true;
     const write: typeof storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : storage.write(body));
@@ -199,7 +218,7 @@ describe("what is counted", () => {
     expect(await failureOf(counter.save())).toBe("full");
     counter.count(caller, deprecated, 200);
     expect(await failureOf(counter.saveAll())).toBe("full");
-    expect(counter.unsaved("acc_1")).toMatchObject([{ requests: 2 }]);
+    expect(counter.unsaved(shopOf("acc_1"))).toMatchObject([{ requests: 2 }]);
     isFull = false;
     await counter.saveAll();
     expect(await requestsOf("acc_1")).toBe(2);
@@ -213,8 +232,8 @@ describe("what is counted", () => {
     }
     counter.count({ ...caller, accountId: "acc_0" }, operation, 200);
     expect(counter.size).toEqual({ counts: 200_000, uncounted: 10 });
-    expect(counter.unsaved("acc_0")).toMatchObject([{ requests: 2 }]);
-    expect(counter.unsaved("acc_200009")).toEqual([]);
+    expect(counter.unsaved(shopOf("acc_0"))).toMatchObject([{ requests: 2 }]);
+    expect(counter.unsaved(shopOf("acc_200009"))).toEqual([]);
     await counter.save();
     expect(counter.size.counts).toBe(199_750);
     expect(await requestsOf("acc_0")).toBe(2);

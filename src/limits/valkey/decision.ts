@@ -21,7 +21,7 @@ export interface Decision {
   readonly banLevel: number;
 }
 
-/** Reads the reply of the script; undefined for an account that the server does not know. */
+/** Reads the reply of the script; undefined for a shop that the server does not know. */
 export function readDecision(reply: string): Decision | undefined {
   if (reply === "") return undefined;
   const [admitted, limited, now, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel] = reply

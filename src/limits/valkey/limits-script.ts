@@ -16,11 +16,11 @@ end
  * Decides on the requests of one turn of the event loop, and counts them. It is the same decision as that of
  * `Windows` and `KeyBans`, by the server's clock, which all processes share.
  *
- * Each key is the hash of an account or address: its windows, and a field for each API key that was limited
+ * Each key is the hash of a shop or address: its windows, and a field for each API key that was limited
  * lately. Arguments: the time, then for each key of the script one text: how many requests to decide on (0 only
  * looks), requests a minute, requests a day, strikes until a ban, and the API key (empty for an address).
  *
- * Replies one text for each key: empty for an account that the server does not know, otherwise the numbers of a
+ * Replies one text for each key: empty for a shop that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are texts, because numbers above 2^53 would be rounded on their way.
  */
 export const decideScript = `${readTime}
@@ -34,18 +34,18 @@ local function readKeyBans(text)
   return tonumber(since), tonumber(told), tonumber(strikes), tonumber(ends), tonumber(level)
 end
 
--- What is kept of API keys that nothing is known of any more would stay as long as the account is used.
-local function forgetKeyBans(account)
-  local fields = call('HGETALL', account)
+-- What is kept of API keys that nothing is known of any more would stay as long as the shop is used.
+local function forgetKeyBans(owner)
+  local fields = call('HGETALL', owner)
   for i = 1, #fields, 2 do
     local since, told, strikes, ends = readKeyBans(fields[i + 1])
-    if since and now >= told and now - ends >= DAY then call('HDEL', account, fields[i]) end
+    if since and now >= told and now - ends >= DAY then call('HDEL', owner, fields[i]) end
   end
 end
 
-local function decide(account, question)
+local function decide(owner, question)
   local requests, perMinute, perDay, strikesAllowed, key = string.match(question, '^(%S+) (%S+) (%S+) (%S+) (%S*)$')
-  local kept = call('HMGET', account, 'ends', 'minute', 'date', 'day', key)
+  local kept = call('HMGET', owner, 'ends', 'minute', 'date', 'day', key)
   if key ~= '' and not kept[3] then return '' end
   local n = tonumber(requests)
   perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
@@ -69,7 +69,7 @@ local function decide(account, question)
   local otherDay, otherDayUsed = 0, 0
   if today ~= day then
     -- Another day is kept too: a clock that goes back over midnight finds its count again.
-    local other = call('HMGET', account, 'otherDate', 'otherDay')
+    local other = call('HMGET', owner, 'otherDate', 'otherDay')
     otherDay, otherDayUsed = tonumber(other[1]) or 0, tonumber(other[2]) or 0
     local comesBack = today == otherDay
     local used = comesBack and otherDayUsed or 0
@@ -83,15 +83,15 @@ local function decide(account, question)
     if isOldMinute and isOldDay then
       -- Numbers would be made texts on their way, which takes longer than to count twice.
       local by = admitted == n and requests or string.format('%d', admitted)
-      call('HINCRBY', account, 'minute', by)
-      call('HINCRBY', account, 'day', by)
+      call('HINCRBY', owner, 'minute', by)
+      call('HINCRBY', owner, 'day', by)
     else
-      call('HSET', account, 'ends', minuteEnds, 'minute', minuteUsed, 'date', day, 'day', dayUsed)
+      call('HSET', owner, 'ends', minuteEnds, 'minute', minuteUsed, 'date', day, 'day', dayUsed)
       if not isOldDay then
-        call('HSET', account, 'otherDate', otherDay, 'otherDay', otherDayUsed)
-        if key ~= '' then forgetKeyBans(account) end
+        call('HSET', owner, 'otherDate', otherDay, 'otherDay', otherDayUsed)
+        if key ~= '' then forgetKeyBans(owner) end
       end
-      call('PEXPIRE', account, 2 * DAY)
+      call('PEXPIRE', owner, 2 * DAY)
     end
     told = 0 -- the next 429 of this key is again a first one
   end
@@ -121,8 +121,8 @@ local function decide(account, question)
   if kept[5] or (limited > 0 and key ~= '') then
     local keyBans = string.format('%d %d %d %d %d', since, told, strikes, banEnds, banLevel)
     if n > 0 and keyBans ~= kept[5] then
-      call('HSET', account, key, keyBans)
-      call('PEXPIRE', account, 2 * DAY)
+      call('HSET', owner, key, keyBans)
+      call('PEXPIRE', owner, 2 * DAY)
     end
   end
   return string.format('%d %d %d %d %d %d %d %d %d', admitted, limited, now, minuteEnds, minuteUsed,
@@ -135,39 +135,39 @@ return replies
 `;
 
 /**
- * Brings accounts to the server that it does not know, with what is kept of them elsewhere. The larger count wins,
+ * Brings shops to the server that it does not know, with what is kept of them elsewhere. The larger count wins,
  * and of two bans the one that ends later. Arguments: the time, then for each key of the script one text: the end of
  * the minute in unix milliseconds, its count, a day, its count, an earlier day, its count, and for each API key with a
  * ban its id, the end of the ban and its level.
  */
 export const seedScript = `${readTime}
-local function seed(account, text)
+local function seed(shop, text)
   local words = {}
   for word in string.gmatch(text, '%S+') do words[#words + 1] = word end
   local ends, minute = tonumber(words[1]), tonumber(words[2])
-  local kept = call('HMGET', account, 'ends', 'minute', 'date', 'day', 'otherDate', 'otherDay')
+  local kept = call('HMGET', shop, 'ends', 'minute', 'date', 'day', 'otherDate', 'otherDay')
   local keptEnds, keptMinute = tonumber(kept[1]) or 0, tonumber(kept[2]) or 0
   if keptEnds <= now then keptMinute = 0 end
   if ends > now and minute > keptMinute then
-    call('HSET', account, 'ends', min(ends, now + MINUTE), 'minute', minute)
+    call('HSET', shop, 'ends', min(ends, now + MINUTE), 'minute', minute)
   end
   if not kept[3] then
-    call('HSET', account, 'date', words[3], 'day', words[4], 'otherDate', words[5], 'otherDay', words[6])
+    call('HSET', shop, 'date', words[3], 'day', words[4], 'otherDate', words[5], 'otherDay', words[6])
   else
     for i = 3, 5, 2 do
       local used = tonumber(words[i + 1])
-      if kept[3] == words[i] and used > tonumber(kept[4]) then call('HSET', account, 'day', used) end
-      if kept[5] == words[i] and used > tonumber(kept[6]) then call('HSET', account, 'otherDay', used) end
+      if kept[3] == words[i] and used > tonumber(kept[4]) then call('HSET', shop, 'day', used) end
+      if kept[5] == words[i] and used > tonumber(kept[6]) then call('HSET', shop, 'otherDay', used) end
     end
   end
   for i = 7, #words, 3 do
-    local known = call('HGET', account, words[i])
+    local known = call('HGET', shop, words[i])
     local knownEnds = known and tonumber(string.match(known, '^%d+ %d+ %d+ (%d+)')) or 0
     if tonumber(words[i + 1]) > knownEnds then
-      call('HSET', account, words[i], '0 0 0 ' .. words[i + 1] .. ' ' .. words[i + 2])
+      call('HSET', shop, words[i], '0 0 0 ' .. words[i + 1] .. ' ' .. words[i + 2])
     end
   end
-  call('PEXPIRE', account, 2 * DAY)
+  call('PEXPIRE', shop, 2 * DAY)
 end
 for i = 1, #KEYS do seed(KEYS[i], ARGV[i + 1]) end
 `;

@@ -1,14 +1,18 @@
 import type { Quota } from "../../contract/quota.ts";
+import { ShopMap } from "../../contract/shop-map.ts";
 import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
-import type { KeptAccounts, KnownAccount } from "./kept-accounts.ts";
+import type { KeptShops, KnownShop } from "./kept-shops.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
 /** As many as the limiter in memory holds. */
 const CONTINUED = 100_000;
+
+const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(CONTINUED / 2));
+const newUntold = () => new ShopMap<number>(() => new Map());
 
 /**
  * Decides in this process alone while the server is away: on the process's share of every limit. What an account
@@ -18,14 +22,14 @@ export class LocalFallback {
   readonly #limiter: MemoryLimiter;
   readonly #share: Share;
   readonly #addressQuota: Quota;
-  readonly #kept: KeptAccounts;
-  /** Accounts that have been decided on since the server is away. */
-  #continued = new RecentMap<string, true>(CONTINUED);
-  /** Requests that the server may have counted without this process being told, by account. */
-  readonly #untold = new Map<string, number>();
+  readonly #kept: KeptShops;
+  /** Shops that have been decided on since the server is away. */
+  #continued = newContinued();
+  /** Requests that the server may have counted without this process being told. */
+  #untold = newUntold();
 
   /** `limiter` decides on addresses by its share of `addressQuota`. */
-  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: KeptAccounts) {
+  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: KeptShops) {
     this.#limiter = limiter;
     this.#share = share;
     this.#addressQuota = addressQuota;
@@ -34,10 +38,10 @@ export class LocalFallback {
 
   /** The server is away from now on, with these questions unanswered. */
   begin(unanswered: readonly Question[]): void {
-    this.#continued = new RecentMap(CONTINUED);
-    this.#untold.clear();
-    for (const { owner, requests } of unanswered) {
-      this.#untold.set(owner, (this.#untold.get(owner) ?? 0) + requests);
+    this.#continued = newContinued();
+    this.#untold = newUntold();
+    for (const { shop, requests } of unanswered) {
+      if (shop) this.#untold.set(shop, (this.#untold.get(shop) ?? 0) + requests);
     }
   }
 
@@ -79,20 +83,19 @@ export class LocalFallback {
     return { ...admission, limit: isOfDay ? perDay : perMinute };
   }
 
-  /** The first time since the server is away: what is left of the account is what it had left then. */
+  /** The first time since the server is away: what is left of the shop is what it had left then. */
   #continue(caller: Caller): void {
-    const { accountId } = caller;
-    if (this.#continued.get(accountId)) return;
-    this.#continued.set(accountId, true);
-    const known = this.#kept.account(accountId);
-    if (known) this.#limiter.startFrom(accountId, this.#usedOfShare(caller, known));
+    if (this.#continued.get(caller)) return;
+    this.#continued.set(caller, true);
+    const known = this.#kept.shop(caller);
+    if (known) this.#limiter.startFrom(caller, this.#usedOfShare(caller, known));
   }
 
   /** What the process's share of the windows has used up, so that its share of what is left is left. */
-  #usedOfShare(quota: Caller, known: KnownAccount): StartingCounts {
+  #usedOfShare(quota: Caller, known: KnownShop): StartingCounts {
     const { processes } = this.#share;
     const share = this.#share.of(quota);
-    const untold = this.#untold.get(quota.accountId) ?? 0;
+    const untold = this.#untold.get(quota) ?? 0;
     const used = (limit: number, part: number, all: number) =>
       part - Math.floor(Math.max(0, limit - all - untold) / processes);
     const minuteRest = known.minuteEnds - (performance.now() + known.clock);

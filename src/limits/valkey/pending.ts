@@ -14,8 +14,7 @@ interface Answers<T> {
 
 /** A question to the server that is not answered. */
 export interface Asked extends Question {
-  /** Undefined for an address. */
-  readonly caller: Caller | undefined;
+  readonly shop: Caller | undefined;
   settle(decision: Decision): void;
   decideHere(): void;
   fail(error: Error): void;
@@ -24,7 +23,7 @@ export interface Asked extends Question {
 /** A question to the server, and all who wait for its answer, in the order of arrival. */
 export class Pending<T> implements Asked {
   readonly owner: string;
-  readonly caller: Caller | undefined;
+  readonly shop: Caller | undefined;
   readonly quota: Quota;
   requests = 0;
   readonly #answers: Answers<T>;
@@ -32,13 +31,13 @@ export class Pending<T> implements Asked {
 
   constructor(owner: string, caller: Caller | undefined, quota: Quota, answers: Answers<T>) {
     this.owner = owner;
-    this.caller = caller;
+    this.shop = caller;
     this.quota = quota;
     this.#answers = answers;
   }
 
   get keyId(): string {
-    return this.caller?.keyId ?? "";
+    return this.shop?.keyId ?? "";
   }
 
   /** One more request to count. Gives what is decided on it. */

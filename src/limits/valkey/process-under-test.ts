@@ -3,7 +3,7 @@ import type { Quota } from "../../contract/quota.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { addressQuota } from "../address-quota.ts";
 import { MemoryLimiter, nothingKept } from "../memory-limiter.ts";
-import { noBackup, type ValkeyBackup } from "./kept-accounts.ts";
+import { noBackup, type ValkeyBackup } from "./kept-shops.ts";
 import { Share } from "./share.ts";
 import { Valkey } from "./valkey.ts";
 import { ValkeyCounts } from "./valkey-counts.ts";

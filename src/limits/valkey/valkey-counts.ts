@@ -1,6 +1,8 @@
 import type { Quota } from "../../contract/quota.ts";
+import type { ShopMap } from "../../contract/shop-map.ts";
+import type { ShopName } from "../../http/ports.ts";
 import { strikesUntilBan } from "../key-bans.ts";
-import type { KeptAccount } from "../limits.store.ts";
+import type { KeptShop } from "../limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import { decideScript, presenceScript, seedScript } from "./limits-script.ts";
 import { script } from "./script.ts";
@@ -17,6 +19,8 @@ const AT_ONCE = 500;
 export interface Question {
   /** The account or the address. */
   readonly owner: string;
+  /** Undefined for an address. */
+  readonly shop: ShopName | undefined;
   /** Empty for an address. */
   readonly keyId: string;
   readonly quota: Quota;
@@ -51,19 +55,16 @@ export class ValkeyCounts {
     return Array.from({ length: calls }, (_, index) => asked.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
   }
 
-  /** Decides on requests, and counts them, in one step. Undefined for an account that the server does not know. */
+  /** Decides on requests, and counts them, in one step. Undefined for a shop that the server does not know. */
   async decide(questions: readonly Question[]): Promise<(Decision | undefined)[]> {
     const values = [this.#now(), ...questions.map(questionText)];
     const replies = await this.#valkey.run(decide, this.#hashesOf(questions), values);
     return (replies as string[]).map(readDecision);
   }
 
-  /** The same for accounts that the server did not know, of which this is kept elsewhere. The server knows them then. */
-  async seedAndDecide(
-    questions: readonly Question[],
-    kept: ReadonlyMap<string, KeptAccount>,
-  ): Promise<(Decision | undefined)[]> {
-    const texts = questions.map(({ owner }) => seedText(kept.get(owner)));
+  /** The same for shops that the server did not know, of which this is kept elsewhere. The server knows them then. */
+  async seedAndDecide(questions: readonly Question[], kept: ShopMap<KeptShop>): Promise<(Decision | undefined)[]> {
+    const texts = questions.map(({ shop }) => seedText(shop && kept.get(shop)));
     // Not together: a server that has forgotten the script would run it only after the decision.
     await this.#valkey.run(seed, this.#hashesOf(questions), [this.#now(), ...texts]);
     return this.decide(questions);
@@ -86,7 +87,7 @@ export class ValkeyCounts {
   }
 
   #hashesOf(questions: readonly Question[]): string[] {
-    return questions.map(({ owner, keyId }) => `${this.#prefix}{${owner}}:${keyId === "" ? "address" : "account"}`);
+    return questions.map(({ owner, shop }) => `${this.#prefix}{${owner}}:${shop?.mode ?? "address"}`);
   }
 
   #now(): string | number {
@@ -99,8 +100,8 @@ function questionText({ keyId, quota: { perMinute, perDay }, requests }: Questio
   return `${requests} ${perMinute} ${perDay} ${strikesUntilBan(perMinute)} ${keyId}`;
 }
 
-/** What the script for unknown accounts reads. */
-function seedText(kept: KeptAccount | undefined): string {
+/** What the script for unknown shops reads. */
+function seedText(kept: KeptShop | undefined): string {
   if (!kept) return "0 0 0 0 0 0";
   const { minuteEnds, minuteUsed, days, bans } = kept;
   const [last = noDay, earlier = noDay] = days;

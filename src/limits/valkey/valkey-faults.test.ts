@@ -112,7 +112,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     await untilAlone(processes, false);
     await process.limiter.peek(who);
     const ban = `0 0 0 ${Date.now() + 50_000} 1`;
-    await server.command("HSET", "faults:{acc_banned}:account", "key_banned", ban);
+    await server.command("HSET", "faults:{acc_banned}:test", "key_banned", ban);
     expect(await process.limiter.admit(who)).toMatchObject({ verdict: "banned" });
     await server.kill();
     await untilAlone(processes, true);

@@ -109,7 +109,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     for (let count = 0; count < 3; count++) await limiter.admit(caller);
     await limiter.admitAddress("2001:db8::1");
     const keys = (await server.command("KEYS", "kept:*")) as string[];
-    expect(keys.toSorted()).toEqual(["kept:processes", "kept:{2001:db8::1}:address", "kept:{acc_1}:account"]);
+    expect(keys.toSorted()).toEqual(["kept:processes", "kept:{2001:db8::1}:address", "kept:{acc_1}:test"]);
     for (const key of keys) {
       expect(Number(await server.command("PTTL", key))).toBeGreaterThan(0);
       if (key !== "kept:processes") expect(Number(await server.command("MEMORY", "USAGE", key))).toBeLessThan(300);

@@ -4,7 +4,7 @@ import type { Admission, Caller, Limiter, LimitStatus } from "../../http/ports.t
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter } from "../memory-limiter.ts";
 import { admissionAt, type Decision, figures, limitStatusOf } from "./decision.ts";
-import { KeptAccounts, type ValkeyBackup } from "./kept-accounts.ts";
+import { KeptShops, type ValkeyBackup } from "./kept-shops.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { type Asked, Pending } from "./pending.ts";
 import { RunningTime, readArrived, type WaitStart } from "./running-time.ts";
@@ -49,7 +49,7 @@ export class ValkeyLimiter implements Limiter {
   readonly #options: ValkeyLimiterOptions;
   readonly #patience: number;
   readonly #process = randomUUID();
-  readonly #kept: KeptAccounts;
+  readonly #kept: KeptShops;
   readonly #local: LocalFallback;
   readonly #time: RunningTime;
   readonly #looks: Timer;
@@ -57,7 +57,7 @@ export class ValkeyLimiter implements Limiter {
   #turn: Asked[] = [];
   readonly #counting = new Map<Caller | string, Pending<Admission>>();
   readonly #calls = new Set<Call>();
-  /** Accounts that the server does not know and that are looked up. */
+  /** Shops that the server does not know and that are looked up. */
   #unknown: Asked[] = [];
   #isDegraded = false;
   /** When the look that is under way began, and when the last one was answered or the connection given up. */
@@ -67,7 +67,7 @@ export class ValkeyLimiter implements Limiter {
   private constructor(options: ValkeyLimiterOptions) {
     this.#options = options;
     this.#patience = options.patience ?? PATIENCE;
-    this.#kept = new KeptAccounts(options.backup);
+    this.#kept = new KeptShops(options.backup);
     this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#kept);
     this.#time = new RunningTime(() => this.#watch());
     this.#heard = this.#time.start();
@@ -198,7 +198,7 @@ export class ValkeyLimiter implements Limiter {
       const decision = decisions[index];
       if (!decision) unknown.push(pending);
       else {
-        const noted = pending.caller && this.#kept.note(pending.caller, decision);
+        const noted = pending.shop && this.#kept.note(pending.shop, decision);
         void whenReady(noted, () => pending.settle(decision));
       }
     }
@@ -212,12 +212,12 @@ export class ValkeyLimiter implements Limiter {
     }
   }
 
-  /** Gives the server what is kept of accounts that it does not know, and asks it again. */
+  /** Gives the server what is kept of shops that it does not know, and asks it again. */
   async #seedUnknown(): Promise<void> {
     const unknown = this.#unknown;
     this.#unknown = [];
     try {
-      const kept = await this.#kept.load(unknown.map(({ owner }) => owner));
+      const kept = await this.#kept.load(unknown.flatMap(({ shop }) => shop ?? []));
       const { counts } = this.#options;
       this.#sendAll(unknown, (asked) => counts.seedAndDecide(asked, kept), true);
     } catch (error) {

@@ -1,12 +1,13 @@
 import type { Migration } from "../migration.ts";
 
-/** Windows of accounts and bans of keys. */
+/** Windows of shops and bans of keys. */
 export const limitTables: Migration = {
   name: "limits",
   // Ends are kept by the time since a start of the machine too: `boot` tells which one; 0 is none.
   sqlite: `
     CREATE TABLE limit_windows (
-      account_id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
       minute_ends_at INTEGER NOT NULL,
       minute_used INTEGER NOT NULL,
       day INTEGER NOT NULL,
@@ -16,19 +17,24 @@ export const limitTables: Migration = {
       minute_ends_after INTEGER NOT NULL DEFAULT 0,
       boot INTEGER NOT NULL DEFAULT 0,
       earlier_day INTEGER NOT NULL DEFAULT 0,
-      earlier_day_used INTEGER NOT NULL DEFAULT 0
+      earlier_day_used INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (account_id, mode)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE key_bans (
-      key_id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+      key_id TEXT NOT NULL,
       ends_at INTEGER NOT NULL,
       level INTEGER NOT NULL,
       ends_after INTEGER NOT NULL DEFAULT 0,
-      boot INTEGER NOT NULL DEFAULT 0
+      boot INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (account_id, mode, key_id)
     ) STRICT, WITHOUT ROWID;
   `,
   postgres: `
     CREATE TABLE limit_windows (
-      account_id TEXT COLLATE "C" PRIMARY KEY,
+      account_id TEXT COLLATE "C" NOT NULL,
+      mode TEXT COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
       minute_ends_at BIGINT NOT NULL,
       minute_used BIGINT NOT NULL,
       day BIGINT NOT NULL,
@@ -38,14 +44,18 @@ export const limitTables: Migration = {
       minute_ends_after BIGINT NOT NULL DEFAULT 0,
       boot BIGINT NOT NULL DEFAULT 0,
       earlier_day BIGINT NOT NULL DEFAULT 0,
-      earlier_day_used BIGINT NOT NULL DEFAULT 0
+      earlier_day_used BIGINT NOT NULL DEFAULT 0,
+      PRIMARY KEY (account_id, mode)
     );
     CREATE TABLE key_bans (
-      key_id TEXT COLLATE "C" PRIMARY KEY,
+      account_id TEXT COLLATE "C" NOT NULL,
+      mode TEXT COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
+      key_id TEXT COLLATE "C" NOT NULL,
       ends_at BIGINT NOT NULL,
       level BIGINT NOT NULL,
       ends_after BIGINT NOT NULL DEFAULT 0,
-      boot BIGINT NOT NULL DEFAULT 0
+      boot BIGINT NOT NULL DEFAULT 0,
+      PRIMARY KEY (account_id, mode, key_id)
     );
   `,
 };

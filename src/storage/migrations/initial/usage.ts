@@ -9,10 +9,11 @@ export const usageTables: Migration = {
       span TEXT NOT NULL CHECK (span IN ('hour', 'day')),
       starts_at INTEGER NOT NULL,
       account_id TEXT NOT NULL,
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
       operation TEXT NOT NULL,
       status INTEGER NOT NULL,
       counts TEXT NOT NULL,
-      PRIMARY KEY (span, starts_at, account_id, operation, status)
+      PRIMARY KEY (span, starts_at, account_id, mode, operation, status)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE deprecated_calls (
       day INTEGER NOT NULL,
@@ -29,10 +30,11 @@ export const usageTables: Migration = {
       span TEXT COLLATE "C" NOT NULL CHECK (span IN ('hour', 'day')),
       starts_at BIGINT NOT NULL,
       account_id TEXT COLLATE "C" NOT NULL,
+      mode TEXT COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
       operation TEXT COLLATE "C" NOT NULL,
       status BIGINT NOT NULL,
       counts TEXT NOT NULL,
-      PRIMARY KEY (span, starts_at, account_id, operation, status)
+      PRIMARY KEY (span, starts_at, account_id, mode, operation, status)
     );
     CREATE TABLE deprecated_calls (
       day BIGINT NOT NULL,

@@ -1,29 +1,29 @@
-import type { Caller } from "../../http/ports.ts";
+import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
+import type { Caller, ShopName } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { StoredEnd } from "../clock-reading.ts";
-import type { Ban } from "../key-bans.ts";
-import type { KeptAccount, LimitStore } from "../limits.store.ts";
+import type { KeptShop, KeyBan, LimitStore } from "../limits.store.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
-/** Accounts and keys whose last figures are known here. */
+/** Shops and keys whose last figures are known here. */
 const KNOWN = 100_000;
-/** Accounts written in one transaction: a bound on how long it blocks others. */
+/** Shops written in one transaction: a bound on how long it blocks others. */
 const BATCH = 250;
 
 /** Where counts and bans are kept that Valkey may lose. */
-export type ValkeyBackup = Pick<LimitStore, "accounts" | "saveWindows" | "saveBans">;
+export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveBans">;
 
 /** For processes of which nothing is kept but in Valkey. */
 export const noBackup: ValkeyBackup = {
-  accounts: async () => new Map(),
+  shops: async () => new ShopMap(() => new Map()),
   saveWindows: async () => {},
   saveBans: async () => {},
 };
 
-/** What this process was told last of the counts of an account. */
-export interface KnownAccount {
+/** What this process was told last of the counts of a shop. */
+export interface KnownShop {
   perDay: number;
   minuteEnds: number;
   minuteUsed: number;
@@ -49,20 +49,20 @@ interface KnownBan {
  * which Valkey gets it back when it has lost it. Of the day's count, what is written is at most a second old above a
  * tenth of the limit, and at most a hundredth of the limit behind below that; of the minute, what was so at that time.
  */
-export class KeptAccounts {
+export class KeptShops {
   readonly #backup: ValkeyBackup;
-  readonly #accounts = new RecentMap<string, KnownAccount>(KNOWN);
-  readonly #due = new Map<string, KnownAccount>();
+  readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(KNOWN / 2));
+  readonly #due = new ShopMap<KnownShop>(() => new Map());
   readonly #bans = new RecentMap<string, KnownBan>(KNOWN);
-  readonly #unsavedBans = new Map<string, Ban>();
+  readonly #unsavedBans = new Map<string, KeyBan>();
 
   constructor(backup: ValkeyBackup) {
     this.#backup = backup;
   }
 
-  /** What this process was told of an account; undefined for one that it has not heard of lately. */
-  account(accountId: string): KnownAccount | undefined {
-    return this.#accounts.get(accountId);
+  /** What this process was told of a shop; undefined for one that it has not heard of lately. */
+  shop(shop: ShopName): KnownShop | undefined {
+    return this.#shops.get(shop);
   }
 
   /** The ban that holds now, as far as this process was told. */
@@ -73,11 +73,11 @@ export class KeptAccounts {
 
   /** Notes what was decided. A ban is written at once: nobody is told of it before that. */
   note(caller: Caller, decision: Decision): MaybePromise<void> {
-    const { perDay, accountId } = caller;
-    let known = this.#accounts.get(accountId);
+    const { perDay } = caller;
+    let known = this.#shops.get(caller);
     if (!known) {
       known = { perDay, minuteEnds: 0, minuteUsed: 0, day: 0, dayUsed: 0, clock: 0, savedDay: 0, savedUsed: 0 };
-      this.#accounts.set(accountId, known);
+      this.#shops.set(caller, known);
     }
     known.perDay = perDay;
     known.minuteEnds = decision.minuteEnds;
@@ -85,32 +85,32 @@ export class KeptAccounts {
     known.day = Math.floor(decision.now / DAY);
     known.dayUsed = decision.dayUsed;
     known.clock = decision.now - performance.now();
-    if (isDue(known)) this.#due.set(accountId, known);
+    if (isDue(known)) this.#due.set(caller, known);
     return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
   }
 
-  /** What is known of accounts that Valkey does not know: in the store, and to this process. */
-  async load(accountIds: readonly string[]): Promise<ReadonlyMap<string, KeptAccount>> {
-    const kept = await this.#backup.accounts([...new Set(accountIds)]);
-    for (const accountId of accountIds) {
-      const known = this.#accounts.get(accountId);
-      if (known) kept.set(accountId, withKnown(kept.get(accountId), known));
+  /** What is known of shops that Valkey does not know: in the store, and to this process. */
+  async load(shops: readonly ShopName[]): Promise<ShopMap<KeptShop>> {
+    const kept = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);
+    for (const shop of shops) {
+      const known = this.#shops.get(shop);
+      if (known) kept.set(shop, withKnown(kept.get(shop), known));
     }
     return kept;
   }
 
   /** Writes what is due. To be called twice a second. */
   async save(): Promise<void> {
-    await this.#saveBans([...this.#unsavedBans]);
-    const due = [...this.#due];
+    await this.#saveBans([...this.#unsavedBans.values()]);
+    const due = [...entriesOf(this.#due)];
     for (let start = 0; start < due.length; start += BATCH) {
       const batch = due.slice(start, start + BATCH);
-      for (const [accountId] of batch) this.#due.delete(accountId);
-      const written = batch.map(([accountId, known]) => ({ accountId, known, day: known.day, used: known.dayUsed }));
+      for (const [shop] of batch) this.#due.of(shop).delete(shop.accountId);
+      const written = batch.map(([, known]) => ({ known, day: known.day, used: known.dayUsed }));
       try {
-        await this.#backup.saveWindows(batch.map(([accountId, known]) => [accountId, stateOf(known)]));
+        await this.#backup.saveWindows(batch.map(([shop, known]) => [shop, stateOf(known)]));
       } catch (error) {
-        for (const [accountId, known] of batch) this.#due.set(accountId, known);
+        for (const [shop, known] of batch) this.#due.set(shop, known);
         throw error;
       }
       for (const { known, day, used } of written) {
@@ -120,16 +120,16 @@ export class KeptAccounts {
     }
   }
 
-  #noteBan({ keyId, perMinute }: Caller, { now, banEnds, banLevel }: Decision): MaybePromise<void> {
+  #noteBan({ keyId, perMinute, accountId, mode }: Caller, { now, banEnds, banLevel }: Decision): MaybePromise<void> {
     const known = this.#bans.get(keyId);
     if (known?.ends === banEnds) return known.saving;
     const until = performance.now() + banEnds - now;
     const noted: KnownBan = { ends: banEnds, until, limit: perMinute, saving: undefined };
     this.#bans.set(keyId, noted);
-    const ban = { end: endAt(banEnds), level: banLevel };
+    const ban = { keyId, shop: { accountId, mode }, ban: { end: endAt(banEnds), level: banLevel } };
     this.#unsavedBans.set(keyId, ban);
     // What cannot be written now is written by the next `save`.
-    noted.saving = this.#saveBans([[keyId, ban]])
+    noted.saving = this.#saveBans([ban])
       .catch(() => {})
       .finally(() => {
         noted.saving = undefined;
@@ -137,17 +137,17 @@ export class KeptAccounts {
     return noted.saving;
   }
 
-  async #saveBans(bans: readonly (readonly [string, Ban])[]): Promise<void> {
+  async #saveBans(bans: readonly KeyBan[]): Promise<void> {
     if (bans.length === 0) return;
     await this.#backup.saveBans(bans);
-    for (const [keyId, ban] of bans) {
-      if (this.#unsavedBans.get(keyId) === ban) this.#unsavedBans.delete(keyId);
+    for (const ban of bans) {
+      if (this.#unsavedBans.get(ban.keyId) === ban) this.#unsavedBans.delete(ban.keyId);
     }
   }
 }
 
 /** Of two minutes the later one, of a day the larger count. */
-function withKnown(kept: KeptAccount = nothing, { minuteEnds, minuteUsed, day, dayUsed }: KnownAccount): KeptAccount {
+function withKnown(kept: KeptShop = nothing, { minuteEnds, minuteUsed, day, dayUsed }: KnownShop): KeptShop {
   const used = Math.max(dayUsed, kept.days.find((one) => one.day === day)?.used ?? 0);
   return {
     ...(minuteEnds < kept.minuteEnds
@@ -158,19 +158,19 @@ function withKnown(kept: KeptAccount = nothing, { minuteEnds, minuteUsed, day, d
   };
 }
 
-const nothing: KeptAccount = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const nothing: KeptShop = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 /** What is kept of the minute that ends then. */
-function minuteOf(kept: KeptAccount, minuteEnds: number): number {
+function minuteOf(kept: KeptShop, minuteEnds: number): number {
   return kept.minuteEnds === minuteEnds ? kept.minuteUsed : 0;
 }
 
-function isDue({ perDay, day, dayUsed, savedDay, savedUsed }: KnownAccount): boolean {
+function isDue({ perDay, day, dayUsed, savedDay, savedUsed }: KnownShop): boolean {
   const unsaved = day === savedDay ? dayUsed - savedUsed : dayUsed;
   return unsaved > 0 && (10 * dayUsed > perDay || 100 * unsaved >= perDay);
 }
 
-function stateOf({ minuteEnds, minuteUsed, day, dayUsed }: KnownAccount): WindowState {
+function stateOf({ minuteEnds, minuteUsed, day, dayUsed }: KnownShop): WindowState {
   return { minuteEnd: endAt(minuteEnds), minuteUsed, day, dayUsed, earlierDays: [] };
 }
 

@@ -1,0 +1,41 @@
+import { modes, type ShopName } from "./operation.ts";
+
+/** What holds the values of one mode, by account. */
+interface ValuesOfMode<V> {
+  readonly size: number;
+  get(accountId: string): V | undefined;
+  set(accountId: string, value: V): unknown;
+}
+
+/** Values by shop. A request finds its own without making one name of account and mode. */
+export class ShopMap<V, M extends ValuesOfMode<V> = Map<string, V>> {
+  readonly #live: M;
+  readonly #test: M;
+
+  /** `make` gives the empty values of a mode. */
+  constructor(make: () => M) {
+    this.#live = make();
+    this.#test = make();
+  }
+
+  of({ mode }: Pick<ShopName, "mode">): M {
+    return mode === "live" ? this.#live : this.#test;
+  }
+
+  get(shop: ShopName): V | undefined {
+    return this.of(shop).get(shop.accountId);
+  }
+
+  set(shop: ShopName, value: V): void {
+    this.of(shop).set(shop.accountId, value);
+  }
+
+  get size(): number {
+    return this.#live.size + this.#test.size;
+  }
+}
+
+/** The entries of such a map, live shops first. */
+export function* entriesOf<V>(map: ShopMap<V>): Generator<[ShopName, V]> {
+  for (const mode of modes) for (const [accountId, value] of map.of({ mode })) yield [{ accountId, mode }, value];
+}
