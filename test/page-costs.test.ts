@@ -98,7 +98,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM deprecated_calls WHERE day >= $1", "a command that counts the calls of a month"],
   ["FROM limit_windows WHERE account_id = $1 AND mode = $2", "by its key"],
   ["FROM limit_windows WHERE account_id IN (…)", "by its key, for accounts that Valkey does not know"],
-  ["FROM key_bans WHERE ends_at > $1", "all bans that hold, once at the start"],
+  ["FROM key_bans LEFT JOIN limit_windows", "all bans that hold, once at the start"],
   ["FROM kept_answers WHERE digest = $1", "by its key, in a transaction"],
   ["FROM store_orders WHERE status = 'placed' AND pet_id = $1", "by a unique index, in a transaction"],
   ["FROM categories WHERE name = $1", "by a unique index, in a transaction"],

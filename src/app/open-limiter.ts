@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { Host } from "../domains/domain.ts";
 import type { Caller, Limiter } from "../http/ports.ts";
 import { addressQuota } from "../limits/address-quota.ts";
-import { ClockReader } from "../limits/clock-reading.ts";
+import { ClockReader, realSeconds } from "../limits/clock-reading.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryLimiter, nothingKept } from "../limits/memory-limiter.ts";
 import type { Decision } from "../limits/valkey/decision.ts";
@@ -123,5 +123,5 @@ export async function readBanEnds(
 /** A shop that the server does not know gets its bans back from the store with its next request. */
 function endOfBan(decision: Decision | undefined, stored: number | undefined): number | undefined {
   if (!decision) return stored;
-  return decision.now < decision.banEnds ? Math.ceil(decision.banEnds / 1000) : undefined;
+  return decision.now < decision.banEnds ? realSeconds(decision.banEnds, decision.ahead) : undefined;
 }

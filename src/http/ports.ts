@@ -1,4 +1,4 @@
-import type { Caller, Change, Operation } from "../contract/operation.ts";
+import type { Caller, Change, Operation, ShopName } from "../contract/operation.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 export type { Caller, Mode, ShopName } from "../contract/operation.ts";
@@ -58,6 +58,12 @@ export interface Limiter {
   admitFree(caller: Caller): MaybePromise<Admission>;
   /** How the key and its account stand, counting nothing. */
   peek(caller: Caller): MaybePromise<LimitStatus>;
+  /**
+   * Sets the clock of a sandbox so many milliseconds ahead of real time, never back. By it the sandbox's windows, strikes
+   * and bans end; `reset` and `retryAfter` stay in real time. Once it resolves, the next request at any process that
+   * shares the limits finds it so. Rejects with `StorageUnavailable` where that cannot be had; it can be called again.
+   */
+  advanceTo(sandbox: ShopName, ahead: number): Promise<void>;
   /** For a request without a valid key: the bucket of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
   /** The state of an address's bucket, counting nothing. */

@@ -7,7 +7,7 @@ import type { Boot, Clock } from "../timing/clock.ts";
  */
 const JUMP = 100;
 
-/** A moment, read once for a whole decision. */
+/** A moment, read once for a whole decision: by the real clock, or by the clock of a sandbox. */
 export interface ClockReading {
   /** Wall clock, unix milliseconds. */
   readonly wall: number;
@@ -17,6 +17,20 @@ export interface ClockReading {
   readonly jumps: number;
   /** Tells this start of the machine from others. */
   readonly boot: number;
+  /** Milliseconds that the clock is ahead of real time. */
+  readonly ahead: number;
+}
+
+/** The same moment by a clock that is so many milliseconds ahead of real time. */
+export function aheadBy(reading: ClockReading, ahead: number): ClockReading {
+  const more = ahead - reading.ahead;
+  if (more === 0) return reading;
+  return { ...reading, wall: reading.wall + more, monotonic: reading.monotonic + more, ahead };
+}
+
+/** When a clock that is so far ahead shows a time (in unix milliseconds), in real unix seconds. */
+export function realSeconds(time: number, ahead: number): number {
+  return Math.ceil((time - ahead) / 1000);
 }
 
 /**
@@ -47,7 +61,7 @@ export class ClockReader {
         this.#jumps++;
       }
     }
-    return { wall, monotonic: monotonic + this.#boot.offset, jumps: this.#jumps, boot: this.#boot.id };
+    return { wall, monotonic: monotonic + this.#boot.offset, jumps: this.#jumps, boot: this.#boot.id, ahead: 0 };
   }
 
   #isJump(wall: number, monotonic: number): boolean {

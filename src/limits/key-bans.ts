@@ -1,5 +1,5 @@
 import type { Admission, LimitStatus, ShopName } from "../http/ports.ts";
-import { type ClockReading, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
+import { type ClockReading, realSeconds, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 import { DAY } from "./windows.ts";
 
 /** After the first 429 of a denial, requests that were already on their way are no strikes. */
@@ -43,7 +43,7 @@ export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | u
 }
 
 /**
- * How one key behaves after a 429. A request that is denied before the time that the key was told
+ * How one key behaves after a 429, by the clock of its shop. A request that is denied before the time that the key was told
  * is a strike; enough strikes are a ban.
  */
 export class KeyBans {
@@ -78,7 +78,7 @@ export class KeyBans {
       verdict: "banned",
       limit,
       remaining: 0,
-      reset: Math.ceil(this.#banEndsWall / 1000),
+      reset: realSeconds(this.#banEndsWall, reading.ahead),
       retryAfter: Math.max(1, Math.ceil(rest / 1000)),
     };
   }

@@ -1,10 +1,10 @@
 import { ShopMap } from "../contract/shop-map.ts";
 import type { Mode, ShopName } from "../http/ports.ts";
-import { each, type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
+import { all, each, type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import type { ClockReading } from "./clock-reading.ts";
+import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, KeyBans, LONGEST_BAN } from "./key-bans.ts";
-import { DAY, type DayCount, MINUTE, type WindowState } from "./windows.ts";
+import { DAY, type DayCount, MINUTE, type ShopState, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
   minute_ends_at: bigint;
@@ -17,6 +17,7 @@ interface WindowRow extends Row {
   previous_day_used: bigint;
   earlier_day: bigint;
   earlier_day_used: bigint;
+  ahead: bigint;
 }
 
 interface BanRow extends Row {
@@ -27,6 +28,7 @@ interface BanRow extends Row {
   ends_after: bigint;
   boot: bigint;
   level: bigint;
+  ahead: bigint;
 }
 
 const windowColumns =
@@ -34,7 +36,7 @@ const windowColumns =
   "previous_day, previous_day_used, earlier_day, earlier_day_used";
 
 const readWindows = statement<WindowRow>(
-  `SELECT ${windowColumns} FROM limit_windows WHERE account_id = $1 AND mode = $2`,
+  `SELECT ${windowColumns}, ahead FROM limit_windows WHERE account_id = $1 AND mode = $2`,
 );
 /** In the conflict of an upsert: what is kept, and what is given. */
 const [kept, given] = ["limit_windows", "excluded"] as const;
@@ -70,9 +72,18 @@ const writeWindows = statement(
      earlier_day = CASE WHEN ${isUnknownDay} THEN ${kept}.day ELSE excluded.earlier_day END,
      earlier_day_used = CASE WHEN ${isUnknownDay} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
 );
+/** Windows that are not known say nothing of what is counted. */
+const writeAhead = statement(
+  `INSERT INTO limit_windows
+     (account_id, mode, ahead, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
+   VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0)
+   ON CONFLICT (account_id, mode) DO UPDATE SET
+     ahead = CASE WHEN ${kept}.ahead > ${given}.ahead THEN ${kept}.ahead ELSE ${given}.ahead END`,
+);
 const readBans = statement<BanRow>(
-  `SELECT account_id, mode, key_id, ends_at, ends_after, boot, level FROM key_bans
-   WHERE ends_at > $1 OR (boot = $2 AND ends_after > $3)`,
+  `SELECT account_id, mode, key_id, ends_at, ends_after, key_bans.boot, level, COALESCE(ahead, 0) AS ahead
+   FROM key_bans LEFT JOIN limit_windows USING (account_id, mode)
+   WHERE ends_at > $1 + COALESCE(ahead, 0) OR (key_bans.boot = $2 AND ends_after > $3 + COALESCE(ahead, 0))`,
 );
 /**
  * True if the ban that is kept ends later than the one that is given ends, less so many milliseconds. Where the wall
@@ -108,6 +119,7 @@ interface ShopRow extends Row {
   day_used: bigint;
   previous_day: bigint;
   previous_day_used: bigint;
+  ahead: bigint;
   key_id: string;
   ends_at: bigint;
   level: bigint;
@@ -122,11 +134,11 @@ function listOf(length: number): string {
 
 function readShopsIn(list: string) {
   return statement<ShopRow>(`
-    SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used,
+    SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used, ahead,
       '' AS key_id, 0 AS ends_at, 0 AS level
     FROM limit_windows WHERE account_id IN (${list})
     UNION ALL
-    SELECT account_id, mode, 0, 0, 0, 0, 0, 0, key_id, ends_at, level
+    SELECT account_id, mode, 0, 0, 0, 0, 0, 0, 0, key_id, ends_at, level
     FROM key_bans WHERE account_id IN (${list})`);
 }
 
@@ -137,8 +149,14 @@ export interface KeyBan {
   readonly ban: Ban;
 }
 
-/** What is kept of a shop. Times are unix milliseconds. */
+/** One that is kept, with how many milliseconds the clock of the shop is ahead of real time: the ban ends by it. */
+interface KeptBan extends KeyBan {
+  readonly ahead: number;
+}
+
+/** What is kept of a shop. Times are unix milliseconds by its clock, which is so many milliseconds ahead of real time. */
 export interface KeptShop {
+  readonly ahead: number;
   readonly minuteEnds: number;
   readonly minuteUsed: number;
   /** The days with requests that are known, the last one first. */
@@ -150,7 +168,7 @@ export interface KeptShop {
 /** In place of a day that there was none. */
 const noDay = { day: 0, used: 0 };
 
-const nothingKept: KeptShop = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const nothingKept: KeptShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 function withRow(shop = nothingKept, row: ShopRow): KeptShop {
   if (row.key_id !== "") {
@@ -159,6 +177,7 @@ function withRow(shop = nothingKept, row: ShopRow): KeptShop {
   }
   return {
     ...shop,
+    ahead: Number(row.ahead),
     minuteEnds: Number(row.minute_ends_at),
     minuteUsed: Number(row.minute_used),
     days: [
@@ -176,7 +195,7 @@ export class LimitStore {
     this.#storage = storage;
   }
 
-  windows({ accountId, mode }: ShopName): MaybePromise<WindowState | undefined> {
+  windows({ accountId, mode }: ShopName): MaybePromise<ShopState | undefined> {
     return whenReady(
       this.#storage.first(readWindows, accountId, mode),
       (row) =>
@@ -193,6 +212,7 @@ export class LimitStore {
             { day: Number(row.previous_day), used: Number(row.previous_day_used) },
             { day: Number(row.earlier_day), used: Number(row.earlier_day_used) },
           ],
+          ahead: Number(row.ahead),
         },
     );
   }
@@ -212,6 +232,11 @@ export class LimitStore {
       start += length;
     }
     return found;
+  }
+
+  /** Keeps that the clock of a sandbox is so many milliseconds ahead of real time, unless it is further ahead already. */
+  async saveAhead({ accountId, mode }: ShopName, ahead: number): Promise<void> {
+    await this.#storage.write(() => all(writeAhead, accountId, mode, ahead));
   }
 
   async saveWindows(states: readonly (readonly [ShopName, WindowState])[]): Promise<void> {
@@ -235,17 +260,18 @@ export class LimitStore {
     await this.#storage.write(() => each(writeWindows, rows));
   }
 
-  /** The bans that hold, or ended within a day before the given moment by one of its clocks. */
-  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeyBan[]> {
+  /** The bans that hold, or ended within a day before the given moment of real time by one of its clocks. */
+  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeptBan[]> {
     const found = this.#storage.all(readBans, Math.floor(wall) - DAY, boot, Math.floor(monotonic) - DAY);
     return whenReady(found, (rows) =>
-      rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level }) => ({
+      rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
         keyId: key_id,
         shop: { accountId: account_id, mode },
         ban: {
           end: { wall: Number(ends_at), monotonic: Number(ends_after), boot: Number(since) },
           level: Number(level),
         },
+        ahead: Number(ahead),
       })),
     );
   }
@@ -253,9 +279,10 @@ export class LimitStore {
   /** When the bans end that hold at the given moment, in unix seconds, by key. */
   banEnds(reading: ClockReading): MaybePromise<Map<string, number>> {
     return whenReady(this.bans(reading), (bans) => {
-      const ends = bans.map(
-        ({ keyId, ban, shop }) => [keyId, KeyBans.restore(shop, ban, reading).banned(1, reading)?.reset] as const,
-      );
+      const ends = bans.map(({ keyId, ban, shop, ahead }) => {
+        const now = aheadBy(reading, ahead);
+        return [keyId, KeyBans.restore(shop, ban, now).banned(1, now)?.reset] as const;
+      });
       return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
     });
   }

@@ -4,7 +4,7 @@ import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/
 import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
+import { aheadBy, ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
 import { correctedBan, KeyBans, strikesUntilBan } from "./key-bans.ts";
 import type { KeyBan, LimitStore } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
@@ -18,18 +18,21 @@ const SWEEP = 60_000;
 const BATCH = 250;
 
 /** Where a limiter keeps what outlives its process. */
-export type KeptLimits = Pick<LimitStore, "windows" | "saveWindows" | "bans" | "saveBans">;
+export type KeptLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans">;
 
 /** For a limiter of which nothing outlives its process. */
 export const nothingKept: KeptLimits = {
   windows: () => undefined,
   saveWindows: async () => {},
+  saveAhead: async () => {},
   bans: () => [],
   saveBans: async () => {},
 };
 
-/** Counts of a shop that somebody else has made. */
+/** Counts of a shop that somebody else has made, by its clock. */
 export interface StartingCounts {
+  /** Milliseconds that the clock is ahead of real time. */
+  readonly ahead: number;
   readonly minuteRest: number;
   readonly minuteUsed: number;
   readonly day: number;
@@ -52,6 +55,8 @@ export class MemoryLimiter implements Limiter {
   /** The windows of requests that cost no quota. */
   readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
   readonly #keyBans = new Map<string, KeyBans>();
+  /** How far the clocks of shops with bans were ahead when the limiter began. */
+  readonly #aheadAtStart = new ShopMap<number>(() => new Map());
   readonly #changed = new ShopMap<Windows>(() => new Map());
   readonly #unsavedBans = new Map<string, KeyBan>();
   /** Bans that are being written for the first time, by key. */
@@ -68,9 +73,11 @@ export class MemoryLimiter implements Limiter {
   /** A limiter that knows the bans of the store, and corrects those that end later than they can. */
   static async open(store: KeptLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
-    for (const { keyId, shop, ban } of await store.bans(limiter.#opened)) {
-      limiter.#keyBans.set(keyId, KeyBans.restore(shop, ban, limiter.#opened));
-      const corrected = correctedBan(ban, limiter.#opened);
+    for (const { keyId, shop, ban, ahead } of await store.bans(limiter.#opened)) {
+      const opened = aheadBy(limiter.#opened, ahead);
+      if (ahead > 0) limiter.#aheadAtStart.set(shop, ahead);
+      limiter.#keyBans.set(keyId, KeyBans.restore(shop, ban, opened));
+      const corrected = correctedBan(ban, opened);
       if (corrected) limiter.#unsavedBans.set(keyId, { keyId, shop, ban: corrected });
     }
     return limiter;
@@ -98,6 +105,14 @@ export class MemoryLimiter implements Limiter {
     }));
   }
 
+  async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
+    requireSandbox(sandbox);
+    await this.#store.saveAhead(sandbox, ahead);
+    // A read that is under way may have begun before the write.
+    const windows = this.#shops.get(sandbox) ?? (await this.#load(sandbox));
+    windows.advanceTo(ahead);
+  }
+
   admitAddress(address: string): Admission {
     // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
     // address would have been admitted as often without that.
@@ -112,7 +127,8 @@ export class MemoryLimiter implements Limiter {
   /** Goes on with these counts of a shop, whatever was counted here. `minuteRest` is the rest of its minute in milliseconds. */
   startFrom(shop: ShopName, { minuteRest, ...counts }: StartingCounts): void {
     const reading = this.#clock.now();
-    const state = { ...counts, minuteEnd: storedEnd(minuteRest, reading), earlierDays: [] };
+    const minuteEnd = storedEnd(minuteRest, aheadBy(reading, counts.ahead));
+    const state = { ...counts, minuteEnd, earlierDays: [] };
     this.#shops.set(shop, Windows.restore(state, reading, this.#opened));
   }
 
@@ -140,24 +156,24 @@ export class MemoryLimiter implements Limiter {
     const saving = this.#savingBans.get(caller.keyId);
     if (saving) return saving.then(() => this.#look(caller, view));
     return whenReady(this.#shops.get(caller) ?? this.#load(caller), (windows) =>
-      view(windows, this.#keyBans.get(caller.keyId), this.#clock.now()),
+      view(windows, this.#keyBans.get(caller.keyId), windows.at(this.#clock.now())),
     );
   }
 
   #decide(caller: Caller, windows: Windows): MaybePromise<Admission> {
-    const reading = this.#clock.now();
+    const reading = windows.at(this.#clock.now());
     const keyBans = this.#keyBans.get(caller.keyId);
     const ban = keyBans?.banned(caller.perMinute, reading);
     if (ban) return this.#savingBans.get(caller.keyId)?.then(() => this.#decide(caller, windows)) ?? ban;
     const waitsForSave = windows.changed;
     const admission = windows.admit(caller, reading);
-    if (admission.verdict === "limited") return this.#deny(caller, admission, reading);
+    if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading);
     keyBans?.admitted();
     if (!waitsForSave) this.#changed.set(caller, windows);
     return admission;
   }
 
-  #deny(caller: Caller, admission: Admission, reading: ClockReading): MaybePromise<Admission> {
+  #deny(caller: Caller, admission: Admission, windows: Windows, reading: ClockReading): MaybePromise<Admission> {
     let keyBans = this.#keyBans.get(caller.keyId);
     if (!keyBans) {
       keyBans = new KeyBans(caller);
@@ -173,7 +189,7 @@ export class MemoryLimiter implements Limiter {
       .catch(() => {})
       .finally(() => this.#savingBans.delete(caller.keyId));
     this.#savingBans.set(caller.keyId, saving);
-    return saving.then(() => keyBans.banned(caller.perMinute, this.#clock.now()) ?? admission);
+    return saving.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
   /** The windows of a shop that is not in memory. Requests that come meanwhile share one read. */
@@ -182,7 +198,9 @@ export class MemoryLimiter implements Limiter {
     if (loading) return loading;
     const loaded = whenReady(this.#store.windows(shop), (state) => {
       this.#loading.of(shop).delete(shop.accountId);
-      const windows = state ? Windows.restore(state, this.#clock.now(), this.#opened) : new Windows();
+      const windows = state
+        ? Windows.restore(state, this.#clock.now(), this.#opened)
+        : new Windows(this.#aheadAtStart.get(shop));
       this.#shops.set(shop, windows);
       return windows;
     });
@@ -220,9 +238,15 @@ export class MemoryLimiter implements Limiter {
     if (reading.monotonic - this.#swept < SWEEP) return;
     this.#swept = reading.monotonic;
     for (const [keyId, keyBans] of this.#keyBans) {
-      if (keyBans.isSpent(reading) && !this.#unsavedBans.has(keyId)) this.#keyBans.delete(keyId);
+      const now = this.#shops.get(keyBans.shop)?.at(reading) ?? reading;
+      if (keyBans.isSpent(now) && !this.#unsavedBans.has(keyId)) this.#keyBans.delete(keyId);
     }
   }
+}
+
+/** The clock of a live shop is real time. */
+export function requireSandbox({ mode }: ShopName): void {
+  if (mode !== "test") throw new TypeError("Only the clock of a sandbox can be advanced.");
 }
 
 /** The windows of a name, which are made where there are none. */

@@ -1,6 +1,6 @@
 import type { Quota } from "../contract/quota.ts";
 import type { Admission, WindowStatus } from "../http/ports.ts";
-import { type ClockReading, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
+import { aheadBy, type ClockReading, realSeconds, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
@@ -32,14 +32,19 @@ export interface WindowState {
   readonly earlierDays: readonly DayCount[];
 }
 
+/** The state of the windows of a shop, and how many milliseconds its clock is ahead of real time. */
+export interface ShopState extends WindowState {
+  readonly ahead: number;
+}
+
 /**
- * The two windows of one account or address: a minute that starts with the first request, and the
+ * The two windows of one shop or address: a minute that starts with the first request, and the
  * UTC calendar day. The days used last are kept too, so that a wall clock that jumps over midnight and
  * back finds their counts again.
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
-  #minuteReset = 0; // the same reading in unix seconds: constant within the window
+  #minuteEndsWall = 0; // the same moment in unix milliseconds: constant within the window
   #minuteUsed = 0;
   #day = Number.NEGATIVE_INFINITY;
   #dayUsed = 0;
@@ -47,23 +52,41 @@ export class Windows {
   #jumps = 0;
   /** True if a request was counted since `save` was called last. */
   changed = false;
+  /** How many milliseconds the clock of the shop is ahead of real time. All times here are by it. */
+  #ahead: number;
+
+  constructor(ahead = 0) {
+    this.#ahead = ahead;
+  }
 
   /** Windows as they were saved. `opened` is when the limiter began. */
-  static restore(state: WindowState, reading: ClockReading, opened: ClockReading): Windows {
-    const windows = new Windows();
-    const rest = restUntil(state.minuteEnd, MINUTE, reading, opened);
-    if (rest > 0) windows.#startMinute(reading, rest, state.minuteUsed);
+  static restore({ ahead, ...state }: ShopState, reading: ClockReading, opened: ClockReading): Windows {
+    const windows = new Windows(ahead);
+    const now = aheadBy(reading, ahead);
+    const rest = restUntil(state.minuteEnd, MINUTE, now, aheadBy(opened, ahead));
+    if (rest > 0) windows.#startMinute(now, rest, state.minuteUsed);
     windows.#day = state.day;
     windows.#dayUsed = state.dayUsed;
     windows.#earlierDays = state.earlierDays;
     return windows;
   }
 
+  /** A moment by the clock of the shop. */
+  at(reading: ClockReading): ClockReading {
+    return aheadBy(reading, this.#ahead);
+  }
+
+  /** Sets the clock of the shop so far ahead of real time, never back. */
+  advanceTo(ahead: number): void {
+    this.#ahead = Math.max(this.#ahead, ahead);
+  }
+
   /** The state to keep, which from now on counts as unchanged. */
   save(reading: ClockReading): WindowState {
     this.changed = false;
+    const now = this.at(reading);
     return {
-      minuteEnd: storedEnd(this.#minuteEnds - reading.monotonic, reading),
+      minuteEnd: storedEnd(this.#minuteEnds - now.monotonic, now),
       minuteUsed: this.#minuteUsed,
       day: this.#day,
       dayUsed: this.#dayUsed,
@@ -92,7 +115,7 @@ export class Windows {
   limitStatus(quota: Quota, reading: ClockReading): { minute: WindowStatus; day: WindowStatus } {
     this.#roll(reading);
     return {
-      minute: windowStatus(quota.perMinute, this.#minuteUsed, this.#minuteReset),
+      minute: windowStatus(quota.perMinute, this.#minuteUsed, realSeconds(this.#minuteEndsWall, reading.ahead)),
       day: windowStatus(quota.perDay, this.#dayUsed, endOfDay(reading)),
     };
   }
@@ -117,7 +140,7 @@ export class Windows {
 
   #startMinute(reading: ClockReading, length: number, used: number): void {
     this.#minuteEnds = reading.monotonic + length;
-    this.#minuteReset = Math.ceil((reading.wall + length) / 1000);
+    this.#minuteEndsWall = reading.wall + length;
     this.#minuteUsed = used;
     this.#jumps = reading.jumps;
   }
@@ -127,7 +150,13 @@ export class Windows {
     const minuteLeft = Math.max(0, quota.perMinute - this.#minuteUsed);
     const dayLeft = Math.max(0, quota.perDay - this.#dayUsed);
     return minuteLeft < dayLeft
-      ? { verdict, limit: quota.perMinute, remaining: minuteLeft, reset: this.#minuteReset, retryAfter: 0 }
+      ? {
+          verdict,
+          limit: quota.perMinute,
+          remaining: minuteLeft,
+          reset: realSeconds(this.#minuteEndsWall, reading.ahead),
+          retryAfter: 0,
+        }
       : { verdict, limit: quota.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
   }
 
@@ -144,7 +173,7 @@ export class Windows {
       verdict: "limited" as const,
       limit: quota.perMinute,
       remaining: 0,
-      reset: this.#minuteReset,
+      reset: realSeconds(this.#minuteEndsWall, reading.ahead),
       retryAfter: Math.max(1, Math.ceil((this.#minuteEnds - reading.monotonic) / 1000)),
     };
     if (this.#dayUsed < quota.perDay) return ofMinute;
@@ -159,5 +188,5 @@ export function windowStatus(limit: number, used: number, reset: number): Window
 }
 
 function endOfDay(reading: ClockReading): number {
-  return ((dayOf(reading.wall) + 1) * DAY) / 1000;
+  return realSeconds((dayOf(reading.wall) + 1) * DAY, reading.ahead);
 }

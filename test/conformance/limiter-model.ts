@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { type Arbitrary, array, constantFrom, integer, oneof, record } from "fast-check";
+import { type Arbitrary, array, constant, constantFrom, integer, oneof, record } from "fast-check";
 import type { Mode } from "../../src/contract/operation.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
@@ -10,9 +10,11 @@ const DAY = 86_400_000;
 /** Seconds that the first ban lasts, the second, and so on; all later ones last as long as the last. */
 const banSeconds = [60, 120, 240, 480, 960, 1_920, 3_600];
 
+/** A moment by the clock of a shop, which is `ahead` milliseconds ahead of real time. */
 interface Instant {
   readonly wall: number;
   readonly monotonic: number;
+  readonly ahead: number;
 }
 
 interface KeyState {
@@ -30,6 +32,8 @@ export class LimiterModel {
   readonly #clock: ManualClock;
   #admitted: (Instant & { readonly who: string })[] = [];
   #keys = new Map<string, KeyState>();
+  /** How far the clocks of sandboxes are ahead, by account. */
+  #ahead = new Map<string, number>();
   #saved = 0;
 
   constructor(clock: ManualClock) {
@@ -39,9 +43,9 @@ export class LimiterModel {
   request(caller: Caller): Admission {
     const key = this.#keys.get(caller.keyId) ?? { banEnds: Number.NEGATIVE_INFINITY, level: 0 };
     this.#keys.set(caller.keyId, key);
-    const now = this.#now();
-    if (now.monotonic < key.banEnds) return this.#banned(caller, key);
-    const admission = this.#count(shopOf(caller), caller);
+    const now = this.#now(caller);
+    if (now.monotonic < key.banEnds) return this.#banned(caller, key, now);
+    const admission = this.#count(shopOf(caller), caller, now);
     if (admission.verdict === "admitted") {
       key.denial = undefined;
       return admission;
@@ -57,11 +61,18 @@ export class LimiterModel {
     key.denial = undefined;
     key.level = now.monotonic - key.banEnds >= DAY ? 1 : key.level + 1;
     key.banEnds = now.monotonic + 1000 * (banSeconds[key.level - 1] ?? 3_600);
-    return this.#banned(caller, key);
+    return this.#banned(caller, key, now);
   }
 
   requestOfAddress(address: string, quota: Quota): Admission {
-    return this.#count(address, quota);
+    return this.#count(address, quota, this.#now());
+  }
+
+  /** Advances the clock of an account's sandbox by so many milliseconds. Returns how far it is ahead of real time. */
+  advance(accountId: string, milliseconds: number): number {
+    const ahead = (this.#ahead.get(accountId) ?? 0) + milliseconds;
+    this.#ahead.set(accountId, ahead);
+    return ahead;
   }
 
   /** What was admitted until now is on disk. */
@@ -75,19 +86,21 @@ export class LimiterModel {
     for (const key of this.#keys.values()) key.denial = undefined;
   }
 
-  #now(): Instant {
-    return { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
+  /** The moment for a caller; the real one for others. */
+  #now(caller?: Caller): Instant {
+    const ahead = caller?.mode === "test" ? (this.#ahead.get(caller.accountId) ?? 0) : 0;
+    return { wall: this.#clock.now() + ahead, monotonic: this.#clock.monotonic() + ahead, ahead };
   }
 
-  #banned({ perMinute }: Caller, { banEnds }: KeyState): Admission {
-    return this.#answer("banned", { limit: perMinute, left: 0, rest: banEnds - this.#clock.monotonic() });
+  #banned({ perMinute }: Caller, { banEnds }: KeyState, now: Instant): Admission {
+    return this.#answer("banned", { limit: perMinute, left: 0, rest: banEnds - now.monotonic });
   }
 
-  #count(who: string, quota: Quota): Admission {
-    const { minute, day } = this.#windows(who, quota);
+  #count(who: string, quota: Quota, now: Instant): Admission {
+    const { minute, day } = this.#windows(who, quota, now);
     if (minute.left > 0 && day.left > 0) {
-      this.#admitted.push({ who, ...this.#now() });
-      const after = this.#windows(who, quota);
+      this.#admitted.push({ who, ...now });
+      const after = this.#windows(who, quota, now);
       return this.#answer("admitted", after.minute.left < after.day.left ? after.minute : after.day);
     }
     if (day.left > 0) return this.#answer("limited", minute);
@@ -95,8 +108,7 @@ export class LimiterModel {
     return this.#answer("limited", seconds(minute.rest) > seconds(day.rest) ? minute : day);
   }
 
-  #windows(who: string, quota: Quota) {
-    const now = this.#now();
+  #windows(who: string, quota: Quota, now: Instant) {
     const own = this.#admitted.filter((request) => request.who === who);
     let start = Number.NEGATIVE_INFINITY;
     for (const { monotonic } of own) if (monotonic >= start + MINUTE) start = monotonic;
@@ -150,10 +162,12 @@ const callers: readonly Caller[] = [
   callerOf("acc_a", "key_a2", small),
   callerOf("acc_a", "key_a3", small, "live"),
   callerOf("acc_b", "key_b", larger),
+  callerOf("acc_b", "key_b2", larger, "live"),
 ];
 
 export type Event =
   | { readonly kind: "time passes"; readonly milliseconds: number }
+  | { readonly kind: "sandbox advances"; readonly accountId: string; readonly milliseconds: number }
   | { readonly kind: "requests"; readonly caller: Caller; readonly times: number };
 
 const timePasses = oneof(
@@ -169,8 +183,21 @@ const requests = record({
   times: oneof(integer({ min: 1, max: 3 }), integer({ min: 20, max: 70 })),
 }).map(({ caller, times }): Event => ({ kind: "requests", caller, times }));
 
-/** Requests of a few keys, at any time. */
-export const arbitraryEvent: Arbitrary<Event> = oneof(timePasses, requests);
+const sandboxAdvances: Arbitrary<Event> = record({
+  kind: constant("sandbox advances" as const),
+  accountId: constantFrom("acc_a", "acc_b"),
+  milliseconds: oneof(
+    constantFrom(1_000, 60_000, DAY / 2, DAY, DAY - 60_000),
+    integer({ min: 1, max: 70 }).map((step) => 1_000 * step),
+  ),
+});
+
+/** Requests of a few keys, at any time, and sandboxes whose clocks are advanced. */
+export const arbitraryEvent: Arbitrary<Event> = oneof(
+  { weight: 3, arbitrary: timePasses },
+  { weight: 4, arbitrary: requests },
+  { weight: 1, arbitrary: sandboxAdvances },
+);
 
 /** A story of such events, or of others too; long enough that limits are met and bans follow. */
 export function storyOf<E>(event: Arbitrary<E>): Arbitrary<E[]> {
@@ -189,6 +216,11 @@ export async function happen(event: Event, clock: ManualClock, limiter: Limiter,
     clock.advance(event.milliseconds);
     return;
   }
+  if (event.kind === "sandbox advances") {
+    const { accountId, milliseconds } = event;
+    await limiter.advanceTo({ accountId, mode: "test" }, model.advance(accountId, milliseconds));
+    return;
+  }
   for (let time = 0; time < event.times; time++) {
     expect(await limiter.admit(event.caller)).toEqual(model.request(event.caller));
   }
@@ -201,7 +233,7 @@ export async function happenAtOnce(
   limiter: Limiter,
   model: LimiterModel,
 ): Promise<void> {
-  if (event.kind === "time passes") return happen(event, clock, limiter, model);
+  if (event.kind !== "requests") return happen(event, clock, limiter, model);
   const sent = Array.from({ length: event.times }, async () => limiter.admit(event.caller));
   const expected = Array.from({ length: event.times }, () => model.request(event.caller));
   expect(await Promise.all(sent)).toEqual(expected);

@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { caller, inOtherMode, LimiterUnderTest, type OpenLimiter, SECOND, verdicts } from "./limiter-under-test.ts";
+import {
+  caller,
+  inOtherMode,
+  LimiterUnderTest,
+  noonSecond,
+  type OpenLimiter,
+  SECOND,
+  verdicts,
+} from "./limiter-under-test.ts";
 
 /** The part of the suite for limiters that is about the two shops of an account. */
 export function modesConformance(open: OpenLimiter): void {
@@ -25,6 +33,89 @@ export function modesConformance(open: OpenLimiter): void {
       expect((await under.sendOne(caller())).verdict).toBe("banned");
       expect((await under.sendOne(other)).verdict).toBe("admitted");
       expect(await under.limiter.peek(other)).toMatchObject({ strikes: 0, banEnds: undefined });
+    });
+
+    describe("where the clock of the sandbox is advanced", () => {
+      const [sandbox, live] = [caller(), other];
+      const advanceTo = (seconds: number) => under.limiter.advanceTo(sandbox, seconds * SECOND);
+
+      test("by 60 s, its minute has ended in the next request, which tells real times", async () => {
+        await under.send(sandbox, 4);
+        await advanceTo(59);
+        expect(await under.sendOne(sandbox)).toMatchObject({
+          verdict: "limited",
+          reset: noonSecond + 1,
+          retryAfter: 1,
+        });
+        await advanceTo(60);
+        const admitted = await under.sendOne(sandbox);
+        expect(admitted).toMatchObject({ verdict: "admitted", remaining: 2, reset: noonSecond + 60 });
+        expect((await under.limiter.peek(sandbox)).minute).toMatchObject({ used: 1, reset: noonSecond + 60 });
+      });
+
+      test("by the length of a ban, the banned key works again, and the next ban is longer", async () => {
+        await under.offend(sandbox);
+        await advanceTo(59);
+        expect(await under.sendOne(sandbox)).toMatchObject({
+          verdict: "banned",
+          reset: noonSecond + 2,
+          retryAfter: 1,
+        });
+        await advanceTo(60);
+        expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
+        expect((await under.limiter.peek(sandbox)).banEnds).toBeUndefined();
+        expect((await under.offend(sandbox)).retryAfter).toBe(120);
+        await advanceTo(60 + 120 + 24 * 3_600);
+        expect((await under.offend(sandbox)).retryAfter).toBe(60);
+      });
+
+      test("by less than 24 hours in one step, steps that add up roll the day", async () => {
+        const two = caller({ perDay: 2 });
+        await under.send(two, 2);
+        await advanceTo(11 * 3_600);
+        expect(await under.sendOne(two)).toMatchObject({
+          verdict: "limited",
+          reset: noonSecond + 3_600,
+          retryAfter: 3_600,
+        });
+        await advanceTo(12 * 3_600);
+        await under.send(two, 2);
+        expect((await under.sendOne(two)).verdict).toBe("limited");
+        await advanceTo(35 * 3_600);
+        expect((await under.sendOne(two)).verdict).toBe("limited");
+        await advanceTo(36 * 3_600);
+        expect(await under.sendOne(two)).toMatchObject({ verdict: "admitted", reset: noonSecond + 24 * 3_600 });
+      });
+
+      test("nothing of the live shop, of other accounts and of addresses changes", async () => {
+        const neighbour = caller({}, "key_9", "acc_9");
+        await under.offend(live);
+        await under.offend(neighbour);
+        await under.sendFrom("192.0.2.1", 61);
+        const all = () =>
+          Promise.all([
+            under.sendOne(live),
+            under.limiter.peek(live),
+            under.sendOne(neighbour),
+            under.limiter.peek(neighbour),
+            under.limiter.peek(inOtherMode(neighbour)),
+            under.limiter.peekAddress("192.0.2.1"),
+            under.limiter.admitFree(live),
+          ]);
+        const before = await all();
+        await advanceTo(48 * 3_600);
+        expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
+        expect(await all()).toEqual(before);
+      });
+
+      test("it never goes back, and that of a live shop cannot be advanced", async () => {
+        await under.send(sandbox, 4);
+        await advanceTo(60);
+        await advanceTo(10);
+        expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
+        const refused = await under.limiter.advanceTo(live, SECOND).catch((error: unknown) => error);
+        expect(refused).toBeInstanceOf(TypeError);
+      });
     });
 
     test("are admitted free requests for themselves", async () => {

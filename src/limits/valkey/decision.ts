@@ -1,16 +1,19 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Admission, LimitStatus } from "../../http/ports.ts";
+import { realSeconds } from "../clock-reading.ts";
 import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
 import { DAY, windowStatus } from "../windows.ts";
 
 /**
  * What the server decided on the requests of one key in one turn of the event loop, in the order of arrival: the
- * first ones are admitted, the next ones limited, the others banned. Times are unix milliseconds by the server's clock.
+ * first ones are admitted, the next ones limited, the others banned. Times are unix milliseconds by the shop's clock, which
+ * is the server's, and in a sandbox `ahead` milliseconds more.
  */
 export interface Decision {
   readonly admitted: number;
   readonly limited: number;
   readonly now: number;
+  readonly ahead: number;
   readonly minuteEnds: number;
   /** Counts of both windows after the last admitted request. */
   readonly minuteUsed: number;
@@ -24,10 +27,10 @@ export interface Decision {
 /** Reads the reply of the script; undefined for a shop that the server does not know. */
 export function readDecision(reply: string): Decision | undefined {
   if (reply === "") return undefined;
-  const [admitted, limited, now, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel] = reply
+  const [admitted, limited, now, ahead, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel] = reply
     .split(" ")
-    .map(Number) as [number, number, number, number, number, number, number, number, number];
-  return { admitted, limited, now, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel };
+    .map(Number) as [number, number, number, number, number, number, number, number, number, number];
+  return { admitted, limited, now, ahead, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel };
 }
 
 /** What the request at a position, counted from 0, is told. Each figure of `remaining` is told once. */
@@ -49,21 +52,27 @@ export function figures(decision: Decision, { perMinute, perDay }: Quota, later 
         verdict: "admitted",
         limit: perMinute,
         remaining: minuteLeft,
-        reset: toSeconds(decision.minuteEnds),
+        reset: realSeconds(decision.minuteEnds, decision.ahead),
         retryAfter: 0,
       }
-    : { verdict: "admitted", limit: perDay, remaining: dayLeft, reset: toSeconds(endOfDay(decision)), retryAfter: 0 };
+    : {
+        verdict: "admitted",
+        limit: perDay,
+        remaining: dayLeft,
+        reset: realSeconds(endOfDay(decision), decision.ahead),
+        retryAfter: 0,
+      };
 }
 
 /** How a key and its account stand. */
 export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
-  const { now, banEnds, banLevel } = decision;
+  const { now, ahead, banEnds, banLevel } = decision;
   return {
-    minute: windowStatus(quota.perMinute, decision.minuteUsed, toSeconds(decision.minuteEnds)),
-    day: windowStatus(quota.perDay, decision.dayUsed, toSeconds(endOfDay(decision))),
+    minute: windowStatus(quota.perMinute, decision.minuteUsed, realSeconds(decision.minuteEnds, ahead)),
+    day: windowStatus(quota.perDay, decision.dayUsed, realSeconds(endOfDay(decision), ahead)),
     strikes: decision.strikes,
     strikesForBan: strikesUntilBan(quota.perMinute),
-    banEnds: now < banEnds ? toSeconds(banEnds) : undefined,
+    banEnds: now < banEnds ? realSeconds(banEnds, ahead) : undefined,
     nextBan: banLength(now - banEnds >= DAY ? 1 : banLevel + 1) / 1000,
     banSchedule,
   };
@@ -71,29 +80,26 @@ export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
 
 /** Of two windows that are used up, the one that ends later tells when to come back. */
 function denial(decision: Decision, { perMinute, perDay }: Quota): Admission {
-  const { now, minuteEnds, minuteUsed, dayUsed } = decision;
-  const ofMinute = denialUntil(minuteEnds, now, perMinute);
-  const ofDay = denialUntil(endOfDay(decision), now, perDay);
+  const { minuteEnds, minuteUsed, dayUsed } = decision;
+  const ofMinute = denialUntil(minuteEnds, decision, perMinute);
+  const ofDay = denialUntil(endOfDay(decision), decision, perDay);
   const isOfMinute = dayUsed < perDay || (minuteUsed >= perMinute && ofMinute.retryAfter > ofDay.retryAfter);
   return isOfMinute ? ofMinute : ofDay;
 }
 
-function denialUntil(end: number, now: number, limit: number): Admission {
-  return { verdict: "limited", limit, remaining: 0, reset: toSeconds(end), retryAfter: secondsUntil(end, now) };
+function denialUntil(end: number, { now, ahead }: Decision, limit: number): Admission {
+  const reset = realSeconds(end, ahead);
+  return { verdict: "limited", limit, remaining: 0, reset, retryAfter: secondsUntil(end, now) };
 }
 
-function ban({ now, banEnds }: Decision, { perMinute }: Quota): Admission {
+function ban({ now, ahead, banEnds }: Decision, { perMinute }: Quota): Admission {
   const retryAfter = secondsUntil(banEnds, now);
-  return { verdict: "banned", limit: perMinute, remaining: 0, reset: toSeconds(banEnds), retryAfter };
+  return { verdict: "banned", limit: perMinute, remaining: 0, reset: realSeconds(banEnds, ahead), retryAfter };
 }
 
 /** The end of the UTC day of a decision. */
 function endOfDay({ now }: Decision): number {
   return (Math.floor(now / DAY) + 1) * DAY;
-}
-
-function toSeconds(milliseconds: number): number {
-  return Math.ceil(milliseconds / 1000);
 }
 
 function secondsUntil(end: number, now: number): number {

@@ -13,23 +13,26 @@ const KNOWN = 100_000;
 const BATCH = 250;
 
 /** Where counts and bans are kept that Valkey may lose. */
-export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveBans">;
+export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveAhead" | "saveBans">;
 
 /** For processes of which nothing is kept but in Valkey. */
 export const noBackup: ValkeyBackup = {
   shops: async () => new ShopMap(() => new Map()),
   saveWindows: async () => {},
+  saveAhead: async () => {},
   saveBans: async () => {},
 };
 
-/** What this process was told last of the counts of a shop. */
+/** What this process was told last of the counts of a shop, by its clock. */
 export interface KnownShop {
+  /** Milliseconds that the clock is ahead of real time. */
+  ahead: number;
   perDay: number;
   minuteEnds: number;
   minuteUsed: number;
   day: number;
   dayUsed: number;
-  /** What to add to `performance.now()` for the server's clock. */
+  /** What to add to `performance.now()` for the clock. */
   clock: number;
   savedDay: number;
   savedUsed: number;
@@ -39,6 +42,8 @@ export interface KnownShop {
 interface KnownBan {
   readonly ends: number;
   readonly until: number;
+  /** How far the clock of the shop was ahead then. */
+  readonly ahead: number;
   readonly limit: number;
   /** Until it is in the backup, nobody is told of it. */
   saving: Promise<void> | undefined;
@@ -65,10 +70,13 @@ export class KeptShops {
     return this.#shops.get(shop);
   }
 
-  /** The ban that holds now, as far as this process was told. */
-  ban(keyId: string): KnownBan | undefined {
-    const ban = this.#bans.get(keyId);
-    return ban && performance.now() < ban.until ? ban : undefined;
+  /** The ban of the caller's key that holds now, as far as this process was told: its limit and its rest in milliseconds. */
+  ban(caller: Caller): { readonly limit: number; readonly rest: number } | undefined {
+    const ban = this.#bans.get(caller.keyId);
+    if (!ban) return undefined;
+    const advanced = (this.#shops.get(caller)?.ahead ?? ban.ahead) - ban.ahead;
+    const rest = ban.until - performance.now() - advanced;
+    return rest > 0 ? { limit: ban.limit, rest } : undefined;
   }
 
   /** Notes what was decided. A ban is written at once: nobody is told of it before that. */
@@ -76,10 +84,21 @@ export class KeptShops {
     const { perDay } = caller;
     let known = this.#shops.get(caller);
     if (!known) {
-      known = { perDay, minuteEnds: 0, minuteUsed: 0, day: 0, dayUsed: 0, clock: 0, savedDay: 0, savedUsed: 0 };
+      known = {
+        perDay,
+        ahead: 0,
+        minuteEnds: 0,
+        minuteUsed: 0,
+        day: 0,
+        dayUsed: 0,
+        clock: 0,
+        savedDay: 0,
+        savedUsed: 0,
+      };
       this.#shops.set(caller, known);
     }
     known.perDay = perDay;
+    known.ahead = decision.ahead;
     known.minuteEnds = decision.minuteEnds;
     known.minuteUsed = decision.minuteUsed;
     known.day = Math.floor(decision.now / DAY);
@@ -87,6 +106,11 @@ export class KeptShops {
     known.clock = decision.now - performance.now();
     if (isDue(known)) this.#due.set(caller, known);
     return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
+  }
+
+  /** Keeps in the store how far the clock of a sandbox is ahead of real time. */
+  saveAhead(sandbox: ShopName, ahead: number): Promise<void> {
+    return this.#backup.saveAhead(sandbox, ahead);
   }
 
   /** What is known of shops that Valkey does not know: in the store, and to this process. */
@@ -120,11 +144,14 @@ export class KeptShops {
     }
   }
 
-  #noteBan({ keyId, perMinute, accountId, mode }: Caller, { now, banEnds, banLevel }: Decision): MaybePromise<void> {
+  #noteBan(
+    { keyId, perMinute, accountId, mode }: Caller,
+    { now, ahead, banEnds, banLevel }: Decision,
+  ): MaybePromise<void> {
     const known = this.#bans.get(keyId);
     if (known?.ends === banEnds) return known.saving;
     const until = performance.now() + banEnds - now;
-    const noted: KnownBan = { ends: banEnds, until, limit: perMinute, saving: undefined };
+    const noted: KnownBan = { ends: banEnds, until, ahead, limit: perMinute, saving: undefined };
     this.#bans.set(keyId, noted);
     const ban = { keyId, shop: { accountId, mode }, ban: { end: endAt(banEnds), level: banLevel } };
     this.#unsavedBans.set(keyId, ban);
@@ -147,18 +174,20 @@ export class KeptShops {
 }
 
 /** Of two minutes the later one, of a day the larger count. */
-function withKnown(kept: KeptShop = nothing, { minuteEnds, minuteUsed, day, dayUsed }: KnownShop): KeptShop {
+function withKnown(kept: KeptShop = nothing, known: KnownShop): KeptShop {
+  const { minuteEnds, minuteUsed, day, dayUsed } = known;
   const used = Math.max(dayUsed, kept.days.find((one) => one.day === day)?.used ?? 0);
   return {
     ...(minuteEnds < kept.minuteEnds
       ? kept
       : { minuteEnds, minuteUsed: Math.max(minuteUsed, minuteOf(kept, minuteEnds)) }),
+    ahead: Math.max(known.ahead, kept.ahead),
     days: [{ day, used }, ...kept.days.filter((one) => one.day !== day)],
     bans: kept.bans,
   };
 }
 
-const nothing: KeptShop = { minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const nothing: KeptShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 /** What is kept of the minute that ends then. */
 function minuteOf(kept: KeptShop, minuteEnds: number): number {

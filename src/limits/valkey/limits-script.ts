@@ -1,14 +1,14 @@
 import { FIRST_BAN, GRACE, LONGEST_BAN } from "../key-bans.ts";
 import { DAY, MINUTE } from "../windows.ts";
 
-/** The time of a decision in unix milliseconds: the first argument, or the server's clock where that is empty. */
+/** The real time of a decision in unix milliseconds: the first argument, or the server's clock where that is empty. */
 const readTime = `
 local call, ceil, floor, max, min = redis.call, math.ceil, math.floor, math.max, math.min
 local MINUTE, DAY = ${MINUTE}, ${DAY}
-local now = tonumber(ARGV[1])
-if not now then
+local realNow = tonumber(ARGV[1])
+if not realNow then
   local time = call('TIME')
-  now = time[1] * 1000 + floor(time[2] / 1000)
+  realNow = time[1] * 1000 + floor(time[2] / 1000)
 end
 `;
 
@@ -17,16 +17,14 @@ end
  * `Windows` and `KeyBans`, by the server's clock, which all processes share.
  *
  * Each key is the hash of a shop or address: its windows, and a field for each API key that was limited
- * lately. Arguments: the time, then for each key of the script one text: how many requests to decide on (0 only
- * looks), requests a minute, requests a day, strikes until a ban, and the API key (empty for an address).
+ * lately. All its times are by the shop's clock, which is `ahead` milliseconds ahead of real time. Arguments: the time,
+ * then for each key of the script one text: how many requests to decide on (0 only looks), requests a minute, requests
+ * a day, strikes until a ban, and the API key (empty for an address).
  *
  * Replies one text for each key: empty for a shop that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are texts, because numbers above 2^53 would be rounded on their way.
  */
 export const decideScript = `${readTime}
-local today = floor(now / DAY)
-local endOfDay = (today + 1) * DAY
-
 local function banLength(level) return min(${LONGEST_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
 
 local function readKeyBans(text)
@@ -35,7 +33,7 @@ local function readKeyBans(text)
 end
 
 -- What is kept of API keys that nothing is known of any more would stay as long as the shop is used.
-local function forgetKeyBans(owner)
+local function forgetKeyBans(owner, now)
   local fields = call('HGETALL', owner)
   for i = 1, #fields, 2 do
     local since, told, strikes, ends = readKeyBans(fields[i + 1])
@@ -45,8 +43,12 @@ end
 
 local function decide(owner, question)
   local requests, perMinute, perDay, strikesAllowed, key = string.match(question, '^(%S+) (%S+) (%S+) (%S+) (%S*)$')
-  local kept = call('HMGET', owner, 'ends', 'minute', 'date', 'day', key)
+  local kept = call('HMGET', owner, 'ends', 'minute', 'date', 'day', key, 'ahead')
   if key ~= '' and not kept[3] then return '' end
+  local ahead = tonumber(kept[6]) or 0
+  local now = realNow + ahead
+  local today = floor(now / DAY)
+  local endOfDay = (today + 1) * DAY
   local n = tonumber(requests)
   perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
 
@@ -89,7 +91,7 @@ local function decide(owner, question)
       call('HSET', owner, 'ends', minuteEnds, 'minute', minuteUsed, 'date', day, 'day', dayUsed)
       if not isOldDay then
         call('HSET', owner, 'otherDate', otherDay, 'otherDay', otherDayUsed)
-        if key ~= '' then forgetKeyBans(owner) end
+        if key ~= '' then forgetKeyBans(owner, now) end
       end
       call('PEXPIRE', owner, 2 * DAY)
     end
@@ -125,7 +127,7 @@ local function decide(owner, question)
       call('PEXPIRE', owner, 2 * DAY)
     end
   end
-  return string.format('%d %d %d %d %d %d %d %d %d', admitted, limited, now, minuteEnds, minuteUsed,
+  return string.format('%d %d %d %d %d %d %d %d %d %d', admitted, limited, now, ahead, minuteEnds, minuteUsed,
     dayUsed, now < told and strikes or 0, banEnds, banLevel)
 end
 
@@ -136,31 +138,34 @@ return replies
 
 /**
  * Brings shops to the server that it does not know, with what is kept of them elsewhere. The larger count wins,
- * and of two bans the one that ends later. Arguments: the time, then for each key of the script one text: the end of
- * the minute in unix milliseconds, its count, a day, its count, an earlier day, its count, and for each API key with a
- * ban its id, the end of the ban and its level.
+ * and of two bans the one that ends later. Arguments: the time, then for each key of the script one text: how far
+ * its clock is ahead of real time, the end of the minute in unix milliseconds by that clock, its count, a day, its
+ * count, an earlier day, its count, and for each API key with a ban its id, the end of the ban and its level.
  */
 export const seedScript = `${readTime}
 local function seed(shop, text)
   local words = {}
   for word in string.gmatch(text, '%S+') do words[#words + 1] = word end
-  local ends, minute = tonumber(words[1]), tonumber(words[2])
-  local kept = call('HMGET', shop, 'ends', 'minute', 'date', 'day', 'otherDate', 'otherDay')
+  local ahead, ends, minute = tonumber(words[1]), tonumber(words[2]), tonumber(words[3])
+  local kept = call('HMGET', shop, 'ends', 'minute', 'date', 'day', 'otherDate', 'otherDay', 'ahead')
+  ahead = max(ahead, tonumber(kept[7]) or 0)
+  local now = realNow + ahead
+  if ahead > 0 then call('HSET', shop, 'ahead', string.format('%d', ahead)) end
   local keptEnds, keptMinute = tonumber(kept[1]) or 0, tonumber(kept[2]) or 0
   if keptEnds <= now then keptMinute = 0 end
   if ends > now and minute > keptMinute then
     call('HSET', shop, 'ends', min(ends, now + MINUTE), 'minute', minute)
   end
   if not kept[3] then
-    call('HSET', shop, 'date', words[3], 'day', words[4], 'otherDate', words[5], 'otherDay', words[6])
+    call('HSET', shop, 'date', words[4], 'day', words[5], 'otherDate', words[6], 'otherDay', words[7])
   else
-    for i = 3, 5, 2 do
+    for i = 4, 6, 2 do
       local used = tonumber(words[i + 1])
       if kept[3] == words[i] and used > tonumber(kept[4]) then call('HSET', shop, 'day', used) end
       if kept[5] == words[i] and used > tonumber(kept[6]) then call('HSET', shop, 'otherDay', used) end
     end
   end
-  for i = 7, #words, 3 do
+  for i = 8, #words, 3 do
     local known = call('HGET', shop, words[i])
     local knownEnds = known and tonumber(string.match(known, '^%d+ %d+ %d+ (%d+)')) or 0
     if tonumber(words[i + 1]) > knownEnds then
@@ -170,6 +175,14 @@ local function seed(shop, text)
   call('PEXPIRE', shop, 2 * DAY)
 end
 for i = 1, #KEYS do seed(KEYS[i], ARGV[i + 1]) end
+`;
+
+/** Sets the clock of a sandbox, `KEYS[1]`, at least `ARGV[1]` milliseconds ahead of real time. */
+export const advanceScript = `
+local ahead = tonumber(redis.call('HGET', KEYS[1], 'ahead')) or 0
+if tonumber(ARGV[1]) > ahead then redis.call('HSET', KEYS[1], 'ahead', ARGV[1]) end
+redis.call('PEXPIRE', KEYS[1], ${2 * DAY})
+return ''
 `;
 
 /** How long a process counts as running after it was heard of last, in milliseconds. */

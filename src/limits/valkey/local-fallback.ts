@@ -46,12 +46,12 @@ export class LocalFallback {
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    const ban = this.#kept.ban(caller.keyId);
+    const ban = this.#kept.ban(caller);
     if (ban) {
-      const rest = ban.until - performance.now();
+      const { limit, rest } = ban;
       const reset = Math.ceil((Date.now() + rest) / 1000);
       const retryAfter = Math.max(1, Math.ceil(rest / 1000));
-      return { verdict: "banned", limit: ban.limit, remaining: 0, reset, retryAfter };
+      return { verdict: "banned", limit, remaining: 0, reset, retryAfter };
     }
     this.#continue(caller);
     const { perMinute, perDay } = this.#share.of(caller);
@@ -100,6 +100,7 @@ export class LocalFallback {
       part - Math.floor(Math.max(0, limit - all - untold) / processes);
     const minuteRest = known.minuteEnds - (performance.now() + known.clock);
     return {
+      ahead: known.ahead,
       minuteRest,
       minuteUsed: used(quota.perMinute, share.perMinute, known.minuteUsed),
       day: known.day,

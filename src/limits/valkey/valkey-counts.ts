@@ -1,15 +1,16 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
-import type { ShopName } from "../../http/ports.ts";
+import type { Mode, ShopName } from "../../http/ports.ts";
 import { strikesUntilBan } from "../key-bans.ts";
 import type { KeptShop } from "../limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
-import { decideScript, presenceScript, seedScript } from "./limits-script.ts";
+import { advanceScript, decideScript, presenceScript, seedScript } from "./limits-script.ts";
 import { script } from "./script.ts";
 import type { Valkey } from "./valkey.ts";
 
 const decide = script(decideScript);
 const seed = script(seedScript);
+const advance = script(advanceScript);
 const presence = script(presenceScript);
 
 /** Keys that one call asks for: a bound on how long it keeps the server from others. */
@@ -70,6 +71,11 @@ export class ValkeyCounts {
     return this.decide(questions);
   }
 
+  /** Sets the clock of a sandbox at least so many milliseconds ahead of real time, for all processes. */
+  async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
+    await this.#valkey.run(advance, [this.#hashOf(sandbox.accountId, sandbox.mode)], [ahead]);
+  }
+
   /** Says that this process runs. Gives how many do, once every server has answered. */
   async present(process: string): Promise<number> {
     const noted = this.#valkey.run(presence, [`${this.#prefix}processes`], [process]);
@@ -87,7 +93,11 @@ export class ValkeyCounts {
   }
 
   #hashesOf(questions: readonly Question[]): string[] {
-    return questions.map(({ owner, shop }) => `${this.#prefix}{${owner}}:${shop?.mode ?? "address"}`);
+    return questions.map(({ owner, shop }) => this.#hashOf(owner, shop?.mode ?? "address"));
+  }
+
+  #hashOf(owner: string, kind: Mode | "address"): string {
+    return `${this.#prefix}{${owner}}:${kind}`;
   }
 
   #now(): string | number {
@@ -102,10 +112,10 @@ function questionText({ keyId, quota: { perMinute, perDay }, requests }: Questio
 
 /** What the script for unknown shops reads. */
 function seedText(kept: KeptShop | undefined): string {
-  if (!kept) return "0 0 0 0 0 0";
-  const { minuteEnds, minuteUsed, days, bans } = kept;
+  if (!kept) return "0 0 0 0 0 0 0";
+  const { ahead, minuteEnds, minuteUsed, days, bans } = kept;
   const [last = noDay, earlier = noDay] = days;
-  const counts = [minuteEnds, minuteUsed, last.day, last.used, earlier.day, earlier.used];
+  const counts = [ahead, minuteEnds, minuteUsed, last.day, last.used, earlier.day, earlier.used];
   return [...counts, ...bans.flatMap(({ keyId, ends, level }) => [keyId, ends, level])].join(" ");
 }
 

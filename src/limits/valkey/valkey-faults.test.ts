@@ -4,6 +4,7 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Admission } from "../../http/ports.ts";
+import { StorageUnavailable } from "../../storage/storage.ts";
 import { addressQuota } from "../address-quota.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
 
@@ -122,6 +123,25 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     await server.restart();
     await untilAlone(processes, false);
   });
+
+  test.each(faults.slice(0, 2))(
+    "%s, the clock of a sandbox cannot be advanced, and can when the server is back",
+    async (how, begin, end) => {
+      const [process, other] = processes as [TestProcess, TestProcess];
+      const who = callerOf(`acc_clock_${how}`, `key_clock_${how}`, { perMinute: 3, perDay: 100 });
+      const advance = () => process.limiter.advanceTo(who, 60_000).catch((error: unknown) => error);
+      await untilTogether(processes);
+      for (let count = 0; count < 4; count++) await other.limiter.admit(who);
+      await begin();
+      expect(await advance()).toBeInstanceOf(StorageUnavailable); // before it is noticed that the server is away
+      await untilAlone(processes, true);
+      expect(await advance()).toBeInstanceOf(StorageUnavailable);
+      await end();
+      await eventually(advance, (refused) => refused === undefined);
+      await untilAlone(processes, false);
+      expect((await other.limiter.admit(who)).verdict).toBe("admitted");
+    },
+  );
 
   test("it can be away at the start", async () => {
     await server.kill();

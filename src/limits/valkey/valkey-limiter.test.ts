@@ -4,6 +4,7 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
+import type { Caller } from "../../http/ports.ts";
 import { openProcess } from "./process-under-test.ts";
 import { parseValkeyUrl } from "./valkey-url.ts";
 
@@ -51,6 +52,26 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       const rest = (answers.at(-1)?.reset ?? 0) - Date.now() / 1_000;
       expect(rest).toBeGreaterThan(55);
       expect(rest).toBeLessThanOrEqual(61);
+      await Promise.all(processes.map(({ close }) => close()));
+    }
+  });
+
+  test("advances the clock of a sandbox for all processes: the very next request at each finds it so", async () => {
+    for (const { url } of [server, cluster]) {
+      const clock = new ManualClock();
+      const processes = await Promise.all(Array.from({ length: 4 }, () => open(url, clock, `sandbox-${url}`)));
+      const caller = callerOf("acc_1", "key_1", { perMinute: 4, perDay: 1_000 });
+      const live = { ...caller, keyId: "key_2", mode: "live" as const };
+      const admitAll = async (who: Caller) =>
+        Promise.all(processes.map(async ({ limiter }) => (await limiter.admit(who)).verdict));
+      expect([...(await admitAll(caller)), ...(await admitAll(live))]).toEqual(Array(8).fill("admitted"));
+      for (let step = 1; step <= 40; step++) {
+        expect(new Set(await admitAll(caller))).toEqual(new Set(["limited"]));
+        await processes[step % 4]?.limiter.advanceTo(caller, step * 3_600_000);
+        expect(await admitAll(caller)).toEqual(Array(4).fill("admitted"));
+      }
+      expect((await processes[0]?.limiter.peek(caller))?.day.used).toBe(4 * 5); // since the second midnight
+      expect(new Set(await admitAll(live))).toEqual(new Set(["limited"]));
       await Promise.all(processes.map(({ close }) => close()));
     }
   });

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Quota } from "../../contract/quota.ts";
-import type { Admission, Caller, Limiter, LimitStatus } from "../../http/ports.ts";
+import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/ports.ts";
+import { StorageUnavailable } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { MemoryLimiter } from "../memory-limiter.ts";
+import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
 import { admissionAt, type Decision, figures, limitStatusOf } from "./decision.ts";
 import { KeptShops, type ValkeyBackup } from "./kept-shops.ts";
 import { LocalFallback } from "./local-fallback.ts";
@@ -38,6 +39,8 @@ export interface ValkeyLimiterOptions {
 interface Call {
   readonly asked: readonly Asked[];
   readonly since: WaitStart;
+  /** Called where the answer is waited for no longer. */
+  readonly giveUp?: () => void;
 }
 
 /**
@@ -119,6 +122,14 @@ export class ValkeyLimiter implements Limiter {
     return pending.look();
   }
 
+  async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
+    requireSandbox(sandbox);
+    // What each process decides alone could not follow. The store comes first: the server may lose what it is told.
+    if (this.#isDegraded) throw unshared();
+    await this.#kept.saveAhead(sandbox, ahead);
+    await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
+  }
+
   admitAddress(address: string): MaybePromise<Admission> {
     if (this.#isDegraded) return this.#local.admitAddress(address);
     const { addressQuota } = this.#options;
@@ -154,6 +165,21 @@ export class ValkeyLimiter implements Limiter {
     clearInterval(this.#looks);
     this.#time.stop();
     this.#options.counts.close();
+  }
+
+  /** Waits for what the server does for one caller, as long as requests would wait for it. */
+  async #whileShared(work: Promise<void>): Promise<void> {
+    const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    const call = { asked: [], since: this.#time.start(), giveUp: () => reject(unshared()) };
+    this.#calls.add(call);
+    try {
+      await Promise.race([work, givenUp]);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      throw unshared(error);
+    } finally {
+      this.#calls.delete(call);
+    }
   }
 
   #ask(pending: Asked): void {
@@ -267,8 +293,10 @@ export class ValkeyLimiter implements Limiter {
   }
 
   #degrade(reason: Error): void {
-    const unanswered = [...this.#calls].flatMap(({ asked }) => asked);
+    const calls = [...this.#calls];
+    const unanswered = calls.flatMap(({ asked }) => asked);
     this.#calls.clear();
+    for (const { giveUp } of calls) giveUp?.();
     if (!this.#isDegraded) {
       this.#isDegraded = true;
       this.#local.begin(unanswered);
@@ -284,6 +312,8 @@ export class ValkeyLimiter implements Limiter {
   }
 }
 
+const unshared = (cause?: unknown) =>
+  new StorageUnavailable("The server that counts limits for all processes is away.", { cause });
 const tooSlow = new Error("The server did not answer in time.");
 
 /** The figures for a request that costs nothing: those of the ban, or of the window with the least remaining. */

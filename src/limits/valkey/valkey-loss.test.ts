@@ -123,6 +123,37 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     });
   });
 
+  describe.each(losses)("of a sandbox whose clock was advanced, and it %s", (_how, lose) => {
+    test("the clock, the windows and a ban go on", async () => {
+      const caller = await newCaller({ perMinute: 3, perDay: 100 });
+      const live = { ...caller, keyId: "key_live", mode: "live" as const };
+      await send(caller, 3);
+      await process.limiter.advanceTo(caller, 36 * 3_600_000);
+      await send(caller, 4);
+      clock.advance(1_000);
+      await send(caller, 20);
+      const ban = await process.limiter.admit(caller);
+      expect(ban).toMatchObject({ verdict: "banned", retryAfter: 60 });
+      const { day } = await process.limiter.peek(caller);
+      await lose();
+      expect((await process.limiter.admit(live)).reset).toBe(clock.now() / 1_000 + 60);
+      expect(await process.limiter.admit(caller)).toEqual(ban);
+      expect((await process.limiter.peek(caller)).day).toEqual(day);
+      await process.limiter.advanceTo(caller, 36 * 3_600_000 + 60_000);
+      expect((await process.limiter.admit(caller)).verdict).toBe("admitted");
+    });
+
+    test("though nothing else is known of it, its clock goes on", async () => {
+      const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
+      const nextMidnight = async () => (await process.limiter.peek(caller)).day.reset;
+      await process.limiter.advanceTo(caller, 3_600_000);
+      const reset = await nextMidnight();
+      await lose();
+      expect(await nextMidnight()).toBe(reset);
+      expect(reset).toBe(clock.now() / 1_000 + 11 * 3_600);
+    });
+  });
+
   test("all unknown accounts of a turn are read in one query, and each once", async () => {
     const callers = await Promise.all(Array.from({ length: 70 }, () => newCaller({ perMinute: 10, perDay: 100 })));
     const admitAll = () => Promise.all(callers.map(async (caller) => process.limiter.admit(caller)));

@@ -3,6 +3,7 @@ import type { Migration } from "../migration.ts";
 /** Windows of shops and bans of keys. */
 export const limitTables: Migration = {
   name: "limits",
+  // `ahead` is how far the clock of a sandbox is ahead of real time; all times of its rows are by that clock.
   // Ends are kept by the time since a start of the machine too: `boot` tells which one; 0 is none.
   sqlite: `
     CREATE TABLE limit_windows (
@@ -18,6 +19,7 @@ export const limitTables: Migration = {
       boot INTEGER NOT NULL DEFAULT 0,
       earlier_day INTEGER NOT NULL DEFAULT 0,
       earlier_day_used INTEGER NOT NULL DEFAULT 0,
+      ahead INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (account_id, mode)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE key_bans (
@@ -45,6 +47,7 @@ export const limitTables: Migration = {
       boot BIGINT NOT NULL DEFAULT 0,
       earlier_day BIGINT NOT NULL DEFAULT 0,
       earlier_day_used BIGINT NOT NULL DEFAULT 0,
+      ahead BIGINT NOT NULL DEFAULT 0,
       PRIMARY KEY (account_id, mode)
     );
     CREATE TABLE key_bans (
