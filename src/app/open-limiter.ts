@@ -105,7 +105,14 @@ export async function readBanEnds(
       // The figures of the plan matter for the windows only, which nobody looks at here.
       const quota = { perMinute: 1, perDay: 1 };
       const some = keys.slice(start, start + KEYS_AT_ONCE);
-      const looks = some.map(({ keyId, ...shop }) => ({ keyId, owner: shop.accountId, shop, quota, requests: 0 }));
+      const looks = some.map(({ keyId, ...shop }) => ({
+        keyId,
+        owner: shop.accountId,
+        countedBy: shop.mode,
+        shop,
+        quota,
+        requests: 0,
+      }));
       for (const asked of counts.calls(looks, ({ owner }) => owner)) {
         const decisions = await counts.decide(asked);
         for (const [index, { keyId }] of asked.entries()) {

@@ -19,7 +19,7 @@ import {
   storageUnavailable,
   unsupportedMediaType,
 } from "./errors.ts";
-import type { Quota } from "./quota.ts";
+import type { FreeQuota, Quota } from "./quota.ts";
 
 /** What an API key may be allowed to do. */
 export const scopes = ["read", "write", "admin"] as const;
@@ -87,10 +87,11 @@ export interface Operation {
   /** The scope that a key needs; `any` for one that every valid key may use. */
   readonly scope: Scope | "any";
   /**
-   * `free`: it counts in neither window of the account, answers a key that is banned or whose windows
-   * are used up, and is not in the account's usage. It may be sent as often as the plan says, counted apart.
+   * For an operation that counts in neither window of the shop, answers a key that is banned or whose windows are used
+   * up, and is not in the shop's usage. One that is `free` may be sent as often as the plan says, counted apart. Those
+   * of a `sandbox` share `sandboxQuota`, by real time; with a live key, such a request is one like any other.
    */
-  readonly quota?: "free";
+  readonly quota?: FreeQuota;
   /** Path parameters, and the error for a value that no resource can have. */
   readonly params?: { readonly schema: TObject; readonly invalidError: ErrorDefinition };
   readonly query?: TObject;
@@ -307,6 +308,11 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       storageUnavailable,
     ]),
   ];
+}
+
+/** What a caller's requests for an operation are counted by where they cost no quota. */
+export function freeQuotaOf(operation: Operation | undefined, { mode }: Pick<Caller, "mode">): FreeQuota | undefined {
+  return operation?.quota === "sandbox" && mode === "live" ? undefined : operation?.quota;
 }
 
 /** The media types in which the body may be sent, the preferred one first; none where there is no body. */

@@ -5,3 +5,9 @@ export interface Quota {
   /** In a UTC calendar day. */
   readonly perDay: number;
 }
+
+/** What an operation that costs no quota is counted by instead. */
+export type FreeQuota = "free" | "sandbox";
+
+/** Sandbox operations that an account may send, all together. No day limits them. */
+export const sandboxQuota: Quota = { perMinute: 20, perDay: Number.MAX_SAFE_INTEGER };

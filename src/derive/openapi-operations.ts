@@ -1,4 +1,5 @@
 import { type DisabledTestPanel, mediaTypesOf, type Operation } from "../contract/operation.ts";
+import { type FreeQuota, sandboxQuota } from "../contract/quota.ts";
 import type { Components, Json } from "./openapi-components.ts";
 import { namedExamples } from "./openapi-examples.ts";
 import { parametersOf } from "./openapi-parameters.ts";
@@ -19,7 +20,7 @@ export function operationObject(
       operation.description,
       ...(deprecation ? [deprecationNotice(operation, operations)] : []),
       scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
-      ...(operation.quota === "free" ? [freeNotice] : []),
+      ...(operation.quota ? [freeNotices[operation.quota]] : []),
       ...(testPanel === true ? [] : [noTestPanel(testPanel)]),
     ].join("\n\n"),
     tags: [tag.name],
@@ -51,9 +52,15 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
   return `No test panel: ${disabled}.`;
 }
 
-const freeNotice =
-  "Costs no quota, and answers also while the key is banned or the windows are used up. It may be sent as " +
-  "often as the account's plan allows, counted apart; the limit headers are those of the account.";
+const costsNothing = "Costs no quota, and answers also while the key is banned or the windows are used up.";
+const freeNotices: Readonly<Record<FreeQuota, string>> = {
+  free:
+    `${costsNothing} It may be sent as often as the account's plan allows, counted apart; the limit headers are ` +
+    "those of the account.",
+  sandbox:
+    `${costsNothing} An account may send ${sandboxQuota.perMinute} requests for its sandbox in a minute of real time; ` +
+    "the limit headers are those of the sandbox until they are used up.",
+};
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {
   const successor = operations.find(({ name }) => name === deprecation?.replacement);

@@ -1,4 +1,5 @@
 import type { Caller, Change, Operation, ShopName } from "../contract/operation.ts";
+import type { FreeQuota } from "../contract/quota.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 export type { Caller, Mode, ShopName } from "../contract/operation.ts";
@@ -52,10 +53,11 @@ export interface Limiter {
   /** For a request with a valid key: the account's windows, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
-   * For a request that costs no quota: as many as the account's plan allows, in windows of their own, which
-   * end with the process. While it is admitted, the figures are those of the account and its key.
+   * For a request that costs no quota. While it is admitted, the figures are those of the shop and the key.
+   * `free`: as many as the plan allows, in windows of their own, which each process counts for itself and which end
+   * with it. `sandbox`: as many as `sandboxQuota` allows an account, by real time, counted like other requests.
    */
-  admitFree(caller: Caller): MaybePromise<Admission>;
+  admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission>;
   /** How the key and its account stand, counting nothing. */
   peek(caller: Caller): MaybePromise<LimitStatus>;
   /**

@@ -10,7 +10,7 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import type { Write } from "../contract/operation.ts";
+import { freeQuotaOf, type Write } from "../contract/operation.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { bearerToken } from "./bearer-token.ts";
@@ -54,10 +54,10 @@ const identify: Stage = (exchange, { authenticator }) => {
 /** May it send a request now? Callers have their account's windows, anonymous clients those of their address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
   const { caller, operation } = exchange;
-  const isFree = operation?.operation.quota === "free";
+  const free = caller && freeQuotaOf(operation?.operation, caller);
   const admission = caller
-    ? isFree
-      ? limiter.admitFree(caller)
+    ? free
+      ? limiter.admitFree(caller, free)
       : limiter.admit(caller)
     : limiter.admitAddress(addressOf(exchange));
   return whenReady(admission, (decided) => {

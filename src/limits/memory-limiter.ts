@@ -1,4 +1,4 @@
-import type { Quota } from "../contract/quota.ts";
+import { type FreeQuota, type Quota, sandboxQuota } from "../contract/quota.ts";
 import { entriesOf, ShopMap } from "../contract/shop-map.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/ports.ts";
 import { RecentMap } from "../storage/recent-map.ts";
@@ -52,8 +52,10 @@ export class MemoryLimiter implements Limiter {
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
-  /** The windows of requests that cost no quota. */
+  /** The windows of requests that are free. */
   readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
+  /** The windows of requests for sandboxes, by account. */
+  readonly #forSandboxes = new RecentMap<string, Windows>(SHOPS);
   readonly #keyBans = new Map<string, KeyBans>();
   /** How far the clocks of shops with bans were ahead when the limiter began. */
   readonly #aheadAtStart = new ShopMap<number>(() => new Map());
@@ -89,13 +91,23 @@ export class MemoryLimiter implements Limiter {
     return whenReady(this.#load(caller), (loaded) => this.#decide(caller, loaded));
   }
 
-  admitFree(caller: Caller): MaybePromise<Admission> {
-    const admission = windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
+  admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission> {
+    const admission = quota === "sandbox" ? this.countForSandbox(caller, sandboxQuota) : this.countFree(caller);
     if (admission.verdict === "limited") return admission;
     return this.#look(caller, (windows, keyBans, reading) => {
       const ban = keyBans?.banned(caller.perMinute, reading);
       return ban ? { ...ban, verdict: "admitted", retryAfter: 0 } : windows.peek(caller, reading);
     });
+  }
+
+  /** Counts a request for a sandbox, of so many that its account may send, by real time. */
+  countForSandbox({ accountId }: ShopName, quota: Quota): Admission {
+    return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
+  }
+
+  /** Counts a request that is free. */
+  countFree(caller: Caller): Admission {
+    return windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {

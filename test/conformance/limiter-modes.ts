@@ -100,7 +100,7 @@ export function modesConformance(open: OpenLimiter): void {
             under.limiter.peek(neighbour),
             under.limiter.peek(inOtherMode(neighbour)),
             under.limiter.peekAddress("192.0.2.1"),
-            under.limiter.admitFree(live),
+            under.limiter.admitFree(live, "free"),
           ]);
         const before = await all();
         await advanceTo(48 * 3_600);
@@ -118,10 +118,43 @@ export function modesConformance(open: OpenLimiter): void {
       });
     });
 
+    describe("a request for a sandbox", () => {
+      const sandbox = caller();
+      const operate = async (who = sandbox) => under.limiter.admitFree(who, "sandbox");
+
+      test("costs nothing, and is admitted while the key is limited or banned, with the figures of that", async () => {
+        await under.send(sandbox, 1);
+        expect(await operate()).toMatchObject({ verdict: "admitted", limit: 3, remaining: 2, reset: noonSecond + 60 });
+        await under.send(sandbox, 3);
+        expect(await operate()).toMatchObject({ verdict: "admitted", remaining: 0 });
+        const { reset } = await under.offend(sandbox);
+        expect(await operate()).toMatchObject({ verdict: "admitted", remaining: 0, reset });
+      });
+
+      test("is admitted 20 times in a minute of real time, whatever the plan and the sandbox's clock say", async () => {
+        const all = Array.from({ length: 30 }, (_, index) => operate(caller({}, `key_${index % 3}`)));
+        const answers = await Promise.all(all);
+        expect(verdicts(answers)).toEqual([...Array(20).fill("admitted"), ...Array(10).fill("limited")]);
+        await under.limiter.advanceTo(sandbox, 48 * 3_600 * SECOND);
+        under.clock.advance(59 * SECOND);
+        expect(await operate()).toEqual({
+          verdict: "limited",
+          limit: 20,
+          remaining: 0,
+          reset: noonSecond + 60,
+          retryAfter: 1,
+        });
+        expect((await operate(caller({}, "key_1", "acc_2"))).verdict).toBe("admitted");
+        under.clock.advance(SECOND);
+        expect((await operate()).verdict).toBe("admitted");
+        expect(await under.limiter.peek(sandbox)).toMatchObject({ strikes: 0, banEnds: undefined });
+      });
+    });
+
     test("are admitted free requests for themselves", async () => {
-      for (let request = 0; request < 4; request++) await under.limiter.admitFree(caller());
-      expect((await under.limiter.admitFree(caller())).verdict).toBe("limited");
-      expect((await under.limiter.admitFree(other)).verdict).toBe("admitted");
+      for (let request = 0; request < 4; request++) await under.limiter.admitFree(caller(), "free");
+      expect((await under.limiter.admitFree(caller(), "free")).verdict).toBe("limited");
+      expect((await under.limiter.admitFree(other, "free")).verdict).toBe("admitted");
     });
   });
 }

@@ -1,4 +1,4 @@
-import type { Caller, Operation, ShopName } from "../../contract/operation.ts";
+import { type Caller, freeQuotaOf, type Operation, type ShopName } from "../../contract/operation.ts";
 import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/ports.ts";
 import { CommitUnknown } from "../../storage/storage.ts";
@@ -67,7 +67,7 @@ export class UsageCounter implements Usage {
   }
 
   count(caller: Caller, operation: Operation | undefined, status: number): void {
-    if (operation?.quota === "free") return;
+    if (freeQuotaOf(operation, caller)) return;
     const now = this.#clock.now();
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
     this.#add(Math.floor(now / MINUTE), caller, number * STATUSES + status, 1);

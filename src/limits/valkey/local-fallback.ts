@@ -1,4 +1,4 @@
-import type { Quota } from "../../contract/quota.ts";
+import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import { ShopMap } from "../../contract/shop-map.ts";
 import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
@@ -61,8 +61,15 @@ export class LocalFallback {
     }));
   }
 
-  admitFree(caller: Caller): MaybePromise<Admission> {
-    return this.#limiter.admitFree(caller);
+  /** Counts a request that is free. */
+  countFree(caller: Caller): Admission {
+    return this.#limiter.countFree(caller);
+  }
+
+  /** Counts a request for a sandbox. */
+  countForSandbox(caller: Caller): Admission {
+    const admission = this.#limiter.countForSandbox(caller, this.#share.of(sandboxQuota));
+    return { ...admission, limit: sandboxQuota.perMinute };
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {

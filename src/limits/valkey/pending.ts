@@ -2,7 +2,7 @@ import type { Quota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/ports.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";
-import type { Question } from "./valkey-counts.ts";
+import type { CountedBy, Question } from "./valkey-counts.ts";
 
 /** How those who wait get their answers. */
 interface Answers<T> {
@@ -23,14 +23,22 @@ export interface Asked extends Question {
 /** A question to the server, and all who wait for its answer, in the order of arrival. */
 export class Pending<T> implements Asked {
   readonly owner: string;
+  readonly countedBy: CountedBy;
   readonly shop: Caller | undefined;
   readonly quota: Quota;
   requests = 0;
   readonly #answers: Answers<T>;
   readonly #waiting: { resolve: (answer: MaybePromise<T>) => void; reject: (error: Error) => void }[] = [];
 
-  constructor(owner: string, caller: Caller | undefined, quota: Quota, answers: Answers<T>) {
+  constructor(
+    owner: string,
+    caller: Caller | undefined,
+    quota: Quota,
+    answers: Answers<T>,
+    countedBy: CountedBy = caller?.mode ?? "address",
+  ) {
     this.owner = owner;
+    this.countedBy = countedBy;
     this.shop = caller;
     this.quota = quota;
     this.#answers = answers;

@@ -16,13 +16,18 @@ const presence = script(presenceScript);
 /** Keys that one call asks for: a bound on how long it keeps the server from others. */
 const AT_ONCE = 500;
 
+/** What requests are counted by: a shop of an account, an address, or what an account may send for its sandbox. */
+export type CountedBy = Mode | "address" | "sandbox";
+
 /** What the server is asked of one API key or address, for all its requests in one turn of the event loop. */
 export interface Question {
   /** The account or the address. */
   readonly owner: string;
-  /** Undefined for an address. */
+  /** Which of its counts is meant. */
+  readonly countedBy: CountedBy;
+  /** Undefined where the count is not that of a shop. */
   readonly shop: ShopName | undefined;
-  /** Empty for an address. */
+  /** Empty where the count is not that of a shop. */
   readonly keyId: string;
   readonly quota: Quota;
   /** How many requests to decide on and to count; 0 only looks. */
@@ -93,11 +98,11 @@ export class ValkeyCounts {
   }
 
   #hashesOf(questions: readonly Question[]): string[] {
-    return questions.map(({ owner, shop }) => this.#hashOf(owner, shop?.mode ?? "address"));
+    return questions.map(({ owner, countedBy }) => this.#hashOf(owner, countedBy));
   }
 
-  #hashOf(owner: string, kind: Mode | "address"): string {
-    return `${this.#prefix}{${owner}}:${kind}`;
+  #hashOf(owner: string, countedBy: CountedBy): string {
+    return `${this.#prefix}{${owner}}:${countedBy}`;
   }
 
   #now(): string | number {

@@ -76,6 +76,18 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
   });
 
+  test("admits exactly 20 requests for a sandbox in a minute, over four processes", async () => {
+    for (const { url } of [server, cluster]) {
+      const processes = await Promise.all(Array.from({ length: 4 }, () => open(url, undefined, `operations-${url}`)));
+      const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 1 });
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, async (_, index) => processes[index % 4]?.limiter.admitFree(caller, "sandbox")),
+      );
+      expect(answers.filter((answer) => answer?.verdict === "admitted")).toHaveLength(20);
+      await Promise.all(processes.map(({ close }) => close()));
+    }
+  });
+
   test("counts and bans outlive the process", async () => {
     const clock = new ManualClock();
     const first = await open(server.url, clock, "outlive:");

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Quota } from "../../contract/quota.ts";
+import { type FreeQuota, type Quota, sandboxQuota } from "../../contract/quota.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/ports.ts";
 import { StorageUnavailable } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
@@ -103,9 +103,10 @@ export class ValkeyLimiter implements Limiter {
     return pending.count();
   }
 
-  admitFree(caller: Caller): MaybePromise<Admission> {
-    // Counted by each process for itself, as the port has it. The figures are those that all count.
-    return whenReady(this.#local.admitFree(caller), (admission) =>
+  admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission> {
+    const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#local.countFree(caller);
+    // The figures are those that all processes count.
+    return whenReady(counted, (admission) =>
       admission.verdict === "limited"
         ? admission
         : whenReady(this.peek(caller), (limitStatus) => freeAdmission(caller, limitStatus)),
@@ -165,6 +166,15 @@ export class ValkeyLimiter implements Limiter {
     clearInterval(this.#looks);
     this.#time.stop();
     this.#options.counts.close();
+  }
+
+  #countForSandbox(caller: Caller): MaybePromise<Admission> {
+    const decideHere = () => this.#local.countForSandbox(caller);
+    if (this.#isDegraded) return decideHere();
+    const answers = { read: sandboxAdmission, decideHere };
+    const pending = new Pending(caller.accountId, undefined, sandboxQuota, answers, "sandbox");
+    this.#ask(pending);
+    return pending.count();
   }
 
   /** Waits for what the server does for one caller, as long as requests would wait for it. */
@@ -315,6 +325,10 @@ export class ValkeyLimiter implements Limiter {
 const unshared = (cause?: unknown) =>
   new StorageUnavailable("The server that counts limits for all processes is away.", { cause });
 const tooSlow = new Error("The server did not answer in time.");
+
+function sandboxAdmission(decision: Decision, position: number): Admission {
+  return admissionAt(decision, sandboxQuota, position);
+}
 
 /** The figures for a request that costs nothing: those of the ban, or of the window with the least remaining. */
 function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
