@@ -5,6 +5,7 @@ interface ValuesOfMode<V> {
   readonly size: number;
   get(accountId: string): V | undefined;
   set(accountId: string, value: V): unknown;
+  delete(accountId: string): unknown;
 }
 
 /** Values by shop. A request finds its own without making one name of account and mode. */
@@ -28,6 +29,16 @@ export class ShopMap<V, M extends ValuesOfMode<V> = Map<string, V>> {
 
   set(shop: ShopName, value: V): void {
     this.of(shop).set(shop.accountId, value);
+  }
+
+  delete(shop: ShopName): void {
+    this.of(shop).delete(shop.accountId);
+  }
+
+  /** Deletes both shops of an account. */
+  deleteAccount(accountId: string): void {
+    this.#live.delete(accountId);
+    this.#test.delete(accountId);
   }
 
   get size(): number {

@@ -66,6 +66,11 @@ export interface Limiter {
    * shares the limits finds it so. Rejects with `StorageUnavailable` where that cannot be had; it can be called again.
    */
   advanceTo(sandbox: ShopName, ahead: number): Promise<void>;
+  /**
+   * Forgets both shops of an account, here and wherever it is kept. To be called once no process serves or saves
+   * requests of its keys any more. Rejects with `StorageUnavailable` where some of it is left; it can be called again.
+   */
+  forget(accountId: string): Promise<void>;
   /** For a request without a valid key: the bucket of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
   /** The state of an address's bucket, counting nothing. */

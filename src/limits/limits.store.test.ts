@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../test/harness/test-store.ts";
-import type { Storage } from "../storage/storage.ts";
+import { type Storage, statement } from "../storage/storage.ts";
 import { ClockReader } from "./clock-reading.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
@@ -121,6 +121,40 @@ describe("counts", () => {
     expect(await used()).toEqual({ minute: 2, day: 2 });
     clock.setWall(NOON);
     expect((await used()).day).toBe(40);
+  });
+});
+
+describe("what is kept of an account", () => {
+  const rows = statement<{ account_id: string }>(
+    "SELECT account_id FROM limit_windows UNION ALL SELECT account_id FROM key_bans",
+  );
+  const accounts = async () => (await storage.all(rows)).map(({ account_id }) => account_id);
+
+  test("is deleted with it, though it is being written, and nothing is written again", async () => {
+    const limiter = await start();
+    const other = { ...caller, accountId: "acc_2", keyId: "key_2" };
+    await untilBanned(limiter);
+    await limiter.admit({ ...caller, keyId: "key_3", mode: "live" });
+    await limiter.admit(other);
+    const saved = limiter.save();
+    await limiter.forget("acc_1");
+    await saved;
+    await limiter.save();
+    expect(await accounts()).toEqual(["acc_2"]);
+  });
+
+  test("is deleted though there are more bans than one transaction deletes", async () => {
+    const end = { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id };
+    const bans = Array.from({ length: 1_001 }, (_, index) => ({
+      keyId: `key_${index}`,
+      shop: caller,
+      ban: { end, level: 1 },
+    }));
+    const limits = new LimitStore(storage);
+    await limits.saveBans(bans);
+    await limits.saveBans([{ keyId: "key_2", shop: { accountId: "acc_2", mode: "live" }, ban: { end, level: 1 } }]);
+    await limits.forget("acc_1");
+    expect(await accounts()).toEqual(["acc_2"]);
   });
 });
 

@@ -31,6 +31,10 @@ interface BanRow extends Row {
   ahead: bigint;
 }
 
+interface KeyRow extends Row {
+  key_id: string;
+}
+
 const windowColumns =
   "minute_ends_at, minute_ends_after, boot, minute_used, day, day_used, " +
   "previous_day, previous_day_used, earlier_day, earlier_day_used";
@@ -104,6 +108,15 @@ const writeBan = statement(
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
      ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
      level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY)} THEN key_bans.level ELSE excluded.level END`,
+);
+
+/** Rows deleted in one transaction: a bound on how long it blocks others. */
+const DELETE_AT_ONCE = 500;
+const deleteWindows = statement("DELETE FROM limit_windows WHERE account_id = $1");
+const deleteBans = statement<KeyRow>(
+  `DELETE FROM key_bans WHERE (account_id, mode, key_id) IN
+     (SELECT account_id, mode, key_id FROM key_bans WHERE account_id = $1 LIMIT $2)
+   RETURNING key_id`,
 );
 
 /** Of how many accounts one query reads both shops. A list is filled up to one of these, so that few statements are prepared. */
@@ -285,6 +298,15 @@ export class LimitStore {
       });
       return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
     });
+  }
+
+  /** Deletes what is kept of both shops of an account. */
+  async forget(accountId: string): Promise<void> {
+    await this.#storage.write(() => all(deleteWindows, accountId));
+    let deleted: number;
+    do {
+      deleted = (await this.#storage.write(() => all(deleteBans, accountId, DELETE_AT_ONCE))).length;
+    } while (deleted === DELETE_AT_ONCE);
   }
 
   async saveBans(bans: readonly KeyBan[]): Promise<void> {

@@ -18,7 +18,7 @@ const SWEEP = 60_000;
 const BATCH = 250;
 
 /** Where a limiter keeps what outlives its process. */
-export type KeptLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans">;
+export type KeptLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
 
 /** For a limiter of which nothing outlives its process. */
 export const nothingKept: KeptLimits = {
@@ -27,6 +27,7 @@ export const nothingKept: KeptLimits = {
   saveAhead: async () => {},
   bans: () => [],
   saveBans: async () => {},
+  forget: async () => {},
 };
 
 /** Counts of a shop that somebody else has made, by its clock. */
@@ -63,6 +64,7 @@ export class MemoryLimiter implements Limiter {
   readonly #unsavedBans = new Map<string, KeyBan>();
   /** Bans that are being written for the first time, by key. */
   readonly #savingBans = new Map<string, Promise<void>>();
+  #saved: Promise<void> = Promise.resolve();
   #swept = Number.NEGATIVE_INFINITY;
 
   private constructor(store: KeptLimits, clock: Clock, addressQuota: Quota) {
@@ -144,8 +146,27 @@ export class MemoryLimiter implements Limiter {
     this.#shops.set(shop, Windows.restore(state, reading, this.#opened));
   }
 
+  async forget(accountId: string): Promise<void> {
+    // What is being written comes before the deletion.
+    await Promise.allSettled([this.#saved, ...this.#savingBans.values()]);
+    for (const shops of [this.#shops, this.#changed, this.#free]) shops.deleteAccount(accountId);
+    this.#forSandboxes.delete(accountId);
+    this.#aheadAtStart.deleteAccount(accountId);
+    for (const [keyId, { shop }] of this.#keyBans) {
+      if (shop.accountId !== accountId) continue;
+      this.#keyBans.delete(keyId);
+      this.#unsavedBans.delete(keyId);
+    }
+    await this.#store.forget(accountId);
+  }
+
   /** Writes what has changed since the last call, and lets go of what is no longer needed. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    this.#saved = this.#save();
+    return this.#saved;
+  }
+
+  async #save(): Promise<void> {
     const bans = [...this.#unsavedBans.values()];
     if (bans.length > 0) await this.#saveBans(bans);
     const changed = [...entriesOf(this.#changed)];
@@ -209,7 +230,7 @@ export class MemoryLimiter implements Limiter {
     const loading = this.#loading.get(shop);
     if (loading) return loading;
     const loaded = whenReady(this.#store.windows(shop), (state) => {
-      this.#loading.of(shop).delete(shop.accountId);
+      this.#loading.delete(shop);
       const windows = state
         ? Windows.restore(state, this.#clock.now(), this.#opened)
         : new Windows(this.#aheadAtStart.get(shop));
@@ -218,7 +239,7 @@ export class MemoryLimiter implements Limiter {
     });
     if (loaded instanceof Promise) {
       this.#loading.set(shop, loaded);
-      loaded.catch(() => this.#loading.of(shop).delete(shop.accountId)); // the next request tries again
+      loaded.catch(() => this.#loading.delete(shop)); // the next request tries again
     }
     return loaded;
   }
@@ -232,7 +253,7 @@ export class MemoryLimiter implements Limiter {
 
   async #saveWindows(entries: readonly [ShopName, Windows][]): Promise<void> {
     const reading = this.#clock.now();
-    for (const [shop] of entries) this.#changed.of(shop).delete(shop.accountId);
+    for (const [shop] of entries) this.#changed.delete(shop);
     try {
       await this.#store.saveWindows(entries.map(([shop, windows]) => [shop, windows.save(reading)]));
     } catch (error) {
@@ -245,7 +266,7 @@ export class MemoryLimiter implements Limiter {
     // What is saved can be read again: no window is lost by letting it go.
     for (const [shop] of entriesOf(this.#shops)) {
       if (this.#shops.size <= SHOPS) break;
-      if (!this.#changed.get(shop)) this.#shops.of(shop).delete(shop.accountId);
+      if (!this.#changed.get(shop)) this.#shops.delete(shop);
     }
     if (reading.monotonic - this.#swept < SWEEP) return;
     this.#swept = reading.monotonic;

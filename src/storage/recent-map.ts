@@ -2,7 +2,7 @@
  * A map that keeps the entries used lately: at least half of `capacity`, never more than `capacity`.
  *
  * It is made of two maps. New and used entries go into the young one; when that holds half of the
- * capacity, it becomes the old one, and what was in the old one is forgotten. So nothing is deleted
+ * capacity, it becomes the old one, and what was in the old one is forgotten. So entries are not pushed out
  * one by one, which would cost more with each entry that was deleted before it.
  */
 export class RecentMap<K, V> {
@@ -28,6 +28,11 @@ export class RecentMap<K, V> {
       this.#young = new Map();
     }
     this.#young.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 
   /** Entries held, those counted twice that moved from the old map to the young one. */

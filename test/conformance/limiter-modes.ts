@@ -3,6 +3,7 @@ import {
   caller,
   inOtherMode,
   LimiterUnderTest,
+  midnightSecond,
   noonSecond,
   type OpenLimiter,
   SECOND,
@@ -149,6 +150,29 @@ export function modesConformance(open: OpenLimiter): void {
         expect((await operate()).verdict).toBe("admitted");
         expect(await under.limiter.peek(sandbox)).toMatchObject({ strikes: 0, banEnds: undefined });
       });
+    });
+
+    test("are both forgotten with the account, and no other is", async () => {
+      const neighbour = caller({}, "key_9", "acc_9");
+      for (const who of [caller(), other, neighbour]) await under.offend(who);
+      for (let request = 0; request < 20; request++) await under.limiter.admitFree(caller(), "sandbox");
+      await under.limiter.advanceTo(caller(), 36 * 3_600 * SECOND);
+      const before = await under.limiter.peek(neighbour);
+      await under.limiter.forget("acc_1");
+      for (const who of [caller(), other]) {
+        expect(await under.limiter.peek(who)).toMatchObject({
+          minute: { used: 0 },
+          day: { used: 0, reset: midnightSecond },
+          strikes: 0,
+          banEnds: undefined,
+          nextBan: 60,
+        });
+        expect((await under.sendOne(who)).verdict).toBe("admitted");
+        expect((await under.limiter.admitFree(who, "sandbox")).verdict).toBe("admitted");
+      }
+      expect(await under.limiter.peek(neighbour)).toEqual(before);
+      await under.limiter.forget("acc_1");
+      await under.limiter.forget("acc_of_nobody");
     });
 
     test("are admitted free requests for themselves", async () => {

@@ -185,7 +185,7 @@ export class UsageCounter implements Usage {
       for (const [shop, ofShop] of entriesOf(shops)) {
         if (size >= AT_ONCE) break;
         counts.push({ minute, shop, counts: ofShop });
-        shops.of(shop).delete(shop.accountId);
+        shops.delete(shop);
         size += ofShop.size;
       }
       if (shops.size === 0) this.#leave(minute);

@@ -13,7 +13,7 @@ const KNOWN = 100_000;
 const BATCH = 250;
 
 /** Where counts and bans are kept that Valkey may lose. */
-export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveAhead" | "saveBans">;
+export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveAhead" | "saveBans" | "forget">;
 
 /** For processes of which nothing is kept but in Valkey. */
 export const noBackup: ValkeyBackup = {
@@ -21,6 +21,7 @@ export const noBackup: ValkeyBackup = {
   saveWindows: async () => {},
   saveAhead: async () => {},
   saveBans: async () => {},
+  forget: async () => {},
 };
 
 /** What this process was told last of the counts of a shop, by its clock. */
@@ -60,6 +61,7 @@ export class KeptShops {
   readonly #due = new ShopMap<KnownShop>(() => new Map());
   readonly #bans = new RecentMap<string, KnownBan>(KNOWN);
   readonly #unsavedBans = new Map<string, KeyBan>();
+  #saved: Promise<void> = Promise.resolve();
 
   constructor(backup: ValkeyBackup) {
     this.#backup = backup;
@@ -123,13 +125,28 @@ export class KeptShops {
     return kept;
   }
 
+  /** Forgets both shops of an account, here and in the store. */
+  async forget(accountId: string): Promise<void> {
+    await Promise.allSettled([this.#saved]); // it comes before the deletion
+    for (const shops of [this.#shops, this.#due]) shops.deleteAccount(accountId);
+    for (const [keyId, { shop }] of this.#unsavedBans) {
+      if (shop.accountId === accountId) this.#unsavedBans.delete(keyId);
+    }
+    await this.#backup.forget(accountId);
+  }
+
   /** Writes what is due. To be called twice a second. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    this.#saved = this.#save();
+    return this.#saved;
+  }
+
+  async #save(): Promise<void> {
     await this.#saveBans([...this.#unsavedBans.values()]);
     const due = [...entriesOf(this.#due)];
     for (let start = 0; start < due.length; start += BATCH) {
       const batch = due.slice(start, start + BATCH);
-      for (const [shop] of batch) this.#due.of(shop).delete(shop.accountId);
+      for (const [shop] of batch) this.#due.delete(shop);
       const written = batch.map(([, known]) => ({ known, day: known.day, used: known.dayUsed }));
       try {
         await this.#backup.saveWindows(batch.map(([shop, known]) => [shop, stateOf(known)]));

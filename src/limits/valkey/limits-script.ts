@@ -185,6 +185,9 @@ redis.call('PEXPIRE', KEYS[1], ${2 * DAY})
 return ''
 `;
 
+/** Forgets shops and other counts. */
+export const forgetScript = "return redis.call('UNLINK', unpack(KEYS))";
+
 /** How long a process counts as running after it was heard of last, in milliseconds. */
 export const ALIVE = 3_000;
 

@@ -76,6 +76,11 @@ export class LocalFallback {
     return this.#limiter.peek(caller);
   }
 
+  forget(accountId: string): Promise<void> {
+    for (const shops of [this.#continued, this.#untold]) shops.deleteAccount(accountId);
+    return this.#limiter.forget(accountId);
+  }
+
   admitAddress(address: string): Admission {
     return this.#ofAddress(this.#limiter.admitAddress(address));
   }

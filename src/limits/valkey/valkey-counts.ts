@@ -4,13 +4,14 @@ import type { Mode, ShopName } from "../../http/ports.ts";
 import { strikesUntilBan } from "../key-bans.ts";
 import type { KeptShop } from "../limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
-import { advanceScript, decideScript, presenceScript, seedScript } from "./limits-script.ts";
+import { advanceScript, decideScript, forgetScript, presenceScript, seedScript } from "./limits-script.ts";
 import { script } from "./script.ts";
 import type { Valkey } from "./valkey.ts";
 
 const decide = script(decideScript);
 const seed = script(seedScript);
 const advance = script(advanceScript);
+const forget = script(forgetScript);
 const presence = script(presenceScript);
 
 /** Keys that one call asks for: a bound on how long it keeps the server from others. */
@@ -79,6 +80,16 @@ export class ValkeyCounts {
   /** Sets the clock of a sandbox at least so many milliseconds ahead of real time, for all processes. */
   async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
     await this.#valkey.run(advance, [this.#hashOf(sandbox.accountId, sandbox.mode)], [ahead]);
+  }
+
+  /** Forgets both shops of an account, and what it sent for its sandbox. */
+  async forget(accountId: string): Promise<void> {
+    const counted: readonly CountedBy[] = ["live", "test", "sandbox"];
+    await this.#valkey.run(
+      forget,
+      counted.map((by) => this.#hashOf(accountId, by)),
+      [],
+    );
   }
 
   /** Says that this process runs. Gives how many do, once every server has answered. */

@@ -125,7 +125,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
   });
 
   test.each(faults.slice(0, 2))(
-    "%s, the clock of a sandbox cannot be advanced, and can when the server is back",
+    "%s, no sandbox is advanced and no account forgotten, and both can be when the server is back",
     async (how, begin, end) => {
       const [process, other] = processes as [TestProcess, TestProcess];
       const who = callerOf(`acc_clock_${how}`, `key_clock_${how}`, { perMinute: 3, perDay: 100 });
@@ -136,6 +136,8 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
       expect(await advance()).toBeInstanceOf(StorageUnavailable); // before it is noticed that the server is away
       await untilAlone(processes, true);
       expect(await advance()).toBeInstanceOf(StorageUnavailable);
+      const forgotten = await process.limiter.forget("acc_1").catch((error: unknown) => error);
+      expect(forgotten).toBeInstanceOf(StorageUnavailable);
       await end();
       await eventually(advance, (refused) => refused === undefined);
       await untilAlone(processes, false);

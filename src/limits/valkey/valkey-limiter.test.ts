@@ -136,6 +136,19 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
   });
 
+  test("keeps nothing of an account that is forgotten", async () => {
+    for (const { url } of [server, cluster]) {
+      const { limiter, close } = await open(url, undefined, "forgotten:");
+      const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
+      for (const one of [caller, { ...caller, mode: "live" as const }]) await limiter.admit(one);
+      await limiter.admitFree(caller, "sandbox");
+      await limiter.forget("acc_1");
+      if (url === server.url) expect(await server.command("KEYS", "forgotten:{*")).toEqual([]);
+      expect((await limiter.peek(caller)).day.used).toBe(0);
+      await close();
+    }
+  });
+
   test("keeps little, and for no longer than it is needed", async () => {
     const { limiter, close } = await open(server.url, undefined, "kept:");
     const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });

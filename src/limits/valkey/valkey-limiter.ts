@@ -131,6 +131,13 @@ export class ValkeyLimiter implements Limiter {
     await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
   }
 
+  async forget(accountId: string): Promise<void> {
+    if (this.#isDegraded) throw unshared();
+    await this.#local.forget(accountId);
+    await this.#kept.forget(accountId);
+    await this.#whileShared(this.#options.counts.forget(accountId));
+  }
+
   admitAddress(address: string): MaybePromise<Admission> {
     if (this.#isDegraded) return this.#local.admitAddress(address);
     const { addressQuota } = this.#options;
