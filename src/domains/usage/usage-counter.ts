@@ -1,4 +1,4 @@
-import { type Caller, freeQuotaOf, type Operation, type ShopName } from "../../contract/operation.ts";
+import { type Caller, freeQuotaOf, modes, type Operation, type ShopName } from "../../contract/operation.ts";
 import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/ports.ts";
 import { CommitUnknown } from "../../storage/storage.ts";
@@ -60,6 +60,7 @@ export class UsageCounter implements Usage {
   readonly #calls = new Map<Operation, Map<string, DeprecatedCalls>>();
   /** What is being written. */
   #writing: Batch | undefined;
+  #saved: Promise<void> = Promise.resolve();
 
   constructor(store: UsageStore, clock: Clock) {
     this.#store = store;
@@ -92,8 +93,27 @@ export class UsageCounter implements Usage {
     return this.#requestCounts([...written, ...waiting]);
   }
 
+  /** Forgets both shops of an account. To be called once no process serves or saves requests of its keys any more. */
+  async forget(accountId: string): Promise<void> {
+    await Promise.allSettled([this.#saved]); // it comes before the deletion
+    for (const [minute, shops] of this.#minutes) {
+      for (const mode of modes) this.#size -= shops.get({ accountId, mode })?.size ?? 0;
+      shops.deleteAccount(accountId);
+      if (shops.size === 0) this.#leave(minute);
+    }
+    for (const byKey of this.#calls.values()) {
+      for (const [keyId, calls] of byKey) if (calls.accountId === accountId) byKey.delete(keyId);
+    }
+    await this.#store.forget(accountId, this.#clock.now());
+  }
+
   /** Writes some of what was counted. Never twice at a time. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    this.#saved = this.#save();
+    return this.#saved;
+  }
+
+  async #save(): Promise<void> {
     const batch = this.#take();
     if (batch.counts.length === 0 && batch.calls.length === 0) return;
     this.#writing = batch;

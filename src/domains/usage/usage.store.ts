@@ -68,7 +68,7 @@ interface SweptRow extends Row {
 const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
 
 /** Rows deleted in one transaction: a bound on how long it blocks others. */
-const SWEEP_AT_ONCE = 500;
+const DELETE_AT_ONCE = 500;
 /** Seconds between two looks for rows that are too old, once none is left. */
 const SWEEP_PAUSE = 60;
 
@@ -97,6 +97,22 @@ const sweepCounts = statement<SweptRow>(
   `DELETE FROM usage_counts WHERE (${key}) IN
      (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at < $2 LIMIT $3)
    RETURNING starts_at AS at`,
+);
+const deleteCounts = (is: "<" | "=" | ">") =>
+  statement<SweptRow>(
+    `DELETE FROM usage_counts WHERE (${key}) IN
+       (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at ${is} $2 AND account_id = $3 LIMIT $4)
+     RETURNING starts_at AS at`,
+  );
+const [deleteCountsBefore, deleteCountsAt, deleteCountsAfter] = [
+  deleteCounts("<"),
+  deleteCounts("="),
+  deleteCounts(">"),
+];
+const deleteCalls = statement<SweptRow>(
+  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
+     (SELECT day, operation, key_id FROM deprecated_calls WHERE account_id = $1 LIMIT $2)
+   RETURNING day AS at`,
 );
 const addCalls = statement(
   `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
@@ -177,17 +193,38 @@ export class UsageStore {
     }));
   }
 
+  /** Deletes what the shops of an account were sent, and its calls of deprecated operations. */
+  async forget(accountId: string, now: number): Promise<void> {
+    for (const span of ["hour", "day"] as const) {
+      const { length } = historyOf(span === "hour" ? "minute" : "day");
+      const newest = floor(now / 1000, length);
+      const oldest = newest - kept[span] - length;
+      // By the beginning of the key: others can write meanwhile, however many shops there are.
+      for (let start = oldest; start <= newest; start += length) {
+        await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_AT_ONCE));
+      }
+      // There are few of these: rows that are about to be swept, or of a clock that was ahead.
+      await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_AT_ONCE));
+      await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_AT_ONCE));
+    }
+    await this.#deleteAll(() => all(deleteCalls, accountId, DELETE_AT_ONCE));
+  }
+
+  async #deleteAll(part: () => Transaction<readonly SweptRow[]>): Promise<void> {
+    while ((await this.#storage.write(part)).length === DELETE_AT_ONCE) continue;
+  }
+
   /** Deletes some of what is too old, if it is time to look for it. */
   async sweep(now: number): Promise<void> {
     const seconds = now / 1000;
     if (seconds < this.#sweepAt && seconds > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
     let isMore = false;
     for (const swept of [
-      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR), SWEEP_AT_ONCE),
-      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY), SWEEP_AT_ONCE),
-      () => all(sweepCalls, floor(seconds - kept.day, DAY), SWEEP_AT_ONCE),
+      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR), DELETE_AT_ONCE),
+      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY), DELETE_AT_ONCE),
+      () => all(sweepCalls, floor(seconds - kept.day, DAY), DELETE_AT_ONCE),
     ]) {
-      if ((await this.#storage.write(swept)).length === SWEEP_AT_ONCE) isMore = true;
+      if ((await this.#storage.write(swept)).length === DELETE_AT_ONCE) isMore = true;
     }
     if (!isMore) this.#sweepAt = seconds + SWEEP_PAUSE;
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
-import type { Operation, ShopName } from "../../contract/operation.ts";
+import { modes, type Operation, type ShopName } from "../../contract/operation.ts";
 import { type Storage, statement } from "../../storage/storage.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
@@ -133,6 +133,9 @@ describe("what is counted", () => {
   const rows = statement<{ rows: bigint }>(
     "SELECT (SELECT count(*) FROM usage_counts) + (SELECT count(*) FROM deprecated_calls) AS rows",
   );
+  const accountsIn = statement<{ account_id: string }>(
+    "SELECT account_id FROM usage_counts UNION SELECT account_id FROM deprecated_calls ORDER BY account_id",
+  );
   let storage: Storage;
   let store: UsageStore;
   let clock: ManualClock;
@@ -143,6 +146,7 @@ describe("what is counted", () => {
   });
   afterEach(() => storage.close());
 
+  const accountsKept = async () => (await storage.all(accountsIn)).map(({ account_id }) => account_id);
   const rowCount = async () => Number((await storage.first(rows))?.rows);
   const shopOf = (account: string) => ({ accountId: account, mode: caller.mode });
   const requestsOf = async (account: string) =>
@@ -206,6 +210,36 @@ describe("what is counted", () => {
     await counter.save();
     expect([await requests(caller), await requests(live)]).toEqual([[3], [1]]);
     expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
+  });
+
+  test("is deleted with the account, in parts, though it is being written", async () => {
+    const counter = new UsageCounter(store, clock);
+    const deprecated = { ...operation, deprecation: {} } as Operation;
+    const count = (account: string, keyId = `key of ${account}`) => {
+      for (const mode of modes) counter.count({ ...caller, mode, accountId: account, keyId }, deprecated, 200);
+    };
+    const far = clock.now() + 900 * DAY;
+    for (const moment of [clock.now(), clock.now() + 10 * DAY, far, clock.now() + 11 * DAY]) {
+      clock.setWall(moment);
+      count("acc_1");
+      count("acc_2");
+      await counter.saveAll();
+    }
+    for (let status = 1; status < 600; status++) counter.count(caller, operation, status);
+    for (let index = 0; index < 600; index++) count("acc_1", `key_${index}`);
+    await counter.saveAll();
+    expect((await store.deprecatedUses(clock.now())).length).toBe(602);
+    count("acc_1");
+    count("acc_2");
+    const saved = counter.save();
+    count("acc_1");
+    count("acc_2");
+    await counter.forget("acc_1");
+    await saved;
+    expect(counter.size).toEqual({ counts: 2, uncounted: 0 });
+    await counter.saveAll();
+    expect(await accountsKept()).toEqual(["acc_2"]);
+    expect(await requestsOf("acc_2")).toBe(3);
   });
 
   test("is kept where the store fails, and written later", async () => {
