@@ -115,6 +115,14 @@ export class KeptShops {
     return this.#backup.saveAhead(sandbox, ahead);
   }
 
+  /** Notes that the clock of a sandbox has been advanced. */
+  noteAhead(sandbox: ShopName, ahead: number): void {
+    const known = this.#shops.get(sandbox);
+    if (!known || known.ahead >= ahead) return;
+    known.clock += ahead - known.ahead;
+    known.ahead = ahead;
+  }
+
   /** What is known of shops that Valkey does not know: in the store, and to this process. */
   async load(shops: readonly ShopName[]): Promise<ShopMap<KeptShop>> {
     const kept = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);

@@ -107,6 +107,19 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     await untilAlone(processes, false);
   });
 
+  test("the clock of a sandbox stays as it was advanced last", async () => {
+    const [process] = processes as [TestProcess];
+    const who = callerOf("acc_advanced", "key_advanced", { perMinute: 100, perDay: 100_000 });
+    await untilTogether(processes);
+    await Promise.all(Array.from({ length: 101 }, async () => process.limiter.admit(who)));
+    await process.limiter.advanceTo(who, 60_000);
+    await server.kill();
+    await untilAlone(processes, true);
+    expect((await process.limiter.admit(who)).verdict).toBe("admitted");
+    await server.restart();
+    await untilAlone(processes, false);
+  });
+
   test("a ban that this process has been told of holds", async () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });

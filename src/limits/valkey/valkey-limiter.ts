@@ -129,6 +129,7 @@ export class ValkeyLimiter implements Limiter {
     if (this.#isDegraded) throw unshared();
     await this.#kept.saveAhead(sandbox, ahead);
     await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
+    this.#kept.noteAhead(sandbox, ahead);
   }
 
   async forget(accountId: string): Promise<void> {
