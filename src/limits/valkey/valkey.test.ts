@@ -173,7 +173,7 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     await source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", to);
     // Its hash is still where it was; then it is at the other server, which is asked for it (ASK).
     expect(await remaining(2)).toEqual([997, 996]);
-    await source.command("MIGRATE", "127.0.0.1", target.port, "moving:{acc_1}:account", 0, 1_000);
+    await source.command("MIGRATE", "127.0.0.1", target.port, "moving:{acc_1}:test", 0, 1_000);
     expect(await remaining(2)).toEqual([995, 994]);
     for (const master of [target, source]) await master.command("CLUSTER", "SETSLOT", slot, "NODE", to);
     expect(await remaining(2)).toEqual([993, 992]); // where it is now (MOVED), and then known
