@@ -1,10 +1,11 @@
-import { ShopMap } from "../contract/shop-map.ts";
+import type { ShopMap } from "../contract/shop-map.ts";
 import type { Mode, ShopName } from "../http/ports.ts";
-import { all, each, type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
+import { all, each, type Row, type Storage, statement } from "../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
+import { type KeptShop, readKeptShops } from "./kept-shops.store.ts";
 import { type Ban, KeyBans, LONGEST_BAN } from "./key-bans.ts";
-import { DAY, type DayCount, MINUTE, type ShopState, type WindowState } from "./windows.ts";
+import { DAY, MINUTE, type ShopState, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
   minute_ends_at: bigint;
@@ -119,42 +120,6 @@ const deleteBans = statement<KeyRow>(
    RETURNING key_id`,
 );
 
-/** Of how many accounts one query reads both shops. A list is filled up to one of these, so that few statements are prepared. */
-const LONGEST_LIST = 100;
-const LISTS = [1, 10, LONGEST_LIST];
-
-interface ShopRow extends Row {
-  account_id: string;
-  mode: Mode;
-  minute_ends_at: bigint;
-  minute_used: bigint;
-  day: bigint;
-  day_used: bigint;
-  previous_day: bigint;
-  previous_day_used: bigint;
-  ahead: bigint;
-  key_id: string;
-  ends_at: bigint;
-  level: bigint;
-}
-
-/** The windows of shops, and the last bans of all their keys: a row for each. */
-const readShops = new Map(LISTS.map((length) => [length, readShopsIn(listOf(length))]));
-
-function listOf(length: number): string {
-  return Array.from({ length }, (_, index) => `$${index + 1}`).join(", ");
-}
-
-function readShopsIn(list: string) {
-  return statement<ShopRow>(`
-    SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used, ahead,
-      '' AS key_id, 0 AS ends_at, 0 AS level
-    FROM limit_windows WHERE account_id IN (${list})
-    UNION ALL
-    SELECT account_id, mode, 0, 0, 0, 0, 0, 0, 0, key_id, ends_at, level
-    FROM key_bans WHERE account_id IN (${list})`);
-}
-
 /** The ban of a key, which is a key of that shop. */
 export interface KeyBan {
   readonly keyId: string;
@@ -167,38 +132,8 @@ interface KeptBan extends KeyBan {
   readonly ahead: number;
 }
 
-/** What is kept of a shop. Times are unix milliseconds by its clock, which is so many milliseconds ahead of real time. */
-export interface KeptShop {
-  readonly ahead: number;
-  readonly minuteEnds: number;
-  readonly minuteUsed: number;
-  /** The days with requests that are known, the last one first. */
-  readonly days: readonly DayCount[];
-  /** The last ban of each of its keys. */
-  readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
-}
-
 /** In place of a day that there was none. */
 const noDay = { day: 0, used: 0 };
-
-const nothingKept: KeptShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
-
-function withRow(shop = nothingKept, row: ShopRow): KeptShop {
-  if (row.key_id !== "") {
-    const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
-    return { ...shop, bans: [...shop.bans, ban] };
-  }
-  return {
-    ...shop,
-    ahead: Number(row.ahead),
-    minuteEnds: Number(row.minute_ends_at),
-    minuteUsed: Number(row.minute_used),
-    days: [
-      { day: Number(row.day), used: Number(row.day_used) },
-      { day: Number(row.previous_day), used: Number(row.previous_day_used) },
-    ],
-  };
-}
 
 /** What of the limits outlives the process. */
 export class LimitStore {
@@ -230,21 +165,9 @@ export class LimitStore {
     );
   }
 
-  /** What is kept of the shops of accounts; nothing of those that nothing is kept of. */
-  async shops(accountIds: readonly string[]): Promise<ShopMap<KeptShop>> {
-    const found = new ShopMap<KeptShop>(() => new Map());
-    for (let start = 0; start < accountIds.length; ) {
-      const length = LISTS.find((one) => one >= accountIds.length - start) ?? LONGEST_LIST;
-      const some = accountIds.slice(start, start + length);
-      const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
-      const rows = await this.#storage.all(readShops.get(length) as Statement<ShopRow>, ...filled);
-      for (const row of rows) {
-        const shop = { accountId: row.account_id, mode: row.mode };
-        found.set(shop, withRow(found.get(shop), row));
-      }
-      start += length;
-    }
-    return found;
+  /** What is kept of the shops of accounts. */
+  shops(accountIds: readonly string[]): Promise<ShopMap<KeptShop>> {
+    return readKeptShops(this.#storage, accountIds);
   }
 
   /** Keeps that the clock of a sandbox is so many milliseconds ahead of real time, unless it is further ahead already. */

@@ -3,7 +3,8 @@ import type { Caller, ShopName } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { StoredEnd } from "../clock-reading.ts";
-import type { KeptShop, KeyBan, LimitStore } from "../limits.store.ts";
+import type { KeptShop } from "../kept-shops.store.ts";
+import type { KeyBan, LimitStore } from "../limits.store.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 

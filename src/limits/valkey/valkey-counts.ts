@@ -1,8 +1,8 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
 import type { Mode, ShopName } from "../../http/ports.ts";
+import type { KeptShop } from "../kept-shops.store.ts";
 import { strikesUntilBan } from "../key-bans.ts";
-import type { KeptShop } from "../limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import { advanceScript, decideScript, forgetScript, presenceScript, seedScript } from "./limits-script.ts";
 import { script } from "./script.ts";
