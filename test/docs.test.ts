@@ -20,6 +20,7 @@ const documents = [
     "performance",
     "reliability",
     "scale",
+    "simulating-errors",
     "status",
     "tests",
   ].map((name) => `docs/${name}.md`),

@@ -206,6 +206,7 @@ describe("the log", () => {
       resource: undefined,
       created: undefined,
       address: undefined,
+      simulated: undefined,
     });
     await log.close();
     expect(lines).toHaveLength(count);

@@ -1,6 +1,7 @@
 // Traces, as a receiver of OpenTelemetry gets them.
 import { describe, expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../src/config.ts";
+import { SIMULATE } from "../src/contract/simulate.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { Metrics } from "../src/telemetry/metrics.ts";
 import { parseTraceparent } from "../src/telemetry/trace-context.ts";
@@ -100,6 +101,18 @@ describe("a request", () => {
   });
 });
 
+test("an error that a client asked for is not marked as one", async () => {
+  using receiver = new TraceReceiver();
+  const service = await TestService.start({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.address } });
+  await service.call("GET", "/pets", { key: await service.newKey(), headers: { [SIMULATE]: "internal_error" } });
+  await service.stop();
+  const [span] = receiver.spans;
+  expect(span).toMatchObject({
+    attributes: { "http.response.status_code": 500, "petstore.error.simulated": "true" },
+  });
+  expect([span?.status?.code, span?.attributes["error.type"]]).toEqual([undefined, undefined]);
+});
+
 describe("a receiver that is away", () => {
   test("is a line in the log when it goes and one when it is back, and nothing to clients", async () => {
     const gone = new TraceReceiver();
@@ -159,6 +172,7 @@ const served = {
   code: undefined,
   account: undefined,
   key: undefined,
+  isSimulated: false,
   startedAt: 0,
 };
 

@@ -114,7 +114,7 @@ export class App {
     const bound = served.flatMap((domain) =>
       domain.open({ ...host, identity }, valuesOf(config, domain.settings ?? {})),
     );
-    const { load, deadlines, drains } = pending;
+    const { load, deadlines, drains, delays } = pending;
     const { server, base, docs } = serveOperations(config, bound, {
       services: {
         authenticator,
@@ -130,6 +130,7 @@ export class App {
         deadlines,
         abuse,
         drains,
+        delays,
       },
       health: {
         probe: () => storage.probe(),
@@ -155,6 +156,7 @@ export class App {
   /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#pending.delays.stop(); // nobody waits for them: a client gets its answer before the connection ends
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
     await settlesWithin(this.#server.stop(REQUEST_DEADLINE, this.#inStep), rest());

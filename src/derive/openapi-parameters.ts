@@ -3,8 +3,9 @@ import type { TObject, TSchema } from "typebox";
 import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
 import { isCacheable, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
 import { HERE } from "../contract/schemas.ts";
+import { SIMULATE, Simulate, simulateExamples } from "../contract/simulate.ts";
 import type { Components, Json } from "./openapi-components.ts";
-import { exampleOf } from "./openapi-examples.ts";
+import { exampleOf, namedExamples } from "./openapi-examples.ts";
 import { ENTITY_TAG } from "./openapi-headers.ts";
 
 /**
@@ -45,6 +46,7 @@ export function parametersOf(
     ...(takesIdempotencyKey(operation)
       ? [components.add("parameters", "IdempotencyKey", idempotencyKey(components))]
       : []),
+    components.add("parameters", "Simulate", simulate(components)),
   ];
 }
 
@@ -55,15 +57,17 @@ function isSame(name: string, operations: readonly Operation[]): boolean {
 }
 
 function idempotencyKey(components: Components): Json {
-  const { description, examples: _, ...schema } = IdempotencyKey as Json & typeof IdempotencyKey;
-  return {
-    name: IDEMPOTENCY_KEY,
-    in: "header",
-    required: false,
-    description,
-    example: exampleOf(IdempotencyKey),
-    schema: components.schema(schema, "input"),
-  };
+  return textHeader(IDEMPOTENCY_KEY, IdempotencyKey, components, { example: exampleOf(IdempotencyKey) });
+}
+
+function simulate(components: Components): Json {
+  return textHeader(SIMULATE, Simulate, components, { examples: namedExamples(simulateExamples) });
+}
+
+/** An optional header whose value is a text of the contract. `shown` is how the document shows examples of it. */
+function textHeader(name: string, text: TSchema, components: Components, shown: Json): Json {
+  const { description, examples: _, ...schema } = text as Json & TSchema;
+  return { name, in: "header", required: false, description, ...shown, schema: components.schema(schema, "input") };
 }
 
 const entityTags = { type: "string", minLength: 1 };

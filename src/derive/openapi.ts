@@ -2,6 +2,7 @@ import { errorCatalogue } from "../contract/check.ts";
 import type { ErrorDefinition } from "../contract/errors.ts";
 import { ANSWER_KEPT_HOURS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
+import { LONGEST_DELAY, SIMULATE } from "../contract/simulate.ts";
 import { errorTable } from "./error-table.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
@@ -111,6 +112,9 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     "## Errors",
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
     errorTable(catalogue),
+    `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
+      `closes the connection without a response, and \`delay=2000\` holds the response back by up to ${LONGEST_DELAY} ms. ` +
+      "So each error can be tried.",
     "## Integers",
     "Identifiers are 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",
   ].join("\n\n");

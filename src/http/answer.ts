@@ -4,6 +4,7 @@ import { matchesEntityTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
+import { noResponse } from "./simulation.ts";
 
 /** The answer to a request whose handler succeeded. `base` is the base address. */
 export function answerSuccess(exchange: Exchange, admission: Admission, base: string): Response {
@@ -30,6 +31,7 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
 /** The answer to a request that failed, in the Error shape. `closes` says that its connection ends with it. */
 export function answerFailure(exchange: Exchange, admission: Admission, failed: Failure, closes: boolean): Response {
   const { error, message, details, retryAfter } = failed;
+  if (error === noResponse) return closedConnection();
   const { operation: compiled } = exchange;
   const headers = new Headers(compiled ? compiled.failureHeaders : unknownHeaders);
   setOwnHeaders(headers, exchange.id, admission);
@@ -50,6 +52,12 @@ export function answerFailure(exchange: Exchange, admission: Admission, failed: 
 function marked({ isReplay }: Exchange, response: Response): Response {
   if (isReplay) response.headers.set(IDEMPOTENT_REPLAYED, "true");
   return response;
+}
+
+/** No response: the runtime resets the connection when a body fails before its first byte. */
+function closedConnection(): Response {
+  const body = new ReadableStream({ start: (controller) => controller.error(undefined) }); // an Error would be printed
+  return new Response(body, { status: noResponse.status });
 }
 
 const unknownHeaders = { ...sharedHeaders, "Content-Type": "application/json" };

@@ -19,6 +19,7 @@ import type { BodyDrains } from "./body-drains.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
 import type { Deadlines } from "./deadlines.ts";
+import type { Delays } from "./delays.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Load } from "./load.ts";
@@ -51,6 +52,7 @@ export interface ApiServices {
   /** True for a text that may hold an API key, which must not get into the log. */
   readonly mayHoldKey: (text: string) => boolean;
   readonly drains: BodyDrains;
+  readonly delays: Delays;
   /** The failure to answer with for an error that a store threw; undefined for one that is unknown. */
   readonly explain: (error: unknown) => Failure | undefined;
 }
@@ -76,6 +78,7 @@ export class Api {
       clock: services.clock,
       write: services.write,
       retries: services.retries,
+      delays: services.delays,
       addressOf: (exchange) => this.#addressOf(exchange),
     };
   }
@@ -210,16 +213,17 @@ export class Api {
     } else this.#services.metrics.limited(exchange.caller ? "account" : "address");
   }
 
-  #record(exchange: Exchange, response: Response): Response {
+  #record(exchange: Exchange, response: Response): MaybePromise<Response> {
     const duration = performance.now() - exchange.startedAt;
-    const { caller, failed } = exchange;
+    const { caller, failed, simulation } = exchange;
+    const isSimulated = simulation !== undefined && isAskedFor(exchange);
     const { usage, metrics, log, tracer } = this.#services;
     const operation = exchange.operation?.operation;
     if (caller) usage.count(caller, operation, response.status);
-    metrics.request(operation?.name, response.status, duration / 1000);
-    if (failed) metrics.failed(operation?.name, failed.error.code);
+    metrics.request(operation?.name, isSimulated ? "simulated" : response.status, duration / 1000);
+    if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
     if (log.takesRequests || tracer) this.#tell(exchange, response.status, duration);
-    return response;
+    return simulation?.delay ? simulation.delay.then(() => response) : response;
   }
 
   /** Tells log and traces of a request. Its path and its query are told nobody: clients put keys there by mistake. */
@@ -239,6 +243,7 @@ export class Api {
       created: operation?.answer.status === 201 ? idOf(exchange.success) : undefined,
       resource: operation?.params && request.params,
       address: logsAddresses ? this.#addressOf(exchange) : undefined,
+      simulated: exchange.simulation?.text,
       duration,
     };
     log.request(served);
@@ -247,6 +252,7 @@ export class Api {
       traceparent: request.headers.get("traceparent"),
       route: operation && this.#basePath + operation.path,
       startedAt,
+      isSimulated: isAskedFor(exchange),
     });
   }
 
@@ -257,6 +263,11 @@ export class Api {
       addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
     ));
   }
+}
+
+/** True if the request failed because it asked for it. */
+function isAskedFor({ failed, simulation }: Exchange): boolean {
+  return failed !== undefined && failed === simulation?.failure;
 }
 
 /** The id of the resource in an answer, if it has one. */

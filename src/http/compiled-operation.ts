@@ -13,6 +13,7 @@ import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
 import { compileRequestText, type RequestText } from "./request-text.ts";
+import { compileSimulation, type SimulationReader } from "./simulation.ts";
 
 /** The addresses that answers refer to. */
 export interface Addresses {
@@ -24,6 +25,7 @@ export interface Addresses {
 
 /** An operation with all that is worth preparing once, at the start. */
 export interface CompiledOperation extends BoundOperation {
+  readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
   readonly render: Render;
   /** For an operation that takes an idempotency key. */
@@ -54,6 +56,7 @@ export function compileOperation(
   failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
+    readSimulation: compileSimulation(operation, operations),
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, link),
     requestText: takesIdempotencyKey(operation) ? compileRequestText(operation) : undefined,

@@ -5,6 +5,7 @@ import type { Pending } from "./deadlines.ts";
 import type { Admission, Caller } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import type { RenderedBody } from "./rendered-body.ts";
+import type { Simulation } from "./simulation.ts";
 
 /** One path below the base address with its operations by method; an unknown path has none. */
 export interface Route {
@@ -47,6 +48,8 @@ export class Exchange {
   authFailure: Failure | undefined;
   /** Set by `admit`. */
   admission: Admission | undefined;
+  /** Set by `simulate`, if the request asks for it. */
+  simulation: Simulation | undefined;
   /** Set by `readInput`. */
   input: Input | undefined;
   /** Set by `handle`. */

@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
+import { SIMULATE } from "../contract/simulate.ts";
 import type { Admission } from "./ports.ts";
 
 /** Every header of ours that a script on another site may read (Fetch standard, section 3.3). */
@@ -25,6 +26,7 @@ const accepted = [
   IDEMPOTENCY_KEY,
   "If-Match",
   "If-None-Match",
+  SIMULATE,
   "X-Request-Id",
   // W3C Trace Context and Baggage, and what the browser library of Sentry sends
   "traceparent",

@@ -3,6 +3,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { BodyDrains } from "./body-drains.ts";
 import { Deadlines } from "./deadlines.ts";
+import { Delays } from "./delays.ts";
 import { Load, type LoadLimits } from "./load.ts";
 
 /** How often the load and the deadlines of requests are looked at, in milliseconds. */
@@ -13,6 +14,7 @@ export class PendingRequests {
   readonly load: Load;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
+  readonly delays: Delays;
   #looks: Timer | undefined;
 
   /** Without `limits`, what suits the service. */
@@ -23,15 +25,17 @@ export class PendingRequests {
     });
     const deadlines = new Deadlines<Response>(clock);
     const drains = new BodyDrains(clock);
+    const delays = new Delays(clock);
     metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
     metrics.gauge(
       "petstore_bodies_draining",
       "Bodies of refused requests that are read and discarded.",
       () => drains.size,
     );
+    metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to be held back.", () => delays.size);
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isOverloaded));
-    [this.load, this.deadlines, this.drains] = [load, deadlines, drains];
+    [this.load, this.deadlines, this.drains, this.delays] = [load, deadlines, drains, delays];
   }
 
   /** Begins the watch. */
@@ -40,6 +44,7 @@ export class PendingRequests {
       this.load.sample();
       this.deadlines.sweep();
       this.drains.sweep();
+      this.delays.sweep();
     }, LOOK);
   }
 

@@ -89,7 +89,7 @@ function compileParamsReader({ params }: Operation): (texts: RoutedRequest["para
 }
 
 /** The failure of a request that has faults, at least one: all of them, up to a bound. */
-function invalid(faults: readonly Fault[]): Failure {
+export function invalid(faults: readonly Fault[]): Failure {
   const details = faults.slice(0, MOST_FAULTS);
   const [first] = details;
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";

@@ -15,9 +15,11 @@ import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { bearerToken } from "./bearer-token.ts";
 import { requireDeclared } from "./compiled-operation.ts";
+import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
+import { simulate } from "./simulate.ts";
 
 /** What the stages need from outside. */
 export interface StageServices {
@@ -26,6 +28,7 @@ export interface StageServices {
   readonly clock: Clock;
   readonly write: Write;
   readonly retries: Idempotency;
+  readonly delays: Delays;
   /** Names the client of a request without a valid key. */
   readonly addressOf: (exchange: Exchange) => string;
 }
@@ -120,6 +123,6 @@ const handle: Stage = (exchange, { write, retries }) => {
 };
 
 /** The way of a request, in order: so 401 comes before 429, and that before 404, 405, 415, 413 and 400. */
-const inOrder: Readonly<Record<string, Stage>> = { identify, admit, resolve, readInput, handle };
+const inOrder: Readonly<Record<string, Stage>> = { identify, admit, resolve, simulate, readInput, handle };
 export const stages: readonly Stage[] = Object.values(inOrder);
 export const stageNames: readonly string[] = Object.keys(inOrder);

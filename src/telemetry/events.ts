@@ -62,6 +62,7 @@ export const events = {
       "resource",
       "created",
       "address",
+      "simulated",
     ],
   },
   request_failed: {

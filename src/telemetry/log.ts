@@ -54,6 +54,8 @@ export interface RequestLine {
   readonly created: string | number | bigint | undefined;
   /** The client's address. */
   readonly address: string | undefined;
+  /** What it asked to be simulated. */
+  readonly simulated: string | undefined;
 }
 
 /** A log of JSON lines. It never waits for its reader, and never holds a key. */
@@ -125,7 +127,7 @@ export class Log {
   request(line: RequestLine): void {
     if (!this.takesRequests) return;
     const { id, clientRequestId, operation, method, status, code, duration, account, key } = line;
-    const { resource, created, address } = line;
+    const { resource, created, address, simulated } = line;
     let text = `{"time":"${this.#time()}","level":"info","event":"request","requestId":"${id}",`;
     if (clientRequestId !== undefined) text += `"clientRequestId":${JSON.stringify(clientRequestId)},`;
     if (operation === undefined) text += `"method":${JSON.stringify(method)},`;
@@ -136,6 +138,7 @@ export class Log {
     if (resource) text += resourceField(resource);
     if (created !== undefined) text += `,"created":"${created}"`;
     if (address) text += `,"address":"${address}"`;
+    if (simulated !== undefined) text += `,"simulated":"${simulated}"`;
     this.#append(text + this.#requestEnd);
   }
 

@@ -27,9 +27,12 @@ class Histogram {
   }
 }
 
+/** The status of an answer, or what stands for that of an error that was asked for: alerts must not take it for real. */
+type Status = number | "simulated";
+
 /** Requests of one operation: how many by status, and how long they took. */
 class OperationMetrics {
-  readonly statuses = new Map<number, number>();
+  readonly statuses = new Map<Status, number>();
   /** How many failed, by the code of their error. */
   readonly codes = new Map<string, number>();
   readonly durations = new Histogram();
@@ -51,7 +54,7 @@ export class Metrics {
   readonly #figures: { name: string; type: "gauge" | "counter"; help: string; read: () => number }[] = [];
 
   /** Counts a served request. `operation` is a name of the contract, or undefined for none. */
-  request(operation: string | undefined, status: number, seconds: number): void {
+  request(operation: string | undefined, status: Status, seconds: number): void {
     const metrics = this.#of(operation);
     metrics.statuses.set(status, (metrics.statuses.get(status) ?? 0) + 1);
     metrics.durations.observe(seconds);

@@ -35,6 +35,8 @@ export interface ServedRequest {
   readonly code: string | undefined;
   readonly account: string | undefined;
   readonly key: string | undefined;
+  /** True for a failure that was asked for. */
+  readonly isSimulated: boolean;
   /** Milliseconds of `performance.now`. */
   readonly startedAt: number;
 }
@@ -147,7 +149,7 @@ function spansOf({ parent, waits, endedAt, ended, startedAt, ...served }: Waitin
   /** The wall clock as it was at the end, less the time since: it may be set while a request is served. */
   const at = (moment: number) => BigInt(Math.round(ended)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
   const method = methods.has(served.method) ? served.method : "_OTHER";
-  const isError = served.status >= 500;
+  const isError = served.status >= 500 && !served.isSimulated;
   return [
     {
       traceId,
@@ -165,6 +167,7 @@ function spansOf({ parent, waits, endedAt, ended, startedAt, ...served }: Waitin
         "petstore.request.id": served.id,
         "petstore.request.client_id": served.clientRequestId,
         "petstore.error.code": served.code,
+        "petstore.error.simulated": served.isSimulated ? "true" : undefined,
         "petstore.account.id": served.account,
         "petstore.key.id": served.key,
       },

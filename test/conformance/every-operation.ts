@@ -20,6 +20,7 @@ const sendable = [
   "idempotency-key",
   "if-match",
   "if-none-match",
+  "petstore-simulate",
   "x-request-id",
   "traceparent",
   "tracestate",

@@ -52,6 +52,8 @@ const onEachEngine = [
   "test/new-domain.test.ts",
   "test/paging.test.ts",
   "test/protocol.test.ts",
+  "test/simulated-errors.test.ts",
+  "test/simulation.test.ts",
   "test/telemetry.test.ts",
 ];
 

@@ -1,0 +1,28 @@
+import { Type } from "typebox";
+
+/** The header by which a request with a test key asks for an error, a delay, or no response at all. */
+export const SIMULATE = "Petstore-Simulate";
+/** Its item that asks for the end of the connection in place of a response. */
+export const DISCONNECT = "disconnect";
+/** The longest delay that it can ask for, in milliseconds. */
+export const LONGEST_DELAY = 10_000;
+/** Responses of one account that a process delays at once. */
+export const MOST_DELAYED = 20;
+
+/** The value of the header. */
+export const Simulate = Type.String({
+  description:
+    "For test keys only: makes the service return this error code of the operation, with its status and headers. " +
+    "Nothing is done; the request counts. `disconnect` closes the connection without a response. " +
+    `\`delay=MILLISECONDS\`, alone or together with one of those, holds the response back for up to ${LONGEST_DELAY} ms.`,
+  maxLength: 200,
+  pattern: "^[a-z0-9_]+(?:=[0-9]{1,5})?(?:, ?[a-z0-9_]+(?:=[0-9]{1,5})?)?$",
+});
+
+/** Values of the header. The first has no effect, because many tools send the first example without being asked to. */
+export const simulateExamples = {
+  "No effect": "delay=0",
+  "An error": "storage_unavailable",
+  "A late error": "delay=2000, overloaded",
+  "No response": DISCONNECT,
+} as const;

@@ -1,0 +1,58 @@
+import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.ts";
+import { MOST_DELAYED, SIMULATE } from "../contract/simulate.ts";
+import type { Clock } from "../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import type { Delays } from "./delays.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Caller, Limiter } from "./ports.ts";
+import { noResponse, refused } from "./simulation.ts";
+
+/** The longest that a minute can last, in seconds: the clock of what counts it may be another one. */
+const MINUTE = 60;
+
+interface Services {
+  readonly limiter: Limiter;
+  readonly clock: Clock;
+  readonly delays: Delays;
+}
+
+/** Does it ask for an error, a delay or the end of its connection? It may if its key is for the sandbox. */
+export function simulate(exchange: Exchange, services: Services): MaybePromise<Failure | undefined> {
+  const { operation, caller, request } = exchange;
+  const header = request.headers.get(SIMULATE);
+  if (header === null) return undefined;
+  if (!operation || !caller) throw new TypeError("A request was simulated before it was resolved.");
+  if (caller.mode === "live") return refused("is for test keys only, and this key is live; nothing was done");
+  const asked = operation.readSimulation(header);
+  if ("error" in asked) return asked;
+  const { text, delay, failure } = asked;
+  // The runtime sends the head of a response to HEAD before it notices that there is none.
+  if (failure?.error === noResponse && request.method === "HEAD") return refused("cannot disconnect HEAD; send GET");
+  const delayed = delay ? services.delays.begin(caller.accountId, delay) : undefined;
+  if (delay && !delayed) {
+    return refused(`must have no delay while ${MOST_DELAYED} responses to the account are held back`);
+  }
+  return whenReady(failure && asLimited(failure, exchange, caller, services), (failed) => {
+    exchange.simulation = { text, delay: delayed, failure: failed };
+    return failed;
+  });
+}
+
+/** A failure of limits gets the headers that it would have. Neither windows nor strikes change. */
+function asLimited(
+  failed: Failure,
+  exchange: Exchange,
+  caller: Caller,
+  { limiter, clock }: Services,
+): MaybePromise<Failure> {
+  const { error } = failed;
+  if (error !== rateLimitExceeded && error !== keyBanned) return failed;
+  return whenReady(limiter.peek(caller), ({ minute, nextBan }) => {
+    const now = Math.ceil(clock.now() / 1000);
+    const retryAfter = error === keyBanned ? nextBan : Math.min(MINUTE, Math.max(1, minute.reset - now));
+    const reset = error === keyBanned ? now + nextBan : minute.reset;
+    // Its verdict is that it was admitted: those who watch denials must not see one.
+    exchange.admission = { verdict: "admitted", limit: minute.limit, remaining: 0, reset, retryAfter: 0 };
+    return { ...failed, retryAfter };
+  });
+}

@@ -1,0 +1,46 @@
+import {
+  type ErrorDefinition,
+  type Failure,
+  type Fault,
+  failure,
+  idempotencyKeyInUse,
+  invalidRequest,
+} from "../contract/errors.ts";
+import { faultsOf } from "../contract/faults.ts";
+import { errorsOf, type Operation } from "../contract/operation.ts";
+import { compileValidator } from "../contract/validators.ts";
+import { invalid } from "./read-input.ts";
+import { compileQueryReader } from "./read-query.ts";
+
+/** Seconds of `Retry-After` where neither a window nor a ban says how long. */
+const RETRY = 1;
+/** A query parameter that no operation has. */
+const UNKNOWN_QUERY = "simulated=1";
+
+/** Every error that an operation can answer with, by its code, as it would be returned. */
+export function simulatedFailures(operation: Operation): ReadonlyMap<string, Failure> {
+  return new Map(errorsOf(operation).map((error) => [error.code, simulatedFailure(operation, error)]));
+}
+
+function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure {
+  if (error === invalidRequest) {
+    const { message, ...rest } = invalid(simulatedFaults(operation));
+    return { ...rest, message: simulated(message) };
+  }
+  const tellsWhen = error.status === 429 || error.status === 503 || error === idempotencyKeyInUse;
+  return failure(error, simulated(error.meaning), tellsWhen ? { retryAfter: RETRY } : {});
+}
+
+/** What tells a developer who reads it that nothing is broken. */
+function simulated(message: string): string {
+  return `Simulated: ${message}`;
+}
+
+/** What would be wrong with an empty object as the body; where that is valid, or none is taken, with an unknown parameter. */
+function simulatedFaults({ body, query }: Operation): readonly Fault[] {
+  const validator = body && compileValidator(body.schema);
+  if (validator && !validator.Check({})) return faultsOf(validator, {}, body.schema, "/body", "field");
+  const result = compileQueryReader(query)(UNKNOWN_QUERY);
+  if ("faults" in result) return result.faults;
+  throw new TypeError("An operation has a query parameter that is kept for simulated faults.");
+}

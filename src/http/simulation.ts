@@ -1,0 +1,72 @@
+import { errorCatalogue } from "../contract/check.ts";
+import { type ErrorDefinition, type Failure, type Fault, failure } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
+import { DISCONNECT, LONGEST_DELAY, SIMULATE } from "../contract/simulate.ts";
+import { suggest } from "../contract/suggest.ts";
+import { invalid } from "./read-input.ts";
+import { simulatedFailures } from "./simulated-failures.ts";
+
+/** Ends the connection without a response. The status is for logs and counts alone; nginx has the same. */
+export const noResponse: ErrorDefinition = { code: DISCONNECT, status: 444, meaning: "" };
+
+/** What a request asks to be simulated. */
+export interface Asked {
+  /** The value of the header, in its shortest spelling. */
+  readonly text: string;
+  /** What is returned in place of what the operation would have returned. */
+  readonly failure: Failure | undefined;
+  /** How long the response is held back, in milliseconds. */
+  readonly delay: number | undefined;
+}
+
+/** A request whose wish was granted. */
+export interface Simulation extends Pick<Asked, "text" | "failure"> {
+  /** Resolves when the response may be sent; undefined: at once. */
+  readonly delay: Promise<void> | undefined;
+}
+
+/** Reads what the header asks of one operation. */
+export type SimulationReader = (header: string) => Asked | Failure;
+
+/** An error or `disconnect`, and a delay. */
+const MOST_ITEMS = 2;
+const delayForm = /^delay=([0-9]{1,5})$/;
+
+/** Compiles what the header can ask an operation for. */
+export function compileSimulation(operation: Operation, operations: readonly Operation[]): SimulationReader {
+  const failures = new Map([...simulatedFailures(operation), [DISCONNECT, failure(noResponse, "")]]);
+  const own = [...failures.keys()];
+  const others = errorCatalogue(operations).map(({ code }) => code);
+  const known = [...new Set([...own, ...others])];
+
+  const faultOf = (item: string, isRepeated: boolean): string => {
+    if (isRepeated) return `must have at most one error code or ${DISCONNECT}, and at most one delay`;
+    if (others.includes(item)) return `names ${item}, which is no error of this operation; it has ${own.join(", ")}`;
+    if (item.startsWith("delay")) return `must have the delay as delay=2000, in milliseconds, at most ${LONGEST_DELAY}`;
+    const meant = suggest(item, known);
+    const expected = `must hold an error code, ${DISCONNECT} or delay=2000`;
+    return meant ? `${expected}; did you mean ${meant}?` : expected;
+  };
+
+  return (header) => {
+    const items = header.split(",", MOST_ITEMS + 1).map((item) => item.trim());
+    let failed: Failure | undefined;
+    let delay: number | undefined;
+    const messages: string[] = [];
+    for (const item of items) {
+      const named = failures.get(item);
+      const milliseconds = Number(delayForm.exec(item)?.[1]);
+      const isDelay = milliseconds <= LONGEST_DELAY;
+      if (named && !failed) failed = named;
+      else if (isDelay && delay === undefined) delay = milliseconds;
+      else messages.push(faultOf(item, named !== undefined || isDelay));
+    }
+    return messages.length > 0 ? refused(...messages) : { text: items.join(", "), failure: failed, delay };
+  };
+}
+
+/** The failure of a request whose header cannot be granted, for at least one reason. */
+export function refused(...messages: readonly string[]): Failure {
+  const faults: Fault[] = messages.map((message) => ({ path: `/header/${SIMULATE}`, message }));
+  return invalid(faults);
+}
