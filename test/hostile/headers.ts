@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
+import { SIMULATE } from "../../src/contract/simulate.ts";
 import { longForm, rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
 import { headerNames, headerValues, hosts } from "./hostile-headers.ts";
@@ -106,6 +107,41 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
         }),
         { numRuns: rounds(40, 3_000) },
       );
+    });
+
+    test("that ask for a simulation that there is not are refused", async () => {
+      const items = fc.constantFrom(
+        "delay=1",
+        "delay=",
+        "missing_api_key",
+        "disconnect",
+        "Missing_api_key",
+        "=",
+        "\xff",
+        MARK,
+        "",
+      );
+      const value = fc.array(items, { maxLength: 5 }).map((list) => list.join(","));
+      for (const text of headerValues) {
+        expect([text, await withLines(`${SIMULATE}: ${text}`)]).toEqual([text, "400 invalid_request"]);
+      }
+      await fc.assert(
+        fc.asyncProperty(value, async (text) => {
+          const codes = text.split(",").filter((item) => item === "missing_api_key" || item === "disconnect");
+          const delays = text.split(",").filter((item) => item === "delay=1");
+          const isGranted =
+            text.split(",").length === codes.length + delays.length && codes.length <= 1 && delays.length <= 1;
+          const granted =
+            codes[0] === undefined ? success : codes[0] === "disconnect" ? "closed" : "401 missing_api_key";
+          expect([text, await withLines(`${SIMULATE}: ${text}`)]).toEqual([
+            text,
+            isGranted ? granted : "400 invalid_request",
+          ]);
+        }),
+        { numRuns: rounds(20, 1_500) },
+      );
+      // Sent twice, the header is a list of both.
+      expect(await withLines(`${SIMULATE}: delay=1`, `${SIMULATE}: missing_api_key`)).toBe("401 missing_api_key");
     });
 
     test("of any name are taken if it is a token, and refused if not", async () => {
