@@ -36,7 +36,7 @@ export function Int32(options: CountOptions) {
 
 /** A whole number of a response that may be larger than 32 bits can hold, but is exact as a JavaScript number. */
 export function LargeCount(options: CountOptions): TUnsafe<number> {
-  return Type.Unsafe<number>({ type: "integer", format: "int64", ...options });
+  return Type.Unsafe<number>({ type: "integer", format: "int64", maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
 /** The keyword that holds what a schema with a title means in one place. It is never part of the document. */
