@@ -4,6 +4,7 @@
 FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /petstore
 COPY package.json package-lock.json .npmrc ./
+COPY client/package.json client/
 COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY src src

@@ -1,4 +1,4 @@
-// Writes the parts of the documentation that are derived from the program. A test compares them.
+// Writes what is derived from the program: parts of the documentation, and of the client. Tests compare them.
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
 import { commandsOf } from "../src/cli/run.ts";
@@ -7,6 +7,7 @@ import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
+import { generatedModules, typeDeclarations } from "../test/harness/client-files.ts";
 import { architectureDiagrams } from "../test/harness/diagrams.ts";
 import { interopTable } from "../test/harness/interop-tools.ts";
 import { tierTable } from "../test/runner/tiers.ts";
@@ -31,3 +32,6 @@ for (const [file, parts] of Object.entries(documents)) {
   for (const [name, content] of Object.entries(parts)) text = replacePart(text, name, content);
   await Bun.write(path, text);
 }
+
+for (const [path, text] of Object.entries(generatedModules())) await Bun.write(join(root, path), text);
+for (const [path, text] of Object.entries(typeDeclarations())) await Bun.write(join(root, path), text); // of those modules

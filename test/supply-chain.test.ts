@@ -20,6 +20,7 @@ interface LockedPackage {
   readonly hasInstallScript?: boolean;
   readonly optional?: boolean;
   readonly dev?: boolean;
+  readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +29,8 @@ const manifestOf = (folder: string) => JSON.parse(read(join(folder, "package.jso
 /** All packages that npm may install, by the folder that each is put into. */
 function lockOf(folder: string): [string, LockedPackage][] {
   const lock = JSON.parse(read(join(folder, "package-lock.json"))) as { packages: Record<string, LockedPackage> };
-  return Object.entries(lock.packages).filter(([path]) => path !== "");
+  // Packages of this project, workspaces and the links to them, come from no registry.
+  return Object.entries(lock.packages).filter(([path, { link }]) => path.includes("node_modules/") && !link);
 }
 
 const nameOf = (path: string) => path.split("node_modules/").at(-1) ?? "";

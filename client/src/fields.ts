@@ -1,0 +1,4 @@
+// Generated from the contract by `npm run derive`.
+
+/** Names of the fields of responses that hold 64-bit integers. */
+export const int64Fields: ReadonlySet<string> = new Set(["categoryId", "id", "petId"]);

@@ -1,0 +1,9 @@
+export type { Clock } from "./clock.ts";
+export type { DeprecationNotice } from "./deprecation.ts";
+export * from "./errors.ts";
+export { type IdKind, type Int64, parse, stringify } from "./json.ts";
+export * from "./operations.ts";
+export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.ts";
+export type { Page, Pages } from "./pages.ts";
+export type { NoContent, RateLimit, ResponseInfo, Result } from "./response.ts";
+export { verifyWebhook, WebhookVerificationError } from "./webhook.ts";

@@ -1,0 +1,47 @@
+/** How the window with the least remaining stands. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the window ends. */
+  readonly reset: Date;
+}
+
+/** What a response tells besides its body. */
+export interface ResponseInfo {
+  readonly status: number;
+  /** Identifies the request in the service's log. */
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  /** The version of the resource. `ifMatch` takes it, or the whole result. */
+  readonly etag: string | undefined;
+  readonly headers: Headers;
+}
+
+/** What a call gives, and in a field that neither spreading nor JSON shows, what its response told besides. */
+export type Result<T> = T & { readonly $response: ResponseInfo };
+
+/** The result of an operation that has nothing to give. */
+export type NoContent = Result<Record<never, never>>;
+
+export function withResponse(value: object, $response: ResponseInfo): object {
+  return Object.defineProperty(value, "$response", { value: $response });
+}
+
+export function infoOf({ status, headers }: Response): ResponseInfo {
+  const text = (name: string) => headers.get(name) ?? undefined;
+  const figure = (name: string) => Number(text(`x-ratelimit-${name}`) ?? Number.NaN);
+  const [limit, remaining, reset] = [figure("limit"), figure("remaining"), figure("reset")];
+  const isLimited = limit > 0 && remaining >= 0 && reset > 0;
+  return {
+    status,
+    requestId: text("x-request-id"),
+    rateLimit: isLimited ? { limit, remaining, reset: new Date(reset * 1000) } : undefined,
+    etag: text("etag"),
+    headers,
+  };
+}
+
+/** The address with this relation in a `Link` header (RFC 8288). */
+export function linkOf(headers: Headers, relation: string): string | undefined {
+  return new RegExp(`<([^>]*)>;[^,]*rel="${relation}"`).exec(headers.get("link") ?? "")?.[1];
+}

@@ -1,0 +1,400 @@
+// What the client does on every platform: each test gets the client and a service of its own key. It imports nothing of
+// any platform, so that the same file runs in Node, Bun, Deno, workerd and browsers.
+import type * as Client from "../src/index.ts";
+import { failureOf, matches, same } from "./check.ts";
+
+export interface Context {
+  readonly client: typeof Client;
+  readonly baseUrl: string;
+  /** With the scopes `read` and `write`. */
+  readonly key: string;
+}
+
+type Test = (context: Context) => Promise<void> | void;
+
+const LARGEST = 2n ** 63n - 1n;
+
+/** A response as the service would give it. */
+function response(status: number, body: unknown, headers: Record<string, string> = {}): Response {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return new Response(text, { status, headers: { "Content-Type": "application/json", ...headers } });
+}
+
+/** A `fetch` that gives these responses one after the other, the last one again and again, and what it was asked. */
+function canned(...responses: [() => Response, ...(() => Response)[]]) {
+  const last = responses.at(-1) ?? responses[0];
+  const requests: Request[] = [];
+  const fetch = async (request: Request) => {
+    requests.push(request);
+    return (responses[requests.length - 1] ?? last)();
+  };
+  return { fetch, requests };
+}
+
+/** A `fetch` to which nobody responds. */
+function noResponse({ signal }: Request): Promise<Response> {
+  return new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason)));
+}
+
+const error = (code: string, status: number) => ({ code, message: "No.", status });
+const at = (platform: Context, options: Client.Options<"bigint"> = {}) =>
+  new platform.client.Petstore({ baseUrl: platform.baseUrl, key: platform.key, ...options });
+
+const integers: Record<string, Test> = {
+  "keeps 64-bit integers exact in both directions": async (context) => {
+    const petstore = at(context);
+    for (const categoryId of [LARGEST, -LARGEST - 1n, 2n ** 53n + 1n, 1n]) {
+      const pet = await petstore.createPet({ name: "Rex", categoryId });
+      same(pet.categoryId, categoryId);
+      same(typeof pet.id, "bigint");
+      const [read] = await petstore.listPets({ ids: [pet.id], categoryId }).page();
+      same(read, { ...pet });
+    }
+    same((await petstore.createPet({ name: "Tom", categoryId: 7 })).categoryId, 7n);
+  },
+  "gives numbers where they are asked for, and refuses those that are not exact": async (context) => {
+    const petstore = new context.client.Petstore({ baseUrl: context.baseUrl, key: context.key, ids: "number" });
+    const id: number = (await petstore.createPet({ name: "Rex", categoryId: 1 })).id;
+    same(typeof id, "number");
+    const failure = await failureOf(() => petstore.createPet({ name: "Rex", categoryId: LARGEST }));
+    same([failure.name, failure.message.includes("9223372036854775807")], ["RangeError", true]);
+  },
+  "parses and writes JSON without rounding": ({ client: { parse, stringify } }) => {
+    same(parse('{"id":1,"n":12345678901234567890,"s":"12345678901234567890","f":0.12345678901234567,"e":1e20}'), {
+      id: 1n,
+      n: 12345678901234567890n,
+      s: "12345678901234567890",
+      f: Number("0.12345678901234567"),
+      e: 1e20,
+    });
+    same(parse("[-9223372036854775808, 9007199254740991]"), [-(2n ** 63n), 9007199254740991]);
+    same(stringify({ a: [LARGEST, -1n], b: "x", c: undefined }), '{"a":[9223372036854775807,-1],"b":"x"}');
+    same(stringify([1n], 1), "[\n 1\n]");
+    same(stringify(undefined), undefined);
+    for (const text of ["\0", "\0\0", "\x001", 'a"\x001', '\\"\x00', "12345678901234567890", "\u2028\uD800"]) {
+      const value = { [text]: text, nested: [text, LARGEST] };
+      same(parse(stringify(value)), value);
+    }
+    for (const text of [
+      "{12345678901234567:1}",
+      "012345678901234567",
+      "1234567890123456 7",
+      '"a" 12345678901234567890',
+    ]) {
+      same(typeof attempt(() => parse(text)), "string");
+    }
+  },
+  "writes bigints also where a program has given them a toJSON": ({ client: { stringify } }) => {
+    const prototype = BigInt.prototype as unknown as { toJSON?: () => string };
+    prototype.toJSON = () => "text";
+    try {
+      same(stringify({ id: LARGEST }), '{"id":9223372036854775807}');
+    } finally {
+      delete prototype.toJSON;
+    }
+  },
+};
+
+function attempt(action: () => unknown): unknown {
+  try {
+    return action();
+  } catch {
+    return "failed";
+  }
+}
+
+const pages: Record<string, Test> = {
+  "walks a list, and gives one page at a time": async (context) => {
+    const petstore = at(context);
+    const categoryId = BigInt(Date.now());
+    const added: bigint[] = [];
+    for (let count = 0; count < 7; count++)
+      added.push((await petstore.createPet({ name: `Pet ${count}`, categoryId })).id);
+    const seen: bigint[] = [];
+    for await (const pet of petstore.listPets({ categoryId, limit: 3 })) seen.push(pet.id);
+    same(seen, added);
+    const ids: bigint[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await petstore.listPets({ categoryId, limit: 3, cursor }).page();
+      ids.push(...page.map(({ id }) => id));
+      cursor = page.next;
+    } while (cursor);
+    same(ids, added);
+  },
+  "ends when the loop ends, and asks for nothing before it begins": async (context) => {
+    let requests = 0;
+    const petstore = at(context, { onRequest: () => requests++ });
+    const list = petstore.listPets({ limit: 1 });
+    same(requests, 0);
+    for await (const _ of list) break;
+    same(requests, 1);
+  },
+  "takes from a link to another host no more than the cursor": async (context) => {
+    const link = '<https://elsewhere.invalid/v1/pets?cursor=abc&x=1>; rel="next"';
+    const { fetch, requests } = canned(
+      () => response(200, [{ id: 1 }], { Link: link }),
+      () => response(200, []),
+    );
+    for await (const _ of at(context, { fetch }).listPets({ limit: 1 }));
+    same(requests[1]?.url, `${context.baseUrl}/pets?limit=1&cursor=abc`);
+  },
+};
+
+const results: Record<string, Test> = {
+  "tell the request id, the limits and the ETag": async (context) => {
+    const pet = await at(context).createPet({ name: "Rex", categoryId: 1 });
+    const { requestId, rateLimit, etag, status } = pet.$response;
+    same([status, typeof requestId, typeof etag], [201, "string", "string"]);
+    same(rateLimit !== undefined && rateLimit.limit >= rateLimit.remaining && rateLimit.reset instanceof Date, true);
+    same(Object.keys(pet), ["id", "name", "categoryId"]);
+  },
+  "change only what was read": async (context) => {
+    const petstore = at(context);
+    const pet = await petstore.createPet({ name: "Rex", categoryId: 1, status: "available" });
+    const sold = await petstore.updatePet(pet.id, { status: "pending" }, { ifMatch: pet });
+    const failure = await failureOf(() => petstore.updatePet(pet.id, { name: "Max" }, { ifMatch: pet }));
+    same([failure.name, failure["code"], failure["status"]], ["ConflictError", "precondition_failed", 412]);
+    same((await petstore.deletePet(pet.id, { ifMatch: sold.$response.etag })).$response.status, 204);
+    const copy = await failureOf(() => petstore.deletePet(pet.id, { ifMatch: { ...pet } }));
+    matches(copy.message, /ifMatch/);
+  },
+};
+
+const errors: Record<string, Test> = {
+  "have a class, a code, a request id and advice": async (context) => {
+    const failure = await failureOf(() => at(context).updatePet(LARGEST, { name: "Max" }));
+    const { NotFoundError, PetstoreError, isErrorOf } = context.client;
+    same([failure instanceof NotFoundError, failure instanceof PetstoreError], [true, true]);
+    same([failure.name, failure["code"], failure["status"]], ["NotFoundError", "pet_not_found", 404]);
+    same([typeof failure["requestId"], typeof failure["advice"]], ["string", "string"]);
+    same([isErrorOf(failure, "updatePet"), isErrorOf(failure, "createPet")], [true, false]);
+    matches(String(failure), /^NotFoundError: No animal has the id 9223372036854775807/);
+  },
+  "name every fault of an invalid request": async (context) => {
+    const failure = await failureOf(() => at(context).createPet({ name: "", categoryId: 1 }));
+    same([failure.name, failure["code"]], ["InvalidRequestError", "invalid_request"]);
+    same(
+      (failure["details"] as Client.ErrorDetail[]).map(({ path }) => path),
+      ["/body/name"],
+    );
+  },
+  "tell a key that is not valid": async (context) => {
+    const failure = await failureOf(() => at(context, { key: "psk_test_wrong" }).listPets().page());
+    same([failure.name, failure["code"]], ["AuthenticationError", "invalid_api_key"]);
+  },
+  "tell responses that are not the service's": async (context) => {
+    const unexpected = async (body: string, status = 200) => {
+      const { fetch } = canned(() => response(status, body));
+      const { name, code } = await failureOf(() =>
+        at(context, { fetch, retries: 0 }).createPet({ name: "a", categoryId: 1 }),
+      );
+      return [name, code];
+    };
+    for (const body of ["<html>", "", "null", "1", '"text"', '{"id":'])
+      same(await unexpected(body), ["ConnectionError", "unexpected_response"]);
+    same(await unexpected("<html>", 502), ["ServiceError", "unexpected_response"]);
+    same(await unexpected('{"error":"x"}', 400), ["InvalidRequestError", "unexpected_response"]);
+    same(await unexpected("[]", 302), ["ConnectionError", "unexpected_response"]);
+  },
+};
+
+const attempts: Record<string, Test> = {
+  "have one idempotency key": async (context) => {
+    const { fetch, requests } = canned(
+      () => response(503, error("overloaded", 503)),
+      () => response(201, { id: 1 }),
+    );
+    await at(context, { fetch }).createPet({ name: "Rex", categoryId: 1 });
+    const keys = requests.map(({ headers }) => headers.get("idempotency-key"));
+    same([keys.length, keys[0] === keys[1], (keys[0] ?? "").length], [2, true, 36]);
+  },
+  "are made again for what passes, and only for that": async (context) => {
+    const attemptsOf = async (status: number, code: string) => {
+      const { fetch, requests } = canned(() => response(status, error(code, status)));
+      await failureOf(() => at(context, { fetch, retries: 1 }).createPet({ name: "Rex", categoryId: 1 }));
+      return requests.length;
+    };
+    for (const status of [408, 502, 503, 504]) same([status, await attemptsOf(status, "x")], [status, 2]);
+    for (const status of [400, 401, 403, 404, 409, 413, 422, 500])
+      same([status, await attemptsOf(status, "x")], [status, 1]);
+    same(await attemptsOf(409, "idempotency_key_in_use"), 2);
+  },
+  "take a lost response to a deletion for done": async (context) => {
+    let requests = 0;
+    const fetch = async () => {
+      if (requests++ === 0) throw new TypeError("connection lost");
+      return response(404, error("pet_not_found", 404));
+    };
+    same((await at(context, { fetch }).deletePet(1)).$response.status, 404);
+    same((await failureOf(() => at(context, { fetch }).deletePet(1)))["code"], "pet_not_found");
+  },
+  "end with the deadline": async (context) => {
+    const failure = await failureOf(() => at(context, { fetch: noResponse, timeout: 50 }).getPet(1));
+    same([failure.name, failure["code"]], ["ConnectionError", "deadline_exceeded"]);
+  },
+  "end when they are aborted": async (context) => {
+    const controller = new AbortController();
+    const call = failureOf(() =>
+      at(context, { onRequest: () => controller.abort() }).getPet(1, { signal: controller.signal }),
+    );
+    same((await call).name, "AbortError");
+    same((await failureOf(() => at(context).getPet(1, { signal: controller.signal }))).name, "AbortError");
+  },
+  "are seen by hooks, which may change headers": async (context) => {
+    const seen: unknown[] = [];
+    const petstore = at(context, {
+      onRequest: (request, { operation, attempt: number }) => {
+        request.headers.set("X-Request-Id", "hooked");
+        seen.push(operation, number, request.method);
+      },
+      onResponse: ({ status }) => seen.push(status),
+    });
+    await petstore.createPet({ name: "Rex", categoryId: 1 });
+    same(seen, ["createPet", 1, "POST", 201]);
+    const broken = at(context, { onResponse: () => Promise.reject(new Error("of the hook")) });
+    same((await failureOf(() => broken.getPet(1))).message, "of the hook");
+  },
+};
+
+const limits: Record<string, Test> = {
+  "make all calls of a key wait together": async (context) => {
+    let now = 0;
+    const timers: { at: number; run: () => void }[] = [];
+    const clock: Client.Clock = {
+      now: () => now,
+      after(milliseconds, run) {
+        const timer = { at: now + milliseconds, run };
+        timers.push(timer);
+        return () => void timers.splice(timers.indexOf(timer), 1);
+      },
+    };
+    const { fetch, requests } = canned(
+      () => response(429, error("rate_limit_exceeded", 429), { "Retry-After": "30" }),
+      () => response(200, { id: 1 }),
+    );
+    const key = `psk_test_${crypto.randomUUID()}`;
+    const [one, other] = [at(context, { fetch, clock, key }), at(context, { fetch, clock, key })];
+    const calls = [one.getPet(1), other.getPet(2), other.getPet(3)];
+    const impatient = await failureOf(() => one.getPet(4, { timeout: 29_000 }));
+    same([impatient.name, impatient["retryAfter"], impatient["operation"]], ["RateLimitError", 30, "getPet"]);
+    same(requests.length, 1);
+    now = 30_000;
+    for (const { run } of timers.filter((timer) => timer.at <= now)) run();
+    await Promise.all(calls);
+    same(requests.length, 4);
+  },
+};
+
+const others: Record<string, Test> = {
+  "tells of a deprecated operation once": async (context) => {
+    const notices: Client.DeprecationNotice[] = [];
+    const petstore = at(context, { onDeprecated: (notice) => notices.push(notice) });
+    const { id } = await petstore.createPet({ name: "Rex", categoryId: 1 });
+    await petstore.getPet(id);
+    await petstore.getPet(id);
+    const [{ operation, sunset, successor } = {} as Client.DeprecationNotice] = notices;
+    same([notices.length, operation, sunset?.toISOString()], [1, "getPet", "2030-12-05T00:00:00.000Z"]);
+    same(successor, `${context.baseUrl}/pets`);
+  },
+  "explains a key, an address and an identifier that cannot be right": async (context) => {
+    const { Petstore } = context.client;
+    const { baseUrl, key } = context;
+    const message = async (options: Client.Options) => (await failureOf(() => new Petstore(options))).message;
+    matches(await message({ baseUrl, key: " " }), /API key.*PETSTORE_KEY/);
+    matches(await message({ baseUrl, key: "psk_test_x\r\nX-Other: 1" }), /^The API key has characters/);
+    matches(await message({ key, baseUrl: "" }), /PETSTORE_URL/);
+    matches(
+      await message({ key, baseUrl: "http://127.0.0.1:8080" }),
+      /end with \/v1.*is http:\/\/127\.0\.0\.1:8080\.$/,
+    );
+    matches(await message({ key, baseUrl: "ftp://x/v1" }), /ftp:/);
+    matches((await failureOf(() => at(context).revokeKey(".."))).message, /identifier/);
+    matches((await failureOf(() => at(context).revokeKey(""))).message, /identifier/);
+    same(new Petstore({ key: `${key}\n`, baseUrl: `${baseUrl}/` }) instanceof Petstore, true);
+  },
+  "keeps what arrives from changing other objects": async (context) => {
+    const body = '{"id":1,"__proto__":{"polluted":true,"id":5},"constructor":{"prototype":{"polluted":true}}}';
+    const { fetch } = canned(() => response(200, body));
+    const pet = await at(context, { fetch }).getPet(1);
+    same([({} as { polluted?: true }).polluted, Object.hasOwn(pet, "__proto__")], [undefined, true]);
+    const hostile = canned(() =>
+      response(400, '{"code":"x","message":"y","status":1,"details":[],"__proto__":{"polluted":1}}'),
+    );
+    const failure = await failureOf(() => at(context, { fetch: hostile.fetch }).getPet(1));
+    same([failure["polluted"], failure["status"]], [undefined, 400]);
+  },
+  "refuses headers with line breaks before anything is sent": async (context) => {
+    const { fetch, requests } = canned(() => response(201, { id: 1 }));
+    const petstore = at(context, { fetch });
+    const options = { idempotencyKey: "a\r\nX-Other: 1" };
+    same((await failureOf(() => petstore.createPet({ name: "a", categoryId: 1 }, options))).name, "TypeError");
+    same(requests.length, 0);
+  },
+};
+
+const body = '{"id":"msg_1","type":"pet.created","data":{"id":9223372036854775807,"name":"Räx 🐶"}}';
+const now = 1_795_262_400_000;
+const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+const publicKey = "whpk_0+oWixaG1UeltjEwGswMUuE95OxHN4WGoBWEt738ick=";
+const v1 = "v1,urWUXbYpEGeWU9Ts8B5jfZ4pEe3rcmQExvo5CWJXPZ0=";
+const v1a = "v1a,fHsflfJ6zPTOupaZG77O9dCGIrtZYpbzinMjTs/zmPDOT8a3OQQsYgSs2HZcIkXS1eraB/QdyMx9quXadRAsBg==";
+const webhookHeaders = (signature: string) => ({
+  "Webhook-Id": "msg_1",
+  "webhook-timestamp": "1795262400",
+  "webhook-signature": signature,
+});
+
+const webhooks: Record<string, Test> = {
+  "are verified with a secret or a public key": async ({ client: { verifyWebhook } }) => {
+    const bytes = new TextEncoder().encode(body);
+    const headers = webhookHeaders(`v1,AAAA ${v1} ${v1a}`);
+    const event = (await verifyWebhook(body, headers, secret, { now })) as { data: { id: bigint } };
+    same(event.data.id, LARGEST);
+    await verifyWebhook(bytes, new Headers(headers), publicKey, { now: now + 299_000 });
+    await verifyWebhook(bytes, headers, ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", secret], { now });
+  },
+  "are refused if anything is not as it was sent": async ({ client: { verifyWebhook, WebhookVerificationError } }) => {
+    const good = webhookHeaders(`${v1} ${v1a}`);
+    const cases: Parameters<typeof verifyWebhook>[] = [
+      [`${body} `, good, secret, { now }],
+      [body, { ...good, "Webhook-Id": "msg_2" }, secret, { now }],
+      [body, { ...good, "webhook-timestamp": "1795262401" }, secret, { now }],
+      [body, good, secret, { now: now + 301_000 }],
+      [body, good, secret, { now: now - 301_000 }],
+      [body, { ...good, "webhook-timestamp": "1e9" }, secret, { now, tolerance: 1e12 }],
+      [body, {}, secret, { now }],
+      [body, webhookHeaders(v1a), secret, { now }],
+      [body, webhookHeaders(v1), publicKey, { now }],
+      [body, webhookHeaders(v1.replace("v1,", "v1a,")), publicKey, { now }],
+      [body, webhookHeaders("v1,%%% v1 , v1a"), secret, { now }],
+      [body, good, [], { now }],
+    ];
+    for (const [index, one] of cases.entries()) {
+      const failure = await failureOf(() => verifyWebhook(...one));
+      same(
+        [index, failure instanceof WebhookVerificationError, failure.name],
+        [index, true, "WebhookVerificationError"],
+      );
+    }
+    same((await failureOf(() => verifyWebhook(body, good, "secret", { now }))).name, "TypeError");
+  },
+  "follow the example of the standard": async ({ client: { verifyWebhook } }) => {
+    const headers = {
+      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "webhook-timestamp": "1614265330",
+      "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    };
+    const example = '{"test": 2432232314}';
+    same(await verifyWebhook(example, headers, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", { now: 1_614_265_330_000 }), {
+      test: 2432232314,
+    });
+  },
+};
+
+/** All tests by their full names. */
+export const suite: Readonly<Record<string, Test>> = Object.fromEntries(
+  Object.entries({ integers, pages, results, errors, attempts, limits, client: others, webhooks }).flatMap(
+    ([group, tests]) => Object.entries(tests).map(([name, test]) => [`${group}: ${name}`, test]),
+  ),
+);

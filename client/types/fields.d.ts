@@ -1,0 +1,2 @@
+/** Names of the fields of responses that hold 64-bit integers. */
+export declare const int64Fields: ReadonlySet<string>;

@@ -1,0 +1,9 @@
+export type { Clock } from "./clock.js";
+export type { DeprecationNotice } from "./deprecation.js";
+export * from "./errors.js";
+export { type IdKind, type Int64, parse, stringify } from "./json.js";
+export * from "./operations.js";
+export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.js";
+export type { Page, Pages } from "./pages.js";
+export type { NoContent, RateLimit, ResponseInfo, Result } from "./response.js";
+export { verifyWebhook, WebhookVerificationError } from "./webhook.js";

@@ -1,0 +1,13 @@
+import type { Result } from "./response.js";
+/** A page of a list. `next` is the cursor of the next one, and undefined on the last. */
+export type Page<T> = Result<readonly T[]> & {
+    readonly next: string | undefined;
+};
+/** A list. Nothing is asked for before it is used: item by item with `for await`, or a page with `page()`. */
+export declare class Pages<T> implements AsyncIterable<T> {
+    #private;
+    constructor(load: (cursor?: string) => Promise<Page<T>>);
+    /** The first page, or the one at the `cursor` that the list was asked for. */
+    page(): Promise<Page<T>>;
+    [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
+}

@@ -1,0 +1,141 @@
+import type { TSchema } from "typebox";
+import { HERE, isInt64 } from "../contract/schemas.ts";
+
+/** The keywords of a schema that say what TypeScript can say too. */
+interface Shape {
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly TSchema[];
+  readonly items?: TSchema;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | TSchema;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  readonly maximum?: number;
+}
+
+/** Which way the values go: to the service, or to the client. */
+export type Direction = "input" | "output";
+
+/** True for an integer that a JavaScript number may round. */
+function isExactInteger(schema: TSchema): boolean {
+  return isInt64(schema) && ((schema as Shape).maximum ?? Number.POSITIVE_INFINITY) > Number.MAX_SAFE_INTEGER;
+}
+
+/** Collects the types of a TypeScript client: schemas with a title become interfaces and named types. */
+export class ClientTypes {
+  readonly #declarations = new Map<string, string>();
+  /** Names of the types that hold exact integers of responses, and so have a type parameter. */
+  readonly #generic = new Set<string>();
+  readonly #fields = { exact: new Set<string>(), plain: new Set<string>() };
+
+  get declarations(): string[] {
+    return [...this.#declarations.values()];
+  }
+
+  /** Names of the fields of responses that hold exact integers. Throws an error for one that elsewhere is another number. */
+  get exactFields(): string[] {
+    const both = [...this.#fields.exact].find((name) => this.#fields.plain.has(name));
+    if (both)
+      throw new TypeError(`The field ${both} is an int64 in one response and another number in a different one.`);
+    return [...this.#fields.exact].toSorted();
+  }
+
+  /** The type of a schema's values. `Id` stands for exact integers of responses, `Int64` for those of requests. */
+  of(schema: TSchema, direction: Direction, name?: string): string {
+    const shape = schema as Shape;
+    if (shape.title === undefined) return this.#inline(schema, direction, name);
+    const type = this.#named(shape.title, schema, direction);
+    return this.#generic.has(shape.title) ? `${type}<Id>` : type;
+  }
+
+  #named(title: string, schema: TSchema, direction: Direction): string {
+    const { description, type } = schema as Shape;
+    const body = this.#inline(schema, direction);
+    const isGeneric = /\bId\b/.test(body);
+    if (isGeneric) this.#generic.add(title);
+    const head = `${title}${isGeneric ? "<Id = bigint>" : ""}`;
+    const declaration =
+      type === "object" && body.startsWith("{") ? `export interface ${head} ${body}` : `export type ${head} = ${body};`;
+    const text = `${comment([description ?? ""])}${declaration}`;
+    const known = this.#declarations.get(title);
+    if (known !== undefined && known !== text) throw new TypeError(`Two types of the client are called ${title}.`);
+    this.#declarations.set(title, text);
+    return title;
+  }
+
+  #inline(schema: TSchema, direction: Direction, name?: string): string {
+    const shape = schema as Shape;
+    if (shape.enum) return shape.enum.map((value) => JSON.stringify(value)).join(" | ");
+    if (shape.const !== undefined) return JSON.stringify(shape.const);
+    if (shape.anyOf) return shape.anyOf.map((part) => this.of(part, direction, name)).join(" | ");
+    switch (shape.type) {
+      case "integer":
+      case "number":
+        return this.#number(schema, direction, name);
+      case "string":
+      case "boolean":
+      case "null":
+        return shape.type;
+      case "array":
+        return `readonly ${grouped(this.of(shape.items as TSchema, direction, name))}[]`;
+      case "object":
+        return this.#object(shape, direction);
+      case undefined:
+        return "unknown";
+      default:
+        throw new TypeError(`The client has no type for ${JSON.stringify(schema)}.`);
+    }
+  }
+
+  #number(schema: TSchema, direction: Direction, name: string | undefined): string {
+    const isExact = isExactInteger(schema);
+    if (direction === "input") return isExact ? "Int64" : "number";
+    if (name !== undefined) this.#fields[isExact ? "exact" : "plain"].add(name);
+    return isExact ? "Id" : "number";
+  }
+
+  #object(
+    { properties = {}, required = [], additionalProperties, patternProperties }: Shape,
+    direction: Direction,
+  ): string {
+    const values = [
+      ...Object.values(patternProperties ?? {}),
+      ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
+    ];
+    const [value] = values;
+    if (value && Object.keys(properties).length === 0)
+      return `{ readonly [name: string]: ${this.of(value, direction)} }`;
+    const fields = Object.entries(properties).map(([name, property]) => {
+      const { description, title, [HERE]: here } = property as Shape & { readonly [HERE]?: string };
+      const isRequired = required.includes(name) && !(direction === "input" && "default" in property);
+      // What may be left out may be undefined too, so that callers need not build objects piece by piece.
+      const [mark, rest] = isRequired ? ["", ""] : ["?", " | undefined"];
+      const doc = comment([here ?? (title === undefined ? (description ?? "") : "")]); // a named type has its own
+      return `${doc}readonly ${name}${mark}: ${this.of(property, direction, name)}${rest};\n`;
+    });
+    return fields.length === 0 ? "{}" : `{\n${fields.join("")}}`;
+  }
+}
+
+/** The type in parentheses if it is more than a name. */
+function grouped(type: string): string {
+  return /^[\w<>]+$/.test(type) ? type : `(${type})`;
+}
+
+/** A doc comment of paragraphs; nothing where there is none. */
+export function comment(paragraphs: readonly string[]): string {
+  const lines = paragraphs
+    .filter(Boolean)
+    .join("\n\n")
+    .split("\n")
+    .filter((line, _, all) => all.length > 1 || line);
+  const safe = lines.map((line) => line.replaceAll("*/", "*\\/"));
+  if (safe.length === 0) return "";
+  return safe.length === 1
+    ? `/** ${safe[0]} */\n`
+    : `/**\n${safe.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`;
+}

@@ -1,0 +1,128 @@
+import type { TObject, TSchema } from "typebox";
+import { errorsOf, type Operation, pathParameters, takesIdempotencyKey } from "../contract/operation.ts";
+import { ClientTypes, comment } from "./client-types.ts";
+
+const generated = "// Generated from the contract by `npm run derive`.\n";
+
+/** The generated modules of the TypeScript client, by file name. They are not formatted. */
+export function deriveClient(operations: readonly Operation[]): Readonly<Record<string, string>> {
+  const types = new ClientTypes();
+  const methods = operations.map((operation) => method(operation, operations, types));
+  const inputs = operations.flatMap(({ name, query }) => (query ? [queryType(name, query, types)] : []));
+  return {
+    "fields.ts": `${generated}
+/** Names of the fields of responses that hold 64-bit integers. */
+export const int64Fields: ReadonlySet<string> = new Set(${JSON.stringify(types.exactFields)});
+`,
+    "operations.ts": `${generated}
+import { Client } from "./client.ts";
+import type { ClientErrorCode } from "./errors.ts";
+import type { IdKind, IdOf, Int64 } from "./json.ts";
+import type { CallOptions, IfMatch, OnceOptions } from "./options.ts";
+import type { Pages } from "./pages.ts";
+import type { NoContent, Result } from "./response.ts";
+
+${[...types.declarations, ...inputs, errorCodes(operations)].join("\n\n")}
+
+/** A client of the service: one method for each operation. */
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- \`define\` makes the methods
+export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
+  static {
+    this.define({
+${operations.map((operation) => `${operation.name}: ${row(operation)},`).join("\n")}
+    });
+  }
+}
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- \`define\` has made these methods
+export interface Petstore<Ids extends IdKind> {
+${methods.join("\n\n")}
+}
+`,
+  };
+}
+
+/** What the client has to know of an operation to call it. */
+function row({ method: verb, path, body, query, paged, quota }: Operation): string {
+  const parts = { body: body, query: query, list: paged, free: quota === "free" };
+  const names = Object.entries(parts).flatMap(([name, part]) => (part ? [name] : []));
+  return JSON.stringify([verb, path, ...names]);
+}
+
+function queryType(name: string, query: TObject, types: ClientTypes): string {
+  const type = types.of(query, "input");
+  return `/** What \`${name}\` can be asked for. */\nexport interface ${queryName(name)} ${type}`;
+}
+
+const queryName = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}Query`;
+
+function union(codes: readonly string[]): string {
+  const sorted = [...new Set(codes)].toSorted();
+  return sorted.map((code) => JSON.stringify(code)).join(" | ");
+}
+
+/** The codes of each operation; those that all have are written once. */
+function errorCodes(operations: readonly Operation[]): string {
+  const codes = new Map(operations.map((operation) => [operation.name, errorsOf(operation).map(({ code }) => code)]));
+  const [first = [], ...others] = codes.values();
+  const shared = first.filter((code) => others.every((list) => list.includes(code)));
+  const own = [...codes].map(([name, list]) => {
+    const rest = union(list.filter((code) => !shared.includes(code)));
+    return `${name}: SharedErrorCode${rest && ` | ${rest}`};`;
+  });
+  return (
+    `/** Codes of errors that every operation can fail with. */\nexport type SharedErrorCode = ClientErrorCode | ${union(shared)};\n\n` +
+    `/** The codes of the errors that each operation can fail with. */\nexport interface ErrorCodes {\n${own.join("\n")}\n}`
+  );
+}
+
+/** The method of an operation: path parameters, the body, the query and the options, as far as it has them. */
+function method(operation: Operation, operations: readonly Operation[], types: ClientTypes): string {
+  const { name, path, params, body, query, paged } = operation;
+  const parameters = pathParameters(path).map((parameter) => {
+    const schema = params?.schema.properties[parameter] as TSchema;
+    return `${parameter}: ${types.of(schema, "input")}`;
+  });
+  if (body) parameters.push(`body: ${types.of(body.schema, "input")}`);
+  if (query) {
+    const isOptional = !(query.required ?? []).some((key) => !("default" in (query.properties[key] as object)));
+    parameters.push(`query${isOptional ? "?" : ""}: ${queryName(name)}`);
+  }
+  parameters.push(`options?: ${optionsType(operation)}`);
+  const result = paged ? pagesType(operation, types) : resultType(operation, types);
+  return `${comment(methodDoc(operation, operations))}${name}(${parameters.join(", ")}): ${result};`;
+}
+
+/** `Id` in the types of results is what the client was made for. */
+const idOf = (type: string) => type.replaceAll(/\bId\b/g, "IdOf<Ids>");
+
+function resultType({ answer }: Operation, types: ClientTypes): string {
+  if (answer.status === 204) return "Promise<NoContent>";
+  return `Promise<Result<${idOf(types.of(answer.schema, "output"))}>>`;
+}
+
+function pagesType({ answer }: Operation, types: ClientTypes): string {
+  const { items } = answer.schema as unknown as { items: TSchema };
+  return `Pages<${idOf(types.of(items, "output"))}>`;
+}
+
+function optionsType(operation: Operation): string {
+  const options = takesIdempotencyKey(operation) ? "OnceOptions" : "CallOptions";
+  return operation.ifMatch ? `${options} & IfMatch` : options;
+}
+
+function methodDoc(operation: Operation, operations: readonly Operation[]): string[] {
+  const { summary, description, stability, deprecation, scope, quota } = operation;
+  const successor = operations.find(({ name }) => name === deprecation?.replacement);
+  return [
+    `${summary}${stability === "stable" ? "" : ` (${stability})`}.`,
+    description,
+    scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
+    ...(quota === "free" ? ["Costs no quota."] : []),
+    ...(deprecation
+      ? [
+          `@deprecated since ${deprecation.since}, removed on ${deprecation.removal}: use ` +
+            `\`${successor?.name ?? deprecation.replacement}\`. ${deprecation.advice}`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { domains } from "../../src/app/domains.ts";
+import { deriveClient } from "../../src/derive/client.ts";
+
+const root = join(import.meta.dir, "../..");
+const bin = (name: string) => join(root, "node_modules/.bin", name);
+
+/** The modules of the client that are generated from the contract, formatted, by their path in the project. */
+export function generatedModules(): Record<string, string> {
+  const modules = deriveClient(domains.flatMap(({ operations }) => operations));
+  return Object.fromEntries(
+    Object.entries(modules).map(([name, text]) => {
+      const path = `client/src/${name}`;
+      return [path, run([bin("biome"), "check", "--write", `--stdin-file-path=${path}`], text)];
+    }),
+  );
+}
+
+/** The type declarations of the client as the compiler makes them of its modules, by their path in the project. */
+export function typeDeclarations(): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-types-"));
+  try {
+    run([
+      bin("tsc"),
+      "-p",
+      "client",
+      "--noEmit",
+      "false",
+      "--declaration",
+      "--emitDeclarationOnly",
+      "--outDir",
+      folder,
+    ]);
+    return Object.fromEntries(
+      readdirSync(folder).map((name) => {
+        const text = readFileSync(join(folder, name), "utf8");
+        return [`client/types/${name}`, text.replaceAll(/ from "(\.\/[\w-]+)\.ts"/g, ' from "$1.js"')];
+      }),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs a command and returns what it writes. Throws an error if it fails. */
+function run(command: string[], input = ""): string {
+  const { success, stdout, stderr } = Bun.spawnSync(command, { cwd: root, stdin: Buffer.from(input) });
+  if (!success) throw new Error(`${command.join(" ")} failed:\n${stdout}${stderr}`);
+  return stdout.toString();
+}
