@@ -1,0 +1,62 @@
+import type { ManualClock } from "../../test/harness/manual-clock.ts";
+import type { Clock } from "../src/index.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** The clock of a service as one of clients, which goes on to the next timer when nothing else can happen. */
+export class DrivenClock implements Clock {
+  readonly #clock: ManualClock;
+  readonly #timers = new Set<Timer>();
+  #inFlight = 0;
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    const timer = { at: this.now() + milliseconds, run };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Sends a request, while which no time passes. */
+  readonly fetch = async (request: Request): Promise<Response> => {
+    this.#inFlight++;
+    try {
+      const response = await fetch(request);
+      return new Response(await response.arrayBuffer(), response);
+    } finally {
+      this.#inFlight--;
+    }
+  };
+
+  /** Lets time pass until the calls are over. */
+  async drive<T>(calls: Promise<T>): Promise<T> {
+    const state = { isOver: false };
+    const over = calls.finally(() => (state.isOver = true));
+    over.catch(() => {});
+    while (!state.isOver) {
+      await this.#idle();
+      const [next] = [...this.#timers].toSorted((one, other) => one.at - other.at);
+      if (state.isOver || !next) continue;
+      this.#clock.advance(Math.max(0, next.at - this.now()));
+      this.#timers.delete(next);
+      next.run();
+    }
+    return over;
+  }
+
+  /** Resolves when no request is in flight, nor about to be sent. */
+  async #idle(): Promise<void> {
+    for (let quiet = 0; quiet < 5; quiet = this.#inFlight === 0 ? quiet + 1 : 0) {
+      await new Promise((done) => setImmediate(done));
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// Connections are cut before, during and after the response: nothing that was called for is lost, and nothing done twice.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { rounds } from "../../test/harness/form.ts";
+import { TestService } from "../../test/harness/service.ts";
+import { type Clock, Petstore } from "../src/index.ts";
+
+const CREATES = rounds(300, 10_000);
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+/** Waits pass twenty times as fast: a test has no need of them. */
+const fastClock: Clock = {
+  now: () => Date.now(),
+  after(milliseconds, run) {
+    const timer = setTimeout(run, milliseconds / 20);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Bytes of the response that pass before a connection is cut, by turns; after that nothing or all of it. */
+const cuts = [Number.POSITIVE_INFINITY, 0, 40];
+
+/** A proxy that cuts connections: some before the request has arrived, some before or within the response. */
+async function startCuttingProxy(port: number): Promise<Server> {
+  let connections = 0;
+  const proxy = createServer((client) => {
+    connections++;
+    let left = cuts[connections % cuts.length] as number;
+    client.on("error", () => {});
+    if (connections % 7 === 0) return client.destroy();
+    const upstream = connect(port, "127.0.0.1");
+    upstream.on("error", () => client.destroy());
+    client.on("close", () => upstream.end());
+    client.pipe(upstream);
+    upstream.on("end", () => client.end());
+    return upstream.on("data", (bytes) => {
+      client.write(bytes.subarray(0, Math.max(0, left)));
+      left -= bytes.length;
+      if (left <= 0) client.destroy();
+    });
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return proxy;
+}
+
+test("each animal that is added through a proxy that cuts connections exists once", async () => {
+  const proxy = await startCuttingProxy(service.app.port);
+  try {
+    const key = await service.newKey();
+    let attempts = 0;
+    const petstore = new Petstore({
+      key,
+      baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/v1`,
+      retries: 30,
+      timeout: 3_600_000,
+      clock: fastClock,
+      // Each request has a connection of its own, so that each can be cut.
+      onRequest({ headers }) {
+        attempts++;
+        headers.set("Connection", "close");
+      },
+    });
+    const names = Array.from({ length: CREATES }, (_, index) => `Pet ${index}`);
+    const created = await Promise.all(names.map((name) => petstore.createPet({ name, categoryId: 5 })));
+    const direct = new Petstore({ key, baseUrl: service.app.base });
+    const listed: string[] = [];
+    for await (const pet of direct.listPets({ categoryId: 5, limit: 100 })) listed.push(pet.name);
+    expect(listed.toSorted()).toEqual(names.toSorted());
+    expect(new Set(created.map(({ id }) => id)).size).toBe(CREATES);
+    expect(attempts).toBeGreaterThan(CREATES);
+  } finally {
+    proxy.close();
+  }
+});
