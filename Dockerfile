@@ -8,6 +8,7 @@ COPY client/package.json client/
 COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY src src
+COPY client client
 RUN npm run build
 RUN mkdir data
 

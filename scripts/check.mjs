@@ -24,6 +24,7 @@ const checks = [
   ["types", [bin("tsc")]],
   ["lint", [bin("oxlint"), "--deny-warnings"]],
   ["format", [bin("biome"), "ci", "--colors=off", "--error-on-warnings", "."]],
+  ["size of the client", [bin("bun"), "scripts/client-size.ts"]],
   ["dead exports", [bin("knip")]],
   ["document", [bin("redocly"), "lint", "--extends", "recommended-strict", document]],
 ];

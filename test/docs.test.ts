@@ -10,6 +10,7 @@ const documents = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
+  "client/README.md",
   "deploy/README.md",
   ...[
     "architecture",
@@ -83,6 +84,7 @@ describe("commands of a newcomer", () => {
       "npm ci && npm",
       "npm ci && npm",
       'curl -H "Authorization: Bearer',
+      "npm install http://127.0.0.1:8080/client.tgz",
       'curl -H "Authorization: Bearer',
       "curl -X PATCH -H",
       "curl -X DELETE -H",

@@ -35,7 +35,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   br: brotliDecompressSync,
 };
 
-const fixed = () => ["/openapi.json", "/openapi.yaml", "/docs", "/docs/start.js", "/llms.txt", bundle];
+const fixed = () => ["/openapi.json", "/openapi.yaml", "/docs", "/docs/start.js", "/llms.txt", "/client.js", bundle];
 
 describe("every document", () => {
   test("is sent in the coding that the client prefers, with the same content", async () => {

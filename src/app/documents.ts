@@ -16,6 +16,7 @@ import { FixedContent } from "../http/fixed-content.ts";
 import { compileListName } from "../http/page-links.ts";
 import type { Page } from "../http/pages.ts";
 import { referenceBundle } from "../http/reference-bundle.ts";
+import { clientModule, clientPackage } from "./client-package.ts";
 import { startingLinks } from "./well-known.ts";
 
 /** The base address, as clients see it, of a process that listens on this host and port. */
@@ -94,7 +95,7 @@ const pageProtection = {
 };
 
 /** A page that is made when it is first asked for: no start waits for it. */
-function fixedPage(type: string, make: () => string | Promise<string>, headers = {}): Page {
+function fixedPage(type: string, make: ConstructorParameters<typeof FixedContent>[0], headers = {}): Page {
   return { type, headers, fixed: new FixedContent(make) };
 }
 
@@ -132,6 +133,8 @@ export function documentPages(
     [`${root}/docs`, fixedPage("text/html; charset=utf-8", () => deriveReferencePage({ bundle, start }), policy)],
     [start, fixedPage("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, { document: json }))],
     [bundle, referenceBundle],
+    [`${root}/client.js`, fixedPage("text/javascript; charset=utf-8", () => clientModule(true), cors)],
+    [`${root}/client.tgz`, fixedPage("application/gzip", clientPackage, cors)],
   ];
 }
 

@@ -1,0 +1,77 @@
+// The client as the service gives it away: a package that another project can install, and a module for browsers.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TestService } from "../../test/harness/service.ts";
+
+const root = join(import.meta.dir, "../..");
+
+let service: TestService;
+let folder: string;
+let address: (path: string) => string;
+beforeAll(async () => {
+  service = await TestService.start();
+  folder = mkdtempSync(join(tmpdir(), "petstore-client-"));
+  address = (path) => new URL(path, service.app.base).href;
+  const project = { name: "other", type: "module", private: true };
+  await Bun.write(join(folder, "package.json"), JSON.stringify(project));
+  await run(["npm", "install", "--no-audit", "--no-fund", address("/client.tgz")]);
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a command in the other project, without blocking the service. */
+async function run(command: string[], cwd = folder, environment: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn(command, { cwd, env: { ...process.env, ...environment }, stdout: "pipe", stderr: "pipe" });
+  const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed:\n${out}${error}`);
+  return out;
+}
+
+/** The files of a package, by path. */
+async function filesOf(bytes: Blob): Promise<Record<string, string>> {
+  const files = await new Bun.Archive(await bytes.bytes()).files();
+  return Object.fromEntries(await Promise.all([...files].map(async ([path, file]) => [path, await file.text()])));
+}
+
+/** The TypeScript snippets of the README, in order. */
+async function snippets(): Promise<string> {
+  const text = await Bun.file(join(root, "client/README.md")).text();
+  return [...text.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code).join("\n");
+}
+
+test("Node runs the README's snippets with the installed package", async () => {
+  await Bun.write(join(folder, "readme.ts"), await snippets());
+  await Bun.write(join(folder, "readme.js"), new Bun.Transpiler({ loader: "ts" }).transformSync(await snippets()));
+  const environment = { PETSTORE_KEY: await service.newKey(), PETSTORE_URL: service.app.base };
+  const said = await run(["node", "readme.js"], folder, environment);
+  expect(said.trim().split("\n")).toEqual(["1n Rex", expect.stringContaining("It is sold:")]);
+});
+
+test("its types compile with the strictest settings", async () => {
+  await Bun.write(join(folder, "readme.ts"), await snippets());
+  const settings = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];
+  const modules = ["--module", "nodenext", "--target", "esnext", "--lib", "esnext,dom", "--types", ""];
+  await run([join(root, "node_modules/.bin/tsc"), ...settings, ...modules, "readme.ts"]);
+});
+
+test("`npm pack` makes the same package", async () => {
+  const packed = join(folder, "packed");
+  mkdirSync(packed);
+  await run(["npm", "pack", "--pack-destination", packed], join(root, "client"));
+  const served = await filesOf(await (await fetch(address("/client.tgz"))).blob());
+  expect(served).toEqual(await filesOf(Bun.file(join(packed, "petstore-client-1.0.0.tgz"))));
+  expect(Object.keys(served)).toContain("package/LICENSE");
+});
+
+test("the module for browsers can be imported", async () => {
+  const response = await fetch(address("/client.js"));
+  expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  await Bun.write(join(folder, "client.js"), await response.text());
+  const { Petstore } = (await import(join(folder, "client.js"))) as typeof import("../src/index.ts");
+  const petstore = new Petstore({ key: await service.newKey(), baseUrl: service.app.base });
+  expect((await petstore.getCurrentKey()).scopes).toEqual(["read", "write"]);
+});
