@@ -30,7 +30,13 @@ export async function bodyOf(response: Response): Promise<Uint8Array[] | undefin
 export function answerOf(response: Response, body: Uint8Array[] | undefined, operation: string, ids?: IdKind): Answer {
   const info = infoOf(response);
   const { status, requestId, rateLimit, headers } = info;
-  const facts = { operation, status, requestId, rateLimit, retryAfter: secondsToWait(headers.get("retry-after")) };
+  const facts = {
+    operation,
+    status,
+    requestId,
+    rateLimit,
+    retryAfter: Number(headers.get("retry-after")) || undefined,
+  };
   const value = body && status !== 204 ? valueOf(body, ids) : {};
   if (response.ok && body && value) return { info, body: value };
   const { code, message, details } = (value ?? {}) as Partial<ErrorFacts & Error>;
@@ -51,10 +57,4 @@ function valueOf(pieces: Uint8Array[], ids: IdKind | undefined): object | undefi
     if (error instanceof RangeError) throw error; // an id that is not exact as a number
     return undefined;
   }
-}
-
-/** `Retry-After`, which can also be a date (RFC 9110, section 10.2.3). */
-function secondsToWait(text: string | null): number | undefined {
-  const seconds = Number(text ?? Number.NaN);
-  return Math.ceil(Number.isNaN(seconds) ? (Date.parse(text ?? "") - Date.now()) / 1000 : seconds) || undefined;
 }

@@ -1,10 +1,10 @@
 import { type Answer, answerOf, bodyOf } from "./answer.ts";
 import { limitedSignal, sleep } from "./clock.ts";
 import { deprecationOf, warnOfDeprecation } from "./deprecation.ts";
-import { ConnectionError, RateLimitError } from "./errors.ts";
+import { ConnectionError, type PetstoreError } from "./errors.ts";
 import { Gate } from "./gate.ts";
 import type { IdKind } from "./json.ts";
-import { type CallOptions, type Options, readTarget, type Target } from "./options.ts";
+import { type Attempt, type CallOptions, type Options, readTarget, type Target } from "./options.ts";
 import { type Page, Pages } from "./pages.ts";
 import { type AnyOptions, type Call, callOf, makeRequest, type OperationRow } from "./request.ts";
 import { linkOf, withResponse } from "./response.ts";
@@ -73,11 +73,13 @@ export class Client<Ids extends IdKind> {
 
   async #answer(call: Call, options: AnyOptions, deadline: number, signal: AbortSignal): Promise<Answer> {
     const { clock } = this.#target;
+    const { operation } = call;
+    const gate = this.#gate(call);
     const request = makeRequest(this.#target, call, options);
     let failures = 0;
     let mayBeDone = false; // by an attempt without a response
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#attempt(call.operation, attempt, this.#gate(call), request, deadline, signal);
+      const answer = await this.#attempt({ operation, attempt }, gate, request, deadline, signal);
       if (!answer.error) return answer;
       const { info, error } = answer;
       const { status, code, retryAfter } = error;
@@ -95,33 +97,31 @@ export class Client<Ids extends IdKind> {
 
   /** Sends a request once, when its turn has come. Throws the reason of the signal, and what a hook throws. */
   async #attempt(
-    operation: string,
-    attempt: number,
+    attempt: Attempt,
     gate: Gate,
     requestOf: (signal: AbortSignal) => Request,
     deadline: number,
     signal: AbortSignal,
   ): Promise<Answer> {
     const { fetch: send = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = this.#options;
-    const lost = (cause: unknown) => {
+    const { operation } = attempt;
+    const lost = (cause: unknown): PetstoreError => {
       signal.throwIfAborted();
-      const message = `The service cannot be reached: ${cause instanceof Error ? cause.message : cause}`;
-      return new ConnectionError(message, { code: "connection_failed", operation }, cause);
+      return new ConnectionError(
+        `The service cannot be reached: ${cause}`,
+        { code: "connection_failed", operation },
+        cause,
+      );
     };
-    await gate.enter(
-      deadline,
-      signal,
-      (error, retryAfter) => new RateLimitError(error.message, Object.assign({}, error, { operation, retryAfter })),
-    );
-    const tooLong = () => new Error(`no response within ${LONGEST_ATTEMPT} ms`);
-    const limited = limitedSignal(this.#target.clock, LONGEST_ATTEMPT, signal, tooLong);
+    await gate.enter(operation, deadline, signal);
+    const limited = limitedSignal(this.#target.clock, LONGEST_ATTEMPT, signal);
     let answer: Answer | undefined;
     try {
       const request = requestOf(limited.signal);
-      await onRequest?.(request, { operation, attempt });
+      await onRequest?.(request, attempt);
       const response = await send(request).catch(lost);
       if (response instanceof Error) return { error: response };
-      await onResponse?.(response, { operation, attempt });
+      await onResponse?.(response, attempt);
       const body = await bodyOf(response).catch(lost);
       if (body instanceof Error) return { error: body };
       answer = answerOf(response, body, operation, ids);

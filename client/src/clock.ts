@@ -22,13 +22,13 @@ export function limitedSignal(
   clock: Clock,
   milliseconds: number,
   parent: AbortSignal | undefined,
-  reason: () => unknown,
+  reason?: () => unknown,
 ): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController();
   const follow = () => controller.abort(parent?.reason);
   if (parent?.aborted) follow();
   else parent?.addEventListener("abort", follow);
-  const cancel = clock.after(milliseconds, () => controller.abort(reason()));
+  const cancel = clock.after(milliseconds, () => controller.abort(reason?.()));
   return {
     signal: controller.signal,
     end() {

@@ -65,8 +65,7 @@ export class ConnectionError extends PetstoreError {}
 
 // Names are written here because minifiers change those of classes.
 for (const [{ prototype }, name, advice] of [
-  [PetstoreError, "PetstoreError"],
-  [InvalidRequestError, "InvalidRequestError", "Correct the request: see `details`."],
+  [InvalidRequestError, "InvalidRequestError", "See `details`."],
   [AuthenticationError, "AuthenticationError", "Check the key."],
   [PermissionError, "PermissionError", "Use a key with the scope."],
   [NotFoundError, "NotFoundError", "Check the identifier."],

@@ -11,14 +11,11 @@ const FRESH = 1_000;
 const LOW = 0.1;
 const LONGEST_SPREAD = 60_000;
 
-/** Makes the error of a call that cannot wait until the gate opens, from the 429 that closed it and the seconds left. */
-type Refusal = (error: RateLimitError, seconds: number) => Error;
-
 interface Waiter {
   readonly deadline: number;
   readonly go: () => void;
   readonly fail: (reason: unknown) => void;
-  readonly refusal: Refusal;
+  readonly operation: string;
 }
 
 /**
@@ -41,10 +38,10 @@ export class Gate {
   }
 
   /** Resolves when a request may be sent; then `leave` must follow. */
-  enter(deadline: number, signal: AbortSignal, refusal: Refusal): Promise<void> {
+  enter(operation: string, deadline: number, signal: AbortSignal): Promise<void> {
     return new Promise<void>((go, fail) => {
       signal.throwIfAborted();
-      const waiter = { deadline, go, fail, refusal };
+      const waiter = { deadline, go, fail, operation };
       signal.addEventListener("abort", () => {
         this.#queue = this.#queue.filter((other) => other !== waiter);
         fail(signal.reason);
@@ -91,10 +88,12 @@ export class Gate {
 
   /** Whoever cannot wait until the gate opens learns so at once. */
   #refuseLate(now: number): void {
-    this.#queue = this.#queue.filter(({ deadline, fail, refusal }) => {
-      const isLate = deadline < this.#closedUntil;
-      if (isLate) fail(refusal(this.#closedBy as RateLimitError, Math.ceil((this.#closedUntil - now) / 1000)));
-      return !isLate;
+    const error = this.#closedBy as RateLimitError;
+    this.#queue = this.#queue.filter(({ deadline, fail, operation }) => {
+      if (deadline >= this.#closedUntil) return true;
+      const retryAfter = Math.ceil((this.#closedUntil - now) / 1000);
+      fail(new RateLimitError(error.message, Object.assign({}, error, { operation, retryAfter })));
+      return false;
     });
   }
 

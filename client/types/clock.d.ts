@@ -7,7 +7,7 @@ export interface Clock {
 }
 export declare const systemClock: Clock;
 /** A signal that is aborted with its parent, or after a time. `end` has to be called. */
-export declare function limitedSignal(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, reason: () => unknown): {
+export declare function limitedSignal(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, reason?: () => unknown): {
     readonly signal: AbortSignal;
     readonly end: () => void;
 };
