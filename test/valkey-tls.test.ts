@@ -1,36 +1,21 @@
 // Limits that are counted in a Valkey or Redis server over TLS: only with a server that shows who it is.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Authority, canCertify } from "./harness/certificates.ts";
 import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 
-const openssl = Bun.which("openssl");
-
-/** Makes an authority, and a certificate by it for `localhost`, as files of a folder. */
-async function certify(folder: string): Promise<void> {
-  const run = async (...words: string[]) => {
-    const child = Bun.spawn([openssl as string, ...words], { cwd: folder, stdout: "ignore", stderr: "pipe" });
-    if ((await child.exited) !== 0) throw new Error(await child.stderr.text());
-  };
-  writeFileSync(join(folder, "names.txt"), "subjectAltName=DNS:localhost");
-  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-  await run("req", "-x509", ...newKey, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Authority", "-days", "2");
-  await run("req", ...newKey, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost");
-  const signer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names.txt"];
-  await run("x509", "-req", "-in", "server.csr", ...signer, "-out", "server.pem");
-}
-
-describe.skipIf(!hasValkey || openssl === null)("a server over TLS", () => {
+describe.skipIf(!hasValkey || !canCertify)("a server over TLS", () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-tls-"));
   const authority = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
   let server: ValkeyServer;
   let port: number;
   beforeAll(async () => {
-    await certify(folder);
+    const { cert, key } = await (await Authority.make(folder)).certify("DNS:localhost");
     port = await freePort();
-    const files = ["--tls-cert-file", join(folder, "server.pem"), "--tls-key-file", join(folder, "server.key")];
+    const files = ["--tls-cert-file", cert, "--tls-key-file", key];
     server = await ValkeyServer.start("--tls-port", String(port), "--tls-auth-clients", "no", ...files);
   });
   afterAll(async () => {
