@@ -56,7 +56,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.settings\.ts$/,
-    may: /^settings\//,
+    may: /^(settings\/|http\/client-address\.ts$)/,
     because: "a domain declares its settings, and nobody else reads them",
   },
   {
