@@ -53,10 +53,15 @@ async function nameAnew(file: string, name: string): Promise<void> {
   try {
     await link(file, name);
   } catch (error) {
-    if (!noLinks.has(codeOf(error))) throw error;
+    if (!hasNoLinks(error)) throw error;
     if (existsSync(name)) throw exists(name);
     await rename(file, name);
   }
+}
+
+/** True for the error of a file system that cannot give a file a second name. */
+export function hasNoLinks(error: unknown): boolean {
+  return noLinks.has(codeOf(error));
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readSettings } from "../../settings/setting.ts";
+import { openSecretKeys, SecretKeys } from "./secret-keys.ts";
+import { webhookSettings } from "./webhooks.settings.ts";
+
+const random = (bytes = 32) => randomBytes(bytes).toString("base64");
+const read = (text: string) => readSettings({ PETSTORE_SECRET_KEY: text }, webhookSettings);
+
+describe("PETSTORE_SECRET_KEY", () => {
+  test("takes base64 of 32 bytes and more, with and without padding, and hexadecimal digits", () => {
+    const key = randomBytes(32);
+    const base64 = key.toString("base64");
+    for (const text of [base64, base64.replace("=", ""), ` ${base64} `]) {
+      expect(read(text).values.PETSTORE_SECRET_KEY).toEqual([key]);
+    }
+    expect(read(random(64)).faults).toEqual([]);
+    expect(read(key.toString("hex")).faults).toEqual([]);
+  });
+
+  test("takes a list", () => {
+    const [first, second] = [randomBytes(32), randomBytes(48)];
+    const listed = read(`${first.toString("base64")}, ${second.toString("base64")}`);
+    expect(listed.values.PETSTORE_SECRET_KEY).toEqual([first, second]);
+  });
+
+  const one = random();
+  test.each([
+    ["too short", random(31)],
+    ["one letter", "a".repeat(64)],
+    ["a word again and again", "changeme".repeat(8)],
+    ["digits only, again and again", "0123456789".repeat(6).slice(0, 48)],
+    ["not base64", "correct horse battery staple, correct horse battery"],
+    ["base64 for addresses", `${"-_".repeat(4)}${randomBytes(30).toString("base64")}`],
+    ["cut off", `${random(33)}A`],
+    ["the same key twice", `${one},${one}`],
+    ["an empty one in a list", `${one},`],
+    ["a weak one in a list", `${one},${"a".repeat(64)}`],
+  ])("refuses what is %s, and shows nobody what it was", (_name, text) => {
+    const { faults } = read(text);
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain("openssl rand -base64 32");
+    expect(faults[0]).not.toContain(text.slice(0, 20));
+  });
+});
+
+const deny = (text: string) =>
+  readSettings({ PETSTORE_WEBHOOK_DENY: text }, webhookSettings).values.PETSTORE_WEBHOOK_DENY;
+
+describe("PETSTORE_WEBHOOK_DENY", () => {
+  test("takes addresses and networks", () => {
+    expect(deny("8.8.8.8, 9.9.0.0/16,2000::/32")).toEqual(["8.8.8.8", "9.9.0.0/16", "2000::/32"]);
+  });
+
+  test.each(["example.com", "8.8.8.0/33", "8.8.8.8,", "8.8.8"])("refuses %j", (text) => {
+    expect(deny(text)).toBeUndefined();
+  });
+});
+
+describe("secret keys", () => {
+  const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+
+  test("are found by their ids as long as they are listed, in whatever order", () => {
+    const { id } = new SecretKeys(first).current;
+    expect(new SecretKeys(second, first).find(id)?.bytes).toEqual(first);
+    expect(new SecretKeys(second, first).current.bytes).toEqual(second);
+    expect(new SecretKeys(second, third).find(id)).toBeUndefined();
+  });
+
+  test("have ids that tell nothing about them", () => {
+    const { id, bytes } = new SecretKeys(first).current;
+    expect(id).toMatch(/^[0-9a-f]{16}$/);
+    expect(Buffer.from(bytes).toString("hex")).not.toContain(id.slice(0, 6));
+  });
+
+  test("are absent without a setting and a folder", () => {
+    expect(openSecretKeys(undefined, undefined)).toBeUndefined();
+  });
+});
+
+/** The key that a process of this folder has. */
+const opened = (folder: string) => openSecretKeys(undefined, folder)?.current.id;
+
+describe("the key in the folder of the store", () => {
+  const folders: string[] = [];
+  const newFolder = () => {
+    const folder = mkdtempSync(join(tmpdir(), "petstore-secret-"));
+    folders.push(folder);
+    return folder;
+  };
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  });
+
+  test("is made once, for its owner only", () => {
+    const folder = newFolder();
+    const id = opened(folder);
+    expect(opened(folder)).toBe(id as string);
+    expect(opened(newFolder())).not.toBe(id as string);
+    expect(readdirSync(folder)).toEqual(["secret.key"]);
+    expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600);
+    expect(read(readFileSync(join(folder, "secret.key"), "utf8").trim()).faults).toEqual([]);
+  });
+
+  test("is not made where the setting names one", () => {
+    const folder = newFolder();
+    openSecretKeys([randomBytes(32)], folder);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is the same for processes that start at once", async () => {
+    const folder = newFolder();
+    const script = `
+      const { openSecretKeys } = await import(${JSON.stringify(join(import.meta.dir, "secret-keys.ts"))});
+      process.stdout.write("ready");
+      await process.stdin.once("data", () => { console.log(openSecretKeys(undefined, process.argv[1]).current.id); process.exit(); });`;
+    const children = Array.from({ length: 8 }, () =>
+      Bun.spawn([process.execPath, "-e", script, folder], { stdin: "pipe", stdout: "pipe", stderr: "inherit" }),
+    );
+    const outputs = children.map((child) => child.stdout.getReader());
+    for (const output of outputs) await output.read(); // ready
+    for (const { stdin } of children) {
+      void stdin.write("go");
+      void stdin.flush();
+    }
+    const ids = await Promise.all(
+      outputs.map(async (output) => new TextDecoder().decode((await output.read()).value).trim()),
+    );
+    expect(new Set(ids)).toEqual(new Set([opened(folder) as string]));
+    expect(readdirSync(folder)).toEqual(["secret.key"]);
+  });
+
+  test("is not disturbed by what a crash left behind", () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, `secret.key.unfinished-${process.pid}`), "half of a k");
+    const id = opened(folder);
+    expect(opened(folder)).toBe(id as string);
+  });
+
+  test.each(["", "\n", "half of a k", `${random()},${random()}`])("is never replaced: %j is a fault", (text) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "secret.key"), text);
+    expect(() => opened(folder)).toThrow("does not hold a secret key");
+    expect(readFileSync(join(folder, "secret.key"), "utf8")).toBe(text);
+  });
+
+  test("that cannot be read or made is a fault in words", () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, "secret.key"));
+    expect(() => opened(folder)).toThrow("is a folder");
+    expect(() => opened(join(folder, "missing"))).toThrow("does not exist");
+  });
+});

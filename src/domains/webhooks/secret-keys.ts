@@ -1,0 +1,58 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { FileError } from "../../files/new-file.ts";
+import { readOrMake } from "../../files/read-or-make.ts";
+import { parseSecretKeys } from "./webhooks.settings.ts";
+
+const FILE = "secret.key";
+const BYTES = 32;
+
+/** A key from which secrets are derived. */
+export interface SecretKey {
+  /** Tells it from other keys and nothing about it, so that it can be stored with what is derived from the key. */
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The keys of the service. A secret stays the same only with the key that it was derived from. */
+export class SecretKeys {
+  /** The one for new secrets. */
+  readonly current: SecretKey;
+  readonly #byId: ReadonlyMap<string, SecretKey>;
+
+  /** The first key is the one for new secrets. */
+  constructor(first: Uint8Array, ...others: readonly Uint8Array[]) {
+    this.current = named(first);
+    this.#byId = new Map([this.current, ...others.map(named)].map((key) => [key.id, key]));
+  }
+
+  /** Undefined for a key that is no longer listed: what was derived from it is lost. */
+  find(id: string): SecretKey | undefined {
+    return this.#byId.get(id);
+  }
+}
+
+/**
+ * The keys of the setting. Where it is unset, the key in the folder of the embedded store, which is made if it is
+ * missing. Undefined where there is neither. Throws `FileError` where the file cannot be used.
+ */
+export function openSecretKeys(listed: readonly Uint8Array[] = [], folder: string | undefined): SecretKeys | undefined {
+  const [first, ...others] = listed;
+  if (first) return new SecretKeys(first, ...others);
+  return folder === undefined ? undefined : new SecretKeys(keyIn(join(folder, FILE)));
+}
+
+function keyIn(file: string): Uint8Array {
+  const text = readOrMake(file, () => `${randomBytes(BYTES).toString("base64")}\n`);
+  const [key, ...others] = parseSecretKeys(text.trim()) ?? [];
+  if (key && others.length === 0) return key;
+  throw new FileError(
+    `${file} does not hold a secret key. Put the file back from a backup, or set PETSTORE_SECRET_KEY. If it is ` +
+      "removed, a new one is made at the next start, and every webhook endpoint needs a new secret.",
+  );
+}
+
+function named(bytes: Uint8Array): SecretKey {
+  const id = createHmac("sha256", bytes).update("petstore: name of the secret key").digest("hex").slice(0, 16);
+  return { id, bytes };
+}

@@ -1,0 +1,62 @@
+import { createHash, createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from "node:crypto";
+import type { SecretKey } from "./secret-keys.ts";
+
+const SEED_BYTES = 32;
+/** What stands before the seed of an ed25519 key in PKCS #8 (RFC 8410, section 7). */
+const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** What one version of an endpoint's secret signs with. */
+export interface SigningKeys {
+  /** For `v1`: the receiver has it too. */
+  readonly shared: Uint8Array;
+  /** For `v1a`: only the service has it. */
+  readonly own: KeyObject;
+}
+
+/**
+ * Derives the keys of an endpoint. The same arguments always give the same keys, so none of them is stored. The own key
+ * does not follow from the shared one: a receiver could otherwise sign in the name of the service. The endpoint's id
+ * has to be unique in the store, beyond its shop, and is never used again.
+ */
+export function deriveKeys({ bytes }: SecretKey, endpointId: string, version: number): SigningKeys {
+  const name = `${version}:${endpointId}`;
+  const seed = hkdfSync("sha256", bytes, "", `petstore webhook v1a:${name}`, SEED_BYTES);
+  return signingKeys(createHmac("sha256", bytes).update(`petstore webhook v1:${name}`).digest(), new Uint8Array(seed));
+}
+
+/** The keys of a shared secret and the seed of an ed25519 key. */
+export function signingKeys(shared: Uint8Array, seed: Uint8Array): SigningKeys {
+  const own = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: "der", type: "pkcs8" });
+  return { shared, own };
+}
+
+/** The secret in the form in which a receiver gets it, once. */
+export function shownSecret({ shared }: SigningKeys): string {
+  return `whsec_${Buffer.from(shared).toString("base64")}`;
+}
+
+/** The public key with which anybody can verify `v1a`. */
+export function shownPublicKey({ own }: SigningKeys): string {
+  const { x = "" } = createPublicKey(own).export({ format: "jwk" });
+  return `whpk_${Buffer.from(x, "base64url").toString("base64")}`;
+}
+
+/** The id of an event at an endpoint. It is the same in every attempt and redelivery, and has no full stop in it. */
+export function messageId(endpointId: string, shopNumber: bigint, eventId: bigint): string {
+  const digest = createHash("sha256").update(`${shopNumber}:${eventId}:${endpointId}`).digest();
+  return `msg_${digest.subarray(0, 18).toString("base64url")}`;
+}
+
+/**
+ * The headers of Standard Webhooks 1.0.0 for a message that is sent at `now`, in unix milliseconds. It is signed with
+ * every version of the secret that is valid, the newest first: receivers accept a message if one signature is right.
+ */
+export function signedHeaders(id: string, body: string, now: number, versions: readonly SigningKeys[]) {
+  const timestamp = String(Math.floor(now / 1000));
+  const text = Buffer.from(`${id}.${timestamp}.${body}`);
+  const signatures = versions.flatMap(({ shared, own }) => [
+    `v1,${createHmac("sha256", shared).update(text).digest("base64")}`,
+    `v1a,${sign(null, text, own).toString("base64")}`,
+  ]);
+  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
+}

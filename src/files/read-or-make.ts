@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { asFileError, hasNoLinks } from "./new-file.ts";
+
+/**
+ * The text of a file that only its owner may read. Where there is none, it is made: it appears under its name whole and
+ * on disk, so that a crash leaves none that is half made. Of several processes that make it at once, one does, and all
+ * get its text. Throws `FileError`, or what `make` threw.
+ */
+export function readOrMake(file: string, make: () => string): string {
+  try {
+    if (!existsSync(file)) makeFile(file, make());
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw asFileError(error, file);
+  }
+}
+
+function makeFile(file: string, text: string): void {
+  // Not named after the process: those of two containers that share the folder can have the same number.
+  const unfinished = `${file}.unfinished-${randomUUID()}`;
+  try {
+    inFile(unfinished, "wx", (descriptor) => writeFileSync(descriptor, text));
+    nameUnlessTaken(unfinished, file);
+    inFile(dirname(file), "r", () => {});
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** Opens a file or a folder, and closes it when what was done with it is on disk. */
+function inFile(path: string, flags: string, work: (descriptor: number) => void): void {
+  const descriptor = openSync(path, flags, 0o600);
+  try {
+    work(descriptor);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function nameUnlessTaken(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (existsSync(to)) return;
+    if (!hasNoLinks(error)) throw error;
+    renameSync(from, to);
+  }
+}
