@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { attemptDelays, nextStep, readRetryAfter } from "./backoff.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const failed = { failure: "timed_out" };
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+/** The delays of an event that always fails. */
+const delays = (randoms: readonly number[]) =>
+  randoms.map((random, index) => {
+    const step = nextStep(index + 1, failed, random);
+    return step.kind === "retry" ? step.delay : step.kind;
+  });
+
+describe("after a failure", () => {
+  test("there are ten attempts in all, then none", () => {
+    const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+    expect(attemptDelays[0]).toBe(0);
+    expect(delays(Array<number>(10).fill(0))).toEqual([...seconds.map((second) => second * 1000), "give_up"]);
+  });
+
+  test("an attempt comes never before its delay, and at most a fifth later", () => {
+    const attempt = fc.integer({ min: 1, max: 9 });
+    const property = fc.property(attempt, chance, (number, random) => {
+      const step = nextStep(number, failed, random);
+      const planned = attemptDelays[number] as number;
+      return step.kind === "retry" && step.delay >= planned && step.delay <= planned * 1.2;
+    });
+    fc.assert(property);
+  });
+
+  test("what failed together is spread", () => {
+    const property = fc.property(chance, chance, (one, other) => {
+      fc.pre(Math.abs(one - other) > 0.001);
+      return delays([one])[0] !== delays([other])[0];
+    });
+    fc.assert(property);
+  });
+
+  test("all attempts are made before an endpoint is disabled after five days", () => {
+    const property = fc.property(fc.array(chance, { minLength: 9, maxLength: 9 }), (randoms) => {
+      const sum = delays(randoms).reduce<number>((total, delay) => total + Number(delay), 0);
+      return sum > 3 * DAY && sum < 5 * DAY;
+    });
+    fc.assert(property);
+  });
+
+  test("the receiver is not asked again before it wants to be", () => {
+    const retryAfter = fc.integer({ min: 0, max: DAY });
+    const property = fc.property(fc.integer({ min: 1, max: 9 }), retryAfter, chance, (number, asked, random) => {
+      const step = nextStep(number, { failure: "error_status", status: 503, retryAfter: asked }, random);
+      return step.kind === "retry" && step.delay >= asked && step.delay >= (attemptDelays[number] as number);
+    });
+    fc.assert(property);
+  });
+
+  test("410 ends it at once, in any attempt", () => {
+    for (const attempt of attemptDelays.keys()) {
+      const gone = { failure: "error_status", status: 410, retryAfter: 1000 };
+      expect(nextStep(attempt + 1, gone, 0.5)).toEqual({ kind: "disable" });
+    }
+  });
+});
+
+test("after a success there is nothing to do", () => {
+  expect(nextStep(1, { failure: undefined, status: 200 }, 0.5)).toEqual({ kind: "done" });
+});
+
+describe("Retry-After", () => {
+  const now = Date.UTC(2026, 10, 21, 12);
+
+  test.each([
+    ["0", 0],
+    ["120", 120_000],
+    ["86400", DAY],
+    ["86401", DAY],
+    ["9".repeat(400), DAY],
+    ["Sat, 21 Nov 2026 12:02:00 GMT", 120_000],
+    ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
+    ["Sun, 21 Nov 2027 12:00:00 GMT", DAY],
+    ["Sat, 41 Nov 2026 12:02:00 GMT", undefined],
+    ["2026-11-21T12:02:00Z", undefined],
+    ["-1", undefined],
+    ["1.5", undefined],
+    ["5, 6", undefined],
+    ["soon", undefined],
+    ["", undefined],
+    [null, undefined],
+  ])("%p is %p milliseconds", (text, milliseconds) => {
+    expect(readRetryAfter(text, now)).toBe(milliseconds as number);
+  });
+
+  test("of any text is at most a day, or nothing", () => {
+    const property = fc.property(fc.string(), (text) => {
+      const read = readRetryAfter(text, now);
+      return read === undefined || (read >= 0 && read <= DAY);
+    });
+    fc.assert(property);
+  });
+});
