@@ -1,0 +1,92 @@
+// What a receiver gets, verified by implementations of others: Standard Webhooks for `v1`, noble's ed25519 for `v1a`.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { SecretKeys } from "../../src/domains/webhooks/secret-keys.ts";
+import { send } from "../../src/domains/webhooks/send.ts";
+import {
+  deriveKeys,
+  messageId,
+  type SigningKeys,
+  shownPublicKey,
+  shownSecret,
+  signedHeaders,
+} from "../../src/domains/webhooks/signatures.ts";
+import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
+import { network, Receiver } from "../harness/webhooks.ts";
+
+interface StandardWebhooks {
+  readonly Webhook: new (secret: string) => { verify(body: string, headers: Record<string, string>): unknown };
+}
+interface Noble {
+  verifyAsync(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): Promise<boolean>;
+}
+
+const isInstalled = hasInteropTools();
+const packageOf = (file: string): Promise<unknown> => import(join(interopFolder, "node_modules", file));
+const event = { type: "pet.updated", data: { id: 9_007_199_254_740_993n.toString(), name: "Rex 🐕 \u2028\u0000é" } };
+
+let receiver: Receiver;
+let standard: StandardWebhooks;
+let noble: Noble;
+beforeAll(async () => {
+  if (!isInstalled) return;
+  standard = (await packageOf("standardwebhooks/dist/index.js")) as StandardWebhooks;
+  noble = (await packageOf("@noble/ed25519/index.js")) as Noble;
+  receiver = new Receiver();
+});
+afterAll(async () => receiver?.stop());
+
+/** What a receiver got of a message that is signed with these keys. */
+async function received(versions: readonly SigningKeys[]) {
+  const body = JSON.stringify(event);
+  const headers = signedHeaders(messageId("7", 1n, 12n), body, Date.now(), versions);
+  const result = await send({ url: `http://127.0.0.1:${receiver.port}/`, headers, body }, network());
+  expect(result.failure).toBeUndefined();
+  const [last] = receiver.received.slice(-1);
+  return { body: last?.body ?? "", headers: Object.fromEntries(last?.headers ?? []) };
+}
+
+/** True if one of the signatures is that of the public key. */
+async function isSigned(body: string, headers: Record<string, string>, publicKey: string): Promise<boolean> {
+  const message = Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`);
+  const key = Buffer.from(publicKey.replace(/^whpk_/, ""), "base64");
+  const signatures = (headers["webhook-signature"] ?? "").split(" ").filter((word) => word.startsWith("v1a,"));
+  const valid = await Promise.all(
+    signatures.map((word) => noble.verifyAsync(Buffer.from(word.slice("v1a,".length), "base64"), message, key)),
+  );
+  return valid.includes(true);
+}
+
+describe.skipIf(!isInstalled)("a message", () => {
+  const keys = new SecretKeys(randomBytes(32));
+  const [first, second, third] = [1, 2, 3].map((version) => deriveKeys(keys.current, "7", version)) as [
+    SigningKeys,
+    SigningKeys,
+    SigningKeys,
+  ];
+
+  test("is verified with the secret", async () => {
+    const { body, headers } = await received([first]);
+    expect(new standard.Webhook(shownSecret(first)).verify(body, headers)).toEqual(event);
+    expect(() => new standard.Webhook(shownSecret(second)).verify(body, headers)).toThrow("No matching signature");
+    expect(() => new standard.Webhook(shownSecret(first)).verify(`${body} `, headers)).toThrow("No matching signature");
+  });
+
+  test("is verified with the public key", async () => {
+    const { body, headers } = await received([first]);
+    expect(await isSigned(body, headers, shownPublicKey(first))).toBe(true);
+    expect(await isSigned(body, headers, shownPublicKey(second))).toBe(false);
+    expect(await isSigned(`${body} `, headers, shownPublicKey(first))).toBe(false);
+  });
+
+  test("after a rotation is verified with the secret before and the one after, and no other", async () => {
+    const { body, headers } = await received([second, first]);
+    for (const version of [first, second]) {
+      expect(new standard.Webhook(shownSecret(version)).verify(body, headers)).toEqual(event);
+      expect(await isSigned(body, headers, shownPublicKey(version))).toBe(true);
+    }
+    expect(() => new standard.Webhook(shownSecret(third)).verify(body, headers)).toThrow("No matching signature");
+    expect(await isSigned(body, headers, shownPublicKey(third))).toBe(false);
+  });
+});
