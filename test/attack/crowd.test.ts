@@ -35,7 +35,7 @@ function residentMemory(): number {
 }
 
 /** What the service says that it holds in memory. */
-async function held(kind: "addresses" | "accounts"): Promise<number> {
+async function held(kind: "addresses" | "shops"): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(new RegExp(`^petstore_limiter_${kind} (\\d+)$`, "m").exec(metrics)?.[1]);
 }
@@ -84,7 +84,7 @@ describe(`the memory is bounded: with ${CROWD.toLocaleString("en")}`, () => {
     async (requests) => {
       const answers = await callers();
       expect(answers.every(({ status }) => status === 200)).toBe(true);
-      expect(await held("accounts")).toBe(CROWD);
+      expect(await held("shops")).toBe(CROWD);
       const memory = residentMemory();
       console.log(`${Math.round(memory / MIB)} MiB with ${CROWD} accounts, after ${requests} requests of each`);
       expect(memory).toBeLessThan(PROMISED);
