@@ -192,7 +192,7 @@ export interface CurrentKey {
   readonly scopes: readonly Scope[];
   /** When the key was made. */
   readonly createdAt: string;
-  /** When the key ends by itself. Absent for a key without an end. */
+  /** When the key ends. Absent if it has no end. */
   readonly expiresAt?: string | undefined;
   readonly account: KeyAccount;
   readonly limits: KeyLimits;
@@ -214,7 +214,7 @@ export interface ListedApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was made. */
   readonly createdAt: string;
-  /** When the key ends by itself. Absent for a key without an end. */
+  /** When the key ends. Absent if it has no end. */
   readonly expiresAt?: string | undefined;
   /** When the key was revoked. Absent for one that was not. */
   readonly revokedAt?: string | undefined;
@@ -250,7 +250,7 @@ export interface IssuedApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was made. */
   readonly createdAt: string;
-  /** When the key ends by itself. Absent for a key without an end. */
+  /** When the key ends. Absent if it has no end. */
   readonly expiresAt?: string | undefined;
   /** When the key was revoked. Absent for one that was not. */
   readonly revokedAt?: string | undefined;
@@ -271,7 +271,7 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was made. */
   readonly createdAt: string;
-  /** When the key ends by itself. Absent for a key without an end. */
+  /** When the key ends. Absent if it has no end. */
   readonly expiresAt?: string | undefined;
   /** When the key was revoked. Absent for one that was not. */
   readonly revokedAt?: string | undefined;
@@ -294,7 +294,7 @@ export interface ReplacingApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was made. */
   readonly createdAt: string;
-  /** When the key ends by itself. Absent for a key without an end. */
+  /** When the key ends. Absent if it has no end. */
   readonly expiresAt?: string | undefined;
   /** When the key was revoked. Absent for one that was not. */
   readonly revokedAt?: string | undefined;
@@ -333,7 +333,7 @@ export type UsageGranularity = "minute" | "hour" | "day";
 export interface ListPetsQuery {
   /** Maximum number of animals returned. */
   readonly limit?: number | undefined;
-  /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
   /** Filters animals by availability status. */
   readonly status?: PetStatus | undefined;
@@ -348,7 +348,7 @@ export interface ListPetsQuery {
 export interface ListPetStatusChangesQuery {
   /** Maximum number of changes returned. */
   readonly limit?: number | undefined;
-  /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
 }
 
@@ -356,7 +356,7 @@ export interface ListPetStatusChangesQuery {
 export interface ListCategoriesQuery {
   /** Maximum number of categories returned. */
   readonly limit?: number | undefined;
-  /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
 }
 
@@ -370,7 +370,7 @@ export interface DeleteCategoryQuery {
 export interface ListStoreOrdersQuery {
   /** Maximum number of orders returned. */
   readonly limit?: number | undefined;
-  /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
   /** Filters orders by their state. */
   readonly status?: StoreOrderStatus | undefined;
@@ -382,7 +382,7 @@ export interface ListStoreOrdersQuery {
 export interface ListKeysQuery {
   /** Maximum number of keys returned. */
   readonly limit?: number | undefined;
-  /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
   /** Filters keys by mode. */
   readonly mode?: KeyMode | undefined;
@@ -399,7 +399,7 @@ export interface GetUsageQuery {
   readonly granularity?: UsageGranularity | undefined;
   /** Maximum number of intervals returned. */
   readonly limit?: number | undefined;
-  /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
 }
 

@@ -161,7 +161,7 @@ export interface CurrentKey {
     readonly scopes: readonly Scope[];
     /** When the key was made. */
     readonly createdAt: string;
-    /** When the key ends by itself. Absent for a key without an end. */
+    /** When the key ends. Absent if it has no end. */
     readonly expiresAt?: string | undefined;
     readonly account: KeyAccount;
     readonly limits: KeyLimits;
@@ -182,7 +182,7 @@ export interface ListedApiKey {
     readonly scopes: readonly Scope[];
     /** When the key was made. */
     readonly createdAt: string;
-    /** When the key ends by itself. Absent for a key without an end. */
+    /** When the key ends. Absent if it has no end. */
     readonly expiresAt?: string | undefined;
     /** When the key was revoked. Absent for one that was not. */
     readonly revokedAt?: string | undefined;
@@ -216,7 +216,7 @@ export interface IssuedApiKey {
     readonly scopes: readonly Scope[];
     /** When the key was made. */
     readonly createdAt: string;
-    /** When the key ends by itself. Absent for a key without an end. */
+    /** When the key ends. Absent if it has no end. */
     readonly expiresAt?: string | undefined;
     /** When the key was revoked. Absent for one that was not. */
     readonly revokedAt?: string | undefined;
@@ -236,7 +236,7 @@ export interface ApiKey {
     readonly scopes: readonly Scope[];
     /** When the key was made. */
     readonly createdAt: string;
-    /** When the key ends by itself. Absent for a key without an end. */
+    /** When the key ends. Absent if it has no end. */
     readonly expiresAt?: string | undefined;
     /** When the key was revoked. Absent for one that was not. */
     readonly revokedAt?: string | undefined;
@@ -258,7 +258,7 @@ export interface ReplacingApiKey {
     readonly scopes: readonly Scope[];
     /** When the key was made. */
     readonly createdAt: string;
-    /** When the key ends by itself. Absent for a key without an end. */
+    /** When the key ends. Absent if it has no end. */
     readonly expiresAt?: string | undefined;
     /** When the key was revoked. Absent for one that was not. */
     readonly revokedAt?: string | undefined;
@@ -292,7 +292,7 @@ export type UsageGranularity = "minute" | "hour" | "day";
 export interface ListPetsQuery {
     /** Maximum number of animals returned. */
     readonly limit?: number | undefined;
-    /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+    /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
     readonly cursor?: string | undefined;
     /** Filters animals by availability status. */
     readonly status?: PetStatus | undefined;
@@ -306,14 +306,14 @@ export interface ListPetsQuery {
 export interface ListPetStatusChangesQuery {
     /** Maximum number of changes returned. */
     readonly limit?: number | undefined;
-    /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+    /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
     readonly cursor?: string | undefined;
 }
 /** What `listCategories` can be asked for. */
 export interface ListCategoriesQuery {
     /** Maximum number of categories returned. */
     readonly limit?: number | undefined;
-    /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+    /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
     readonly cursor?: string | undefined;
 }
 /** What `deleteCategory` can be asked for. */
@@ -325,7 +325,7 @@ export interface DeleteCategoryQuery {
 export interface ListStoreOrdersQuery {
     /** Maximum number of orders returned. */
     readonly limit?: number | undefined;
-    /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+    /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
     readonly cursor?: string | undefined;
     /** Filters orders by their state. */
     readonly status?: StoreOrderStatus | undefined;
@@ -336,7 +336,7 @@ export interface ListStoreOrdersQuery {
 export interface ListKeysQuery {
     /** Maximum number of keys returned. */
     readonly limit?: number | undefined;
-    /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+    /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
     readonly cursor?: string | undefined;
     /** Filters keys by mode. */
     readonly mode?: KeyMode | undefined;
@@ -351,7 +351,7 @@ export interface GetUsageQuery {
     readonly granularity?: UsageGranularity | undefined;
     /** Maximum number of intervals returned. */
     readonly limit?: number | undefined;
-    /** Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+    /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
     readonly cursor?: string | undefined;
 }
 /** Codes of errors that every operation can fail with. */

@@ -15,8 +15,7 @@ export function pageParameters(options: { maximum: number; default: number; what
     }),
     cursor: Type.Optional(
       Type.String({
-        description:
-          'Where the page starts: opaque, from the `Link` header (`rel="next"`) of the page before, whose filters apply.',
+        description: 'From the `Link` header (`rel="next"`) of the page before, whose filters apply.',
         minLength: 1,
         maxLength: 512,
       }),

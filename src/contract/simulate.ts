@@ -12,9 +12,8 @@ export const MOST_DELAYED = 20;
 /** The value of the header. */
 export const Simulate = Type.String({
   description:
-    "For test keys only: makes the service return this error code of the operation, with its status and headers. " +
-    "Nothing is done; the request counts. `disconnect` closes the connection without a response. " +
-    `\`delay=MILLISECONDS\`, alone or together with one of those, holds the response back for up to ${LONGEST_DELAY} ms.`,
+    "For test keys: return this error code of the operation and do nothing else, `disconnect`, or hold the response " +
+    `back (\`delay=MILLISECONDS\`, up to ${LONGEST_DELAY}).`,
   maxLength: 200,
   pattern: "^[a-z0-9_]+(?:=[0-9]{1,5})?(?:, ?[a-z0-9_]+(?:=[0-9]{1,5})?)?$",
 });

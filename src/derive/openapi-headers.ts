@@ -13,17 +13,17 @@ interface Header {
 export const ENTITY_TAG = '"2gosa7pa2gv"';
 
 const limitHeaders: Readonly<Record<string, Header>> = {
-  RateLimit: {
+  Limit: {
     description: "The applicable request limit: that of the window with the least remaining.",
     schema: { type: "integer", format: "int64", minimum: 1 },
     example: 60,
   },
-  RateRemaining: {
+  Left: {
     description: "Requests left in the current window.",
     schema: { type: "integer", format: "int64", minimum: 0 },
     example: 59,
   },
-  RateReset: {
+  Reset: {
     description: "Unix timestamp, in seconds, at which the limit resets.",
     schema: { type: "integer", format: "int64" },
     example: 1_795_262_460,
@@ -31,7 +31,7 @@ const limitHeaders: Readonly<Record<string, Header>> = {
 };
 
 const otherHeaders: Readonly<Record<string, Header>> = {
-  RequestId: {
+  Request: {
     description: "Identifies the request in the service's log.",
     schema: { type: "string" },
     example: "3f2a9c41-7",
@@ -92,10 +92,10 @@ const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter"]);
 
 /** The headers behind the names of components, which are short because every response refers to some. */
 const headerNames: Readonly<Record<string, string>> = {
-  RateLimit: "X-RateLimit-Limit",
-  RateRemaining: "X-RateLimit-Remaining",
-  RateReset: "X-RateLimit-Reset",
-  RequestId: "X-Request-Id",
+  Limit: "X-RateLimit-Limit",
+  Left: "X-RateLimit-Remaining",
+  Reset: "X-RateLimit-Reset",
+  Request: "X-Request-Id",
   RetryAfter: "Retry-After",
   Challenge: "WWW-Authenticate",
   Replayed: IDEMPOTENT_REPLAYED,
@@ -105,7 +105,7 @@ const headerNames: Readonly<Record<string, string>> = {
 };
 
 /** The headers that every response has. */
-export const headersOfAll = [...Object.keys(limitHeaders), "RequestId"];
+export const headersOfAll = [...Object.keys(limitHeaders), "Request"];
 
 /** The headers as components of the document, to which `headerReferences` refers. */
 export function headerComponents(

@@ -26,7 +26,7 @@ export function parametersOf(
       return {
         name,
         in: place,
-        required: place === "path" || (isRequired && rest["default"] === undefined),
+        required: place === "path" || (isRequired && rest["default"] === undefined) || undefined,
         description: here ?? description,
         explode: rest["items"] ? false : undefined, // a list's items are separated by commas
         example: name === "cursor" && operation.paged ? cursor : exampleOf(property),
@@ -67,7 +67,7 @@ function simulate(components: Components): Json {
 /** An optional header whose value is a text of the contract. `shown` is how the document shows examples of it. */
 function textHeader(name: string, text: TSchema, components: Components, shown: Json): Json {
   const { description, examples: _, ...schema } = text as Json & TSchema;
-  return { name, in: "header", required: false, description, ...shown, schema: components.schema(schema, "input") };
+  return { name, in: "header", description, ...shown, schema: components.schema(schema, "input") };
 }
 
 const entityTags = { type: "string", minLength: 1 };
@@ -75,7 +75,6 @@ const entityTags = { type: "string", minLength: 1 };
 const ifNoneMatch: Json = {
   name: "If-None-Match",
   in: "header",
-  required: false,
   description:
     "The `ETag` of an earlier response, several of them separated by commas, or `*`. If it still applies, the " +
     "response is 304 without a body (RFC 9110, section 13.1.2). It costs quota all the same.",
@@ -86,7 +85,6 @@ const ifNoneMatch: Json = {
 const ifMatchParameter: Json = {
   name: "If-Match",
   in: "header",
-  required: false,
   description:
     "The `ETag` of the resource as the client knows it, several of them separated by commas, or `*`. If it has " +
     "another one by now, nothing is changed (RFC 9110, section 13.1.1).",

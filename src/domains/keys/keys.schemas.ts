@@ -18,7 +18,7 @@ export const keyFields = {
   hint: Type.String({ description: "Start and end of the key." }),
   scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
   createdAt: Timestamp({ description: "When the key was made." }),
-  expiresAt: Type.Optional(Timestamp({ description: "When the key ends by itself. Absent for a key without an end." })),
+  expiresAt: Type.Optional(Timestamp({ description: "When the key ends. Absent if it has no end." })),
 };
 
 /** Part of a view of a key that shows whether it is banned. */
