@@ -11,6 +11,9 @@ export interface Quota {
   readonly perDay: number;
 }
 
+/** The shop of the first account, which has all animals. */
+const FIRST_SHOP = 1;
+
 /** A store to start servers on: the file, and who may use it. */
 export interface SeededStore {
   readonly file: string;
@@ -27,8 +30,8 @@ export function seedStore(folder: string, name: string, animals: number, quotas:
   const file = join(folder, `${name}.db`);
   const database = openDatabase(file, 1_000);
   database.run("PRAGMA synchronous = OFF"); // only while it is filled
-  addAnimals(database, animals);
   const keys = database.transaction(() => quotas.map((quota, index) => addAccount(database, index, quota)))();
+  addAnimals(database, animals);
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
   return { file, animals, keys };
@@ -42,10 +45,11 @@ export function isAvailable(id: number): boolean {
 function addAnimals(database: Database, count: number): void {
   database.run(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
-     INSERT INTO pets (name, category_id, status)
-     SELECT 'Animal ' || n, n % 100 + 1, CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END
+     INSERT INTO pets (shop, id, name, category_id, status, added_at)
+     SELECT ${FIRST_SHOP}, n, 'Animal ' || n, n % 100 + 1, CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 0
      FROM numbers`,
   );
+  database.run(`UPDATE shops SET last_pet_id = ${count} WHERE shop = ${FIRST_SHOP}`);
 }
 
 /** Adds an account with one key, and returns the key. */
@@ -55,6 +59,9 @@ function addAccount(database: Database, index: number, { perMinute, perDay }: Qu
   database
     .query("INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at) VALUES (?, ?, ?, ?, ?, ?)")
     .run(`acc_${number}`, `Customer ${index}`, "enterprise", perMinute, perDay, Date.now());
+  database
+    .query("INSERT INTO shops (shop, account_id, mode) VALUES (?, ?, 'live')")
+    .run(FIRST_SHOP + index, `acc_${number}`);
   database
     .query(
       "INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at) VALUES (?, ?, 'live', ?, ?, ?, ?, ?)",

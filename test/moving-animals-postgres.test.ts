@@ -102,7 +102,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
 
   test("an export to a file leaves none, and says so", async () => {
     await server.run(
-      "INSERT INTO pets (name, category_id) SELECT 'Pet ' || n, 1 FROM generate_series(1, 20000) AS n",
+      "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT shop, n, 'Pet ' || n, 1, 0 FROM shops, generate_series(1, 20000) AS n WHERE mode = 'test'",
       database,
     );
     const proxy = await DatabaseProxy.start(server.port);
@@ -121,7 +121,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
 
   test("an export to standard output ends with status 1", async () => {
     await server.run(
-      "INSERT INTO pets (name, category_id) SELECT 'Pet ' || n, 1 FROM generate_series(1, 100000) AS n",
+      "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT shop, n, 'Pet ' || n, 1, 0 FROM shops, generate_series(1, 100000) AS n WHERE mode = 'test'",
       database,
     );
     const child = start(["export", "-", "--format", "jsonl"]);

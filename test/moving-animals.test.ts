@@ -40,7 +40,7 @@ const namesTwice = (dataDir: string) => look(dataDir, "SELECT name FROM pets GRO
 const wrongCounts = (dataDir: string) =>
   look(
     dataDir,
-    "SELECT category_id FROM category_animals WHERE animals <> (SELECT count(*) FROM pets WHERE pets.category_id = category_animals.category_id)",
+    "SELECT category_id FROM category_animals WHERE animals <> (SELECT count(*) FROM pets WHERE pets.shop = category_animals.shop AND pets.category_id = category_animals.category_id)",
   );
 const pagesInLog = (dataDir: string) =>
   statSync(join(dataDir, "petstore.db-wal"), { throwIfNoEntry: false })?.size ?? 0;
@@ -145,7 +145,7 @@ describe("an import", () => {
     const program = await Program.start(newDataDir());
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const page = async () =>
-      (await (await fetch(`${program.base}/pets?limit=7`, { headers: { Authorization: `Bearer ${key}` } })).json()) as {
+      (await (await fetch(`${program.base}/pets?limit=8`, { headers: { Authorization: `Bearer ${key}` } })).json()) as {
         id: number;
       }[];
     const add = (id: number) =>
@@ -156,12 +156,52 @@ describe("an import", () => {
         "keep",
       ]);
     await add(20);
-    await add(21);
     for (let round = 0; round < 3; round++) expect((await page()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 20]);
-    await add(10);
-    expect((await page()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 10]);
+    await add(30);
+    expect((await page()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 20, 30]);
     await program.end();
   });
+});
+
+describe("where there are several accounts", () => {
+  const file = newFile("one.csv", "name,categoryId\nRex,1\n");
+
+  test("an import and an export work on the one that they are told", async () => {
+    const dataDir = await newStore();
+    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
+    await runJson(dataDir, ["import", file, "--account", id]);
+    expect(look(dataDir, `SELECT account_id, mode FROM pets JOIN shops USING (shop)`)).toEqual([
+      { account_id: id, mode: "test" },
+    ]);
+    const exported = await runCommand(dataDir, ["export", "-", "--format", "csv", "--account", id]);
+    expect(exported.stdout).toBe("id,name,categoryId,status\r\n1,Rex,1,\r\n");
+  });
+
+  test.each(["import", "export"])("an %s names none by itself, and says how to find them", async (name) => {
+    const dataDir = await newStore();
+    await runJson(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
+    const target = name === "import" ? file : newFile("out.csv");
+    const untold = await runCommand(dataDir, [name, target]);
+    expect([untold.status, untold.stderr]).toEqual([
+      2,
+      "There are several accounts, so it needs --account. The command `accounts list` shows the ids of accounts. See --help.\n",
+    ]);
+    const unknown = await runCommand(dataDir, [name, target, "--account", "acc_nobody"]);
+    expect([unknown.status, unknown.stderr]).toEqual([
+      1,
+      "There is no account acc_nobody. The command `accounts list` shows the ids of accounts.\n",
+    ]);
+  });
+});
+
+test("in production, an import and an export work on the live shop unless they are told the sandbox", async () => {
+  const dataDir = newDataDir();
+  const production = { PETSTORE_ENV: "production" };
+  await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"], production);
+  await runJson(dataDir, ["import", newFile("live.jsonl", lines(2))], production);
+  await runJson(dataDir, ["import", newFile("test.jsonl", lines(1)), "--sandbox"], production);
+  const exported = (words: readonly string[]) => runJson(dataDir, ["export", newFile("out.csv"), ...words], production);
+  expect([await exported([]), await exported(["--sandbox"])]).toMatchObject([{ animals: 2 }, { animals: 1 }]);
 });
 
 describe("an import that is interrupted", () => {

@@ -37,9 +37,9 @@ async function call(base: string, key: string, method: string, path: string, bod
 
 /** Animals with values that are hard to keep, and a last one whose id must not be given again. */
 const more = `
-  INSERT INTO pets (id, name, category_id, status) VALUES (9007199254740993, '"Ñandú" \\ 🐕', -9223372036854775808, NULL);
-  INSERT INTO pets (id, name, category_id) VALUES (9007199254740999, 'the last', 1);
-  DELETE FROM pets WHERE id = 9007199254740999;
+  INSERT INTO pets (shop, id, name, category_id, status, added_at)
+    VALUES (2, 9007199254740993, '"Ñandú" \\ 🐕', -9223372036854775808, NULL, 0);
+  UPDATE shops SET last_pet_id = 9007199254740999;
 `;
 
 /** A table that a later release may add. */
@@ -230,7 +230,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const source = new Database(join(large, "petstore.db"));
     source.run(`
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
-      INSERT INTO pets (name, category_id, status) SELECT 'Pet ' || i, i % 7, 'available' FROM n
+      INSERT INTO pets (shop, id, name, category_id, status, added_at) SELECT 1, i, 'Pet ' || i, i % 7, 'available', 0 FROM n
     `);
     source.close();
     const database = await server.newDatabase();

@@ -5,12 +5,14 @@ import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { hasOpenOrder } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
+import { lockShop } from "../src/domains/shops/shops.store.ts";
 import { UsageStore } from "../src/domains/usage/usage.store.ts";
 import type { Storage, Transaction } from "../src/storage/storage.ts";
 import { systemClock } from "../src/timing/clock.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 
+const shop = 1;
 const nothing = () => [];
 const always = () => true;
 
@@ -28,10 +30,13 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     pets = new PetStore(storage);
     usage = new UsageStore(storage);
     await server.run(`
-      INSERT INTO pets (name, category_id, status, added_at)
-      SELECT 'Rex', n % 2, 'available', 1 FROM generate_series(1, 25000) AS n
+      INSERT INTO shops (shop, account_id, mode, last_pet_id) VALUES (${shop}, 'acc_1', 'test', 25000);
+      INSERT INTO pets (shop, id, name, category_id, status, added_at)
+      SELECT ${shop}, n, 'Rex', n % 2, 'available', 1 FROM generate_series(1, 25000) AS n
     `);
-    await storage.write(() => pets.changeStatus(1n, "pending", "updated"));
+    await storage.write(function* () {
+      yield* pets.changeStatus(yield* lockShop(shop, 1), 1n, "pending", "updated");
+    });
   });
   afterAll(async () => {
     await storage.close();
@@ -50,21 +55,21 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     ["without an animal", { categoryId: 7n }, 0],
     ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
   ] as const)("a page of a category that is %s, and that another follows", async (_what, filters, animals) => {
-    const page = () => pets.page(undefined, 20, filters);
+    const page = () => pets.page(shop, undefined, 20, filters);
     const { items, next } = await page();
     expect([items.length, next !== undefined]).toEqual([animals, true]);
     expect(await tripsOf(page)).toBe(1);
   });
 
   test("the history of an animal with its beginning, and that there is none of another", async () => {
-    const history = await pets.statusChanges(1n, undefined, 20);
+    const history = await pets.statusChanges(shop, 1n, undefined, 20);
     expect(history?.items.map(({ from, to }) => [from, to])).toEqual([
       [undefined, "available"],
       ["available", "pending"],
     ]);
-    expect((await pets.statusChanges(2n, undefined, 20))?.items.map(({ to }) => to)).toEqual(["available"]);
-    expect(await pets.statusChanges(99_999n, undefined, 20)).toBeUndefined();
-    expect(await tripsOf(() => pets.statusChanges(1n, undefined, 20))).toBe(1);
+    expect((await pets.statusChanges(shop, 2n, undefined, 20))?.items.map(({ to }) => to)).toEqual(["available"]);
+    expect(await pets.statusChanges(shop, 99_999n, undefined, 20)).toBeUndefined();
+    expect(await tripsOf(() => pets.statusChanges(shop, 1n, undefined, 20))).toBe(1);
   });
 
   test.each(["minute", "hour", "day"] as const)("the usage of all that is shown by the %s", async (granularity) => {
@@ -84,9 +89,9 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     let id = 100n;
     const trips = (change: (petId: bigint) => () => Transaction<unknown>) => tripsOf(() => storage.write(change(++id)));
     expect([
-      await trips((petId) => () => service.update(petId, { name: `Ida ${petId}` }, always)),
-      await trips((petId) => () => service.update(petId, { status: "pending" }, always)),
-      await trips((petId) => () => service.delete(petId, always)),
-    ]).toEqual([3, 5, 5]);
+      await trips((petId) => () => service.update(shop, petId, { name: `Ida ${petId}` }, always)),
+      await trips((petId) => () => service.update(shop, petId, { status: "pending" }, always)),
+      await trips((petId) => () => service.delete(shop, petId, always)),
+    ]).toEqual([4, 6, 7]);
   });
 });

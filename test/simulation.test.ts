@@ -7,6 +7,7 @@ import { eventually } from "./harness/program.ts";
 import { exchange } from "./harness/raw-http.ts";
 import { type Reply, TestService } from "./harness/service.ts";
 
+const generous = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 let service: TestService;
 afterEach(() => service.stop());
 
@@ -237,7 +238,7 @@ test("the end of the connection cannot be asked for with HEAD, which it would co
 
 test("an account has few delays at once, and another has its own", async () => {
   service = await TestService.start();
-  const [key, other] = [await service.newKey(), await service.newKey()];
+  const [key, other] = [await service.newKey(), await service.newKey("enterprise", generous)];
   const held = Array.from({ length: MOST_DELAYED }, () => ask(key, "delay=5000"));
   await delayed(MOST_DELAYED);
   const refused = await ask(key, "delay=5000, overloaded");

@@ -56,11 +56,12 @@ export class Backends {
     await storage.close();
     const key = generateApiKey("live");
     await this.postgres.run(
-      `INSERT INTO pets (id, name, category_id, status, added_at)
-         SELECT n, 'Animal ' || n, n % 100 + 1,
+      `INSERT INTO pets (shop, id, name, category_id, status, added_at)
+         SELECT 1, n, 'Animal ' || n, n % 100 + 1,
            CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 1795219200000
          FROM generate_series(1, ${animals}) AS n;
-       SELECT setval('pets_id_seq', ${animals});
+       INSERT INTO shops (shop, account_id, mode, last_pet_id) VALUES (1, 'acc_0', 'live', ${animals});
+       SELECT setval(pg_get_serial_sequence('shops', 'shop'), 1);
        INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
          VALUES ('acc_0', 'Customer', 'enterprise', ${UNLIMITED.perMinute}, ${UNLIMITED.perDay}, 0);
        INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at)

@@ -13,7 +13,7 @@ import { exampleOf } from "../derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../derive/reference-page.ts";
 import { encodeCursor } from "../http/cursor.ts";
 import { FixedContent } from "../http/fixed-content.ts";
-import { compileListName } from "../http/page-links.ts";
+import { compileListName, exampleList } from "../http/page-links.ts";
 import type { Page } from "../http/pages.ts";
 import { referenceBundle } from "../http/reference-bundle.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
@@ -55,7 +55,7 @@ function contact({ contactUrl, contactEmail }: Config, base: string): Documented
 function exampleCursor(operation: Operation): string {
   const { params, query, paged } = operation;
   const list = compileListName(operation)(examples(params?.schema), examples(query));
-  return encodeCursor(String(exampleOf(paged?.position as TSchema)), list);
+  return encodeCursor(String(exampleOf(paged?.position as TSchema)), exampleList(list));
 }
 
 function examples(schema: TObject | undefined): Record<string, unknown> {

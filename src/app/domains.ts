@@ -55,7 +55,7 @@ const shop = defineDomain<typeof shopSettings>({
       hasOpenOrder,
       clock,
     });
-    const categories = new CategoryStore(storage, pets);
+    const categories = new CategoryStore(storage, pets, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.expireDue() });
     return [

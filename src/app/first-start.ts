@@ -5,7 +5,8 @@ import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { NewPet } from "../domains/pets/pets.operations.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
-import type { Storage } from "../storage/storage.ts";
+import { shopIn } from "../domains/shops/shops.store.ts";
+import { nested, type Storage } from "../storage/storage.ts";
 
 const sampleCategories = [
   { id: 1n, name: "Dogs" },
@@ -23,9 +24,8 @@ const sampleAnimals: readonly NewPet[] = [
 ];
 
 /**
- * On a store that has no account, makes one on the Business plan with one key, which is returned,
- * and six animals in four categories if there are none. The account comes last, with its key in one transaction: a first
- * start that was interrupted is made good by the next one.
+ * On a store that has no account, makes one on the Business plan with one key, which is returned, and six animals in
+ * four categories in its sandbox: all in one transaction.
  */
 export async function firstStart(
   storage: Storage,
@@ -34,15 +34,13 @@ export async function firstStart(
 ): Promise<IssuedKey | undefined> {
   if ((await accounts.list()).length > 0) return undefined;
   const pets = new PetStore(storage);
-  const { items: animals } = await pets.page(undefined, 1);
-  if (animals.length === 0) {
-    const categories = new CategoryStore(storage, pets);
-    for (const category of sampleCategories) await storage.write(() => categories.add(category)); // one that is there stays
-    for (const animal of sampleAnimals) await storage.write(() => pets.add(animal));
-  }
+  const categories = new CategoryStore(storage, pets);
   const now = Date.now();
   return storage.write(function* () {
     const { id } = yield* accounts.create("First account", "business", undefined, now);
+    const shop = yield* shopIn(id, "test");
+    for (const category of sampleCategories) yield* nested(categories.add(shop, category));
+    for (const animal of sampleAnimals) yield* nested(pets.add(shop, animal));
     return yield* keys.issue(id, { mode: "test", name: "First key", scopes, plannedEnd: null }, now);
   });
 }

@@ -8,6 +8,6 @@ export function openRetries({ storage, clock, metrics, repeat }: Host, write: Wr
   const answers = new RetryStore(storage);
   const retries = new Idempotency(answers, write, clock);
   metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => retries.running);
-  repeat({ name: "forget_kept_answers", by: "leader", run: () => answers.forgetExpired(clock.now()) });
+  repeat({ name: "remove_expired_responses", by: "leader", run: () => answers.forgetExpired(clock.now()) });
   return retries;
 }

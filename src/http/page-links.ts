@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** How the pages of one paged operation follow each other. */
 export interface PageLinks {
   /** The position that a cursor stands for; undefined for a text that is no cursor of this list. */
-  readonly position: (cursor: string, params: Values, query: Values) => unknown;
+  readonly position: (cursor: string, shop: number, params: Values, query: Values) => unknown;
   /** The link from the page of `input` to the one after `next` (RFC 8288). */
   readonly next: (input: Input, next: unknown) => string;
 }
@@ -22,11 +22,14 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   const readPosition = compilePositionReader(operation.paged.position);
   const path = compilePath(operation.path);
   return {
-    position: (cursor, params, query) => readPosition(decodeCursor(cursor, list(params, query))),
+    position: (cursor, shop, params, query) => {
+      const name = list(params, query);
+      return readPosition(decodeCursor(cursor, listOf(shop, name)) ?? decodeCursor(cursor, exampleList(name)));
+    },
     next: (input, next) => {
       const params: Values = input.params;
       const query: Values = input.query;
-      const cursor = encoded(encodeCursor(String(next), list(params, query)));
+      const cursor = encoded(encodeCursor(String(next), listOf(input.caller.shop, list(params, query))));
       let parameters = "";
       for (const name in query) {
         if (name !== "cursor") parameters += `${name}=${encoded(query[name])}&`;
@@ -34,6 +37,16 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
       return `<${base}${path(params)}?${parameters}cursor=${cursor}>; rel="next"`;
     },
   };
+}
+
+/** The list of one shop: cursors of another, also of one that had this one's data before, are refused. */
+function listOf(shop: number, list: string): string {
+  return `${shop} ${list}`;
+}
+
+/** The list of the cursor that the document has as an example: it is no shop's, and so every shop takes it. */
+export function exampleList(list: string): string {
+  return listOf(0, list);
 }
 
 /**

@@ -98,17 +98,17 @@ export interface AnswerRecord {
   readonly answer: string;
 }
 
-/** Keeps answers under the digests of requests' names for as long as the contract says. All are parts of a change. */
+/** Keeps answers under the digests of requests' names, by shop, for as long as the contract says. All are parts of a change. */
 export interface AnswerRecords {
   /**
    * Takes the name for the change that it is part of, and waits for one that has taken it and is not
    * committed. Gives the record where the name is known already. `now` is in unix milliseconds.
    */
-  claim(digest: string, fingerprint: string, now: number): Change<AnswerRecord | undefined>;
+  claim(shop: number, digest: string, fingerprint: string, now: number): Change<AnswerRecord | undefined>;
   /** Runs a change that would otherwise be the whole transaction, so that others can follow it. */
   around<T>(change: Change<T>): Change<T>;
   /** Keeps the answer of the change that has taken the name. */
-  keep(digest: string, answer: string): Change<void>;
+  keep(shop: number, digest: string, answer: string): Change<void>;
   /** Gives back a name that was taken. */
-  release(digest: string): Change<void>;
+  release(shop: number, digest: string): Change<void>;
 }

@@ -39,7 +39,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
     const { cursor } = query.value;
     let after: unknown;
     if (pages && typeof cursor === "string") {
-      after = pages.position(cursor, params, query.value);
+      after = pages.position(cursor, caller.shop, params, query.value);
       if (after === undefined) return invalid([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
     }
     return { params, query: query.value, body: body.value, after, caller, idempotencyKey: key.value } as Input;

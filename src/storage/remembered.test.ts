@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { Remembered } from "./remembered.ts";
 import type { Storage } from "./storage.ts";
 
@@ -6,33 +6,79 @@ import type { Storage } from "./storage.ts";
 let isExact = true;
 const storage = { noticesEveryWrite: true, onForeignWrite: () => {}, catchUp: () => isExact } as unknown as Storage;
 
+interface Value {
+  readonly text: string;
+}
+const newMemory = () =>
+  new Remembered<Value>(storage, { capacity: 80, sizeOf: ({ text }) => text.length, isLasting: () => true });
+
+let values: Remembered<Value>;
+let reads: number;
+beforeEach(() => {
+  values = newMemory();
+  reads = 0;
+});
+
+/** Asks for a value of 10 bytes, and gives which read it is of. */
+const get = (shop: number, key: string) => {
+  const value = values.get(shop, key, () => ({ text: `${++reads}`.padStart(10, "0") })) as Value;
+  return Number(value.text);
+};
+const getTwice = (shop: number, key: string) => {
+  get(shop, key);
+  return get(shop, key);
+};
+/** Whether a value is remembered. */
+const isKept = (shop: number, key: string) => {
+  const before = reads;
+  get(shop, key);
+  return reads === before;
+};
+
 test("what is asked for twice is remembered until it is forgotten", () => {
-  const values = new Remembered<string, number>(storage, 10);
-  let row = 1;
-  const get = () => values.get("key", () => row++);
-  expect([get(), get(), get(), get()]).toEqual([1, 2, 2, 2]);
+  expect([get(1, "a"), get(1, "a"), get(1, "a")]).toEqual([1, 2, 2]);
   values.forgetAll();
-  expect([get(), get(), get()]).toEqual([3, 3, 3]);
+  expect([get(1, "a"), get(1, "a")]).toEqual([3, 3]);
+});
+
+test("what is forgotten of one shop is kept of another, though their keys are the same", () => {
+  const [one, other] = [getTwice(1, "a"), getTwice(2, "a")];
+  values.forget(1);
+  expect(get(2, "a")).toBe(other);
+  expect(get(1, "a")).not.toBe(one);
 });
 
 test("a value that is being read when it is forgotten is not remembered", async () => {
-  const values = new Remembered<string, string>(storage, 10);
-  const late = Promise.withResolvers<string>();
-  await values.get("key", () => "old");
-  const early = values.get("key", () => late.promise);
-  values.forgetAll();
-  late.resolve("old");
-  expect([await early, await values.get("key", () => "new")]).toEqual(["old", "new"]);
+  const late = Promise.withResolvers<Value>();
+  get(1, "a");
+  const early = values.get(1, "a", () => late.promise);
+  values.forget(1);
+  late.resolve({ text: "old" });
+  expect(await early).toEqual({ text: "old" });
+  expect(get(1, "a")).toBe(2);
+});
+
+test("a shop that reads very much forgets its own values only", () => {
+  getTwice(1, "a");
+  for (let key = 0; key < 100; key++) getTwice(2, `${key}`);
+  expect(isKept(1, "a")).toBe(true);
+  expect(values.bytes).toBeLessThanOrEqual(80);
+});
+
+test("of many shops, those are kept that were used lately, in so many bytes", () => {
+  for (let shop = 1; shop <= 50; shop++) {
+    getTwice(shop, "a");
+    get(1, "a");
+    expect(values.bytes).toBeLessThanOrEqual(80);
+  }
+  expect([isKept(1, "a"), isKept(50, "a"), isKept(2, "a")]).toEqual([true, true, false]);
 });
 
 test("nothing is given from memory, nor remembered, while the store says that it is not exact", () => {
-  const values = new Remembered<string, number>(storage, 10);
-  let row = 1;
-  const get = () => values.get("key", () => row++);
-  expect([get(), get(), get()]).toEqual([1, 2, 2]);
+  expect([get(1, "a"), get(1, "a"), get(1, "a")]).toEqual([1, 2, 2]);
   isExact = false;
-  expect([get(), get()]).toEqual([3, 4]);
+  expect([get(1, "a"), get(1, "a")]).toEqual([3, 4]);
   values.forgetAll();
   isExact = true;
-  expect([get(), get()]).toEqual([5, 5]);
+  expect([get(1, "a"), get(1, "a")]).toEqual([5, 5]);
 });

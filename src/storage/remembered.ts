@@ -2,52 +2,117 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { Storage } from "./storage.ts";
 
-/**
- * Values made from rows of the store, kept to be given again: at most `capacity` of those that were
- * asked for twice lately. A walk through everything asks once for each, and so fills no memory. What
- * another process writes is noticed before a value is given; what this process writes, its owner has
- * to forget.
- */
-export class Remembered<K, V> {
-  readonly #storage: Storage;
-  readonly #capacity: number;
-  #values: RecentMap<K, V>;
-  readonly #asked: RecentMap<K, true>;
+/** Keys of which it is known that they were asked for once. */
+const ASKED = 4_000;
+/** A shop gets at most this part of the memory, so that one that reads very much leaves the values of others alone. */
+const PARTS = 4;
 
-  constructor(storage: Storage, capacity: number) {
+/** The values of one shop. */
+interface ShopValues<V> {
+  readonly values: Map<string, V>;
+  bytes: number;
+  /** True if one was given since the shop was last spared. */
+  isUsed: boolean;
+}
+
+/** Which values are kept, and what of the memory each takes. */
+export interface Keeping<V> {
+  /** Bytes of all values together. */
+  readonly capacity: number;
+  /** About how many bytes a value takes. */
+  readonly sizeOf: (value: V) => number;
+  readonly isLasting: (value: V) => boolean;
+}
+
+/**
+ * Values made from rows of shops, kept to be given again: those that were asked for twice. A walk through everything
+ * asks once for each, and so fills no memory. What another process writes is noticed before a value is given; what this
+ * process writes, its owner has to forget.
+ */
+export class Remembered<V extends object> {
+  readonly #storage: Storage;
+  readonly #keeping: Keeping<V>;
+  /** Those at the front are forgotten first. */
+  #shops = new Map<number, ShopValues<V>>();
+  #bytes = 0;
+  readonly #asked = new RecentMap<string, true>(ASKED);
+
+  constructor(storage: Storage, keeping: Keeping<V>) {
     this.#storage = storage;
-    this.#capacity = capacity;
-    this.#values = new RecentMap(capacity);
-    this.#asked = new RecentMap(capacity);
+    this.#keeping = keeping;
     storage.onForeignWrite(() => this.forgetAll());
   }
 
-  /** The value of a key: remembered, or read now and remembered if it exists and `isLasting` says so. */
-  get<R extends V | undefined>(
-    key: K,
-    read: () => MaybePromise<R>,
-    isLasting: (value: V) => boolean = () => true,
-  ): MaybePromise<V | R> {
+  /** The value of a shop's key: remembered, or read now, and remembered if it lasts. */
+  get(shop: number, key: string, read: () => MaybePromise<V>): MaybePromise<V> {
     if (!this.#storage.noticesEveryWrite) return read();
     if (!this.#storage.catchUp()) return read();
-    const values = this.#values;
-    const known = values.get(key);
-    if (known !== undefined) return known;
-    if (this.#asked.get(key) === undefined) {
-      this.#asked.set(key, true);
+    const known = this.#shops.get(shop);
+    const value = known?.values.get(key);
+    if (known && value) {
+      known.isUsed = true;
+      return value;
+    }
+    const asked = `${shop} ${key}`;
+    if (this.#asked.get(asked) === undefined) {
+      this.#asked.set(asked, true);
       return read();
     }
-    return whenReady(read(), (value: R) => {
-      // A value that was read before something was forgotten goes into a map that nobody looks at.
-      if (value !== undefined && isLasting(value)) values.set(key, value);
-      return value;
+    const into = known ?? this.#open(shop);
+    return whenReady(read(), (found) => {
+      // A value that was read before something was forgotten is not kept.
+      if (this.#shops.get(shop) === into && this.#keeping.isLasting(found)) this.#keep(shop, into, key, found);
+      return found;
     });
   }
 
-  /**
-   * Forgets all values. What a transaction that changes rows of which values are made wants done after its commit.
-   */
+  /** Forgets the values of a shop. What a transaction that changes rows of which they are made wants done after its commit. */
+  forget(shop: number): void {
+    this.#bytes -= this.#shops.get(shop)?.bytes ?? 0;
+    this.#shops.delete(shop);
+  }
+
   forgetAll(): void {
-    this.#values = new RecentMap(this.#capacity);
+    this.#shops = new Map();
+    this.#bytes = 0;
+  }
+
+  /** Bytes that are in use, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  #open(shop: number): ShopValues<V> {
+    const opened = { values: new Map<string, V>(), bytes: 0, isUsed: false };
+    this.#shops.set(shop, opened);
+    return opened;
+  }
+
+  #keep(shop: number, into: ShopValues<V>, key: string, value: V): void {
+    const { capacity, sizeOf } = this.#keeping;
+    const size = sizeOf(value);
+    if (into.bytes + size > capacity / PARTS) {
+      this.#bytes -= into.bytes;
+      into.values.clear();
+      into.bytes = 0;
+    }
+    for (const [first, { isUsed }] of this.#shops) {
+      if (this.#bytes + size <= capacity) break;
+      if (first === shop) continue;
+      if (isUsed) this.#spare(first);
+      else this.forget(first);
+    }
+    into.values.set(key, value);
+    into.bytes += size;
+    this.#bytes += size;
+  }
+
+  /** Puts a shop behind the others once more. */
+  #spare(shop: number): void {
+    const spared = this.#shops.get(shop);
+    if (!spared) return;
+    this.#shops.delete(shop);
+    this.#shops.set(shop, spared);
+    spared.isUsed = false;
   }
 }

@@ -13,12 +13,55 @@ export type Row = Record<string, SqlValue>;
  */
 export interface Statement<R extends Row = Row> {
   readonly sql: string;
+  /** True for one that takes a lock: see `lockStatement`. */
+  readonly locks?: true;
+  /** True for one that reads rows of all shops: see `acrossShops`. */
+  readonly acrossShops?: true;
   /** Only carries the type of the rows. */
   readonly row?: R;
 }
 
 export function statement<R extends Row = Row>(sql: string): Statement<R> {
   return { sql };
+}
+
+/**
+ * A statement of background work that finds rows of all shops, the oldest first. It gives only the shop, what tells
+ * the row, and its time; what is done about the row then names the shop.
+ */
+export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
+  return { sql, acrossShops: true };
+}
+
+/**
+ * A statement that updates the row which all transactions on the same data update first. One that begins with it runs
+ * after those before it and sees all they did, so an engine need not look for conflicts between them.
+ */
+export function lockStatement<R extends Row = Row>(sql: string): Statement<R> {
+  return { sql, locks: true };
+}
+
+/** What a row that is appended gets from its counter. */
+export interface Appended extends Row {
+  readonly id: bigint;
+  /** Unix milliseconds, never less than that of the row before. */
+  readonly at: bigint;
+}
+
+/**
+ * Adding a row to a list: the row of a counter gives its id and time, and is locked by that. Two forms, because the
+ * rows that one process adds at the same moment are one statement where each statement is a round trip.
+ */
+export interface Append {
+  /** For engines in this process: takes time and list, gives what the row gets; no row where there is no such list. */
+  readonly count: Statement<Appended>;
+  /** Takes list, id, time and then the values. */
+  readonly insert: Statement;
+  /**
+   * For engines across the network: takes time, list, the number of rows, and the rows as a JSON array of arrays of
+   * values, integers in it as texts. Gives what the first row gets; the ids of the others follow it.
+   */
+  readonly insertAll: Statement<Appended>;
 }
 
 /** A step of a transaction: a statement that the engine runs, giving its rows back. */
@@ -29,6 +72,8 @@ export interface Step extends ChangeStep {
   readonly isLast?: boolean;
   /** More parameters, with each of which the statement is run again; only the first run gives rows. */
   readonly more?: readonly (readonly SqlParameter[])[];
+  /** The step adds a row: then `statement` is its `count`, and the parameters are those of `count` and the values. */
+  readonly append?: Append;
 }
 
 /** A step of a transaction that runs nothing in the store: see `afterCommit`. */
@@ -76,6 +121,20 @@ export function* final<R extends Row>(text: Statement<R>, ...parameters: SqlPara
   return (yield step({ statement: text, parameters, isLast: true }))[0] as R | undefined;
 }
 
+/**
+ * The last step of a transaction: adds a row to a list, and gives what it got from the list's counter; undefined where
+ * there is no such list. `now` is in unix milliseconds.
+ */
+export function* append(
+  to: Append,
+  list: number,
+  now: number,
+  ...values: SqlParameter[]
+): Transaction<Appended | undefined> {
+  const parameters = [now, list, ...values];
+  return (yield step({ statement: to.count, parameters, isLast: true, append: to }))[0] as Appended | undefined;
+}
+
 /** Inside a transaction: runs the statement with each of the lists of parameters. */
 export function* each(text: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
   const [parameters, ...more] = lists;
@@ -91,8 +150,8 @@ export function* nested<T>(part: Transaction<T>): Transaction<T> {
       next = part.next(yield value);
       continue;
     }
-    const { statement: text, parameters, more = [] } = value;
-    next = part.next(yield step({ statement: text, parameters, more }));
+    const { isLast: _, ...goingOn } = value;
+    next = part.next(yield step(goingOn));
   }
   return next.value;
 }
@@ -149,8 +208,6 @@ export interface StagedTable {
   readonly name: string;
   /** What its columns hold, in order. The first one is the key, and cannot be null. */
   readonly columns: Readonly<Record<string, "integer" | "text">>;
-  /** The column with ids that rows may bring into a table of the store. That table gives them to no other row. */
-  readonly ids?: { readonly column: string; readonly table: string };
 }
 
 /**

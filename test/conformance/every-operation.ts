@@ -38,7 +38,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
   beforeAll(async () => {
     service = await start();
-    key = await service.newKey("enterprise", undefined, [...scopes]);
+    ({ key } = await service.newAccountWithKey("enterprise", undefined, [...scopes]));
   });
   afterAll(() => service.stop());
 

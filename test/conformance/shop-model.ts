@@ -40,6 +40,8 @@ export class ShopModel {
   readonly #animals: ({ status: Status | undefined } | undefined)[] = [];
   readonly orders: Order[] = [];
   readonly #now: () => number;
+  /** The time of the last change: the times of a shop never decrease, also where the clock is set back. */
+  #time = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -51,6 +53,7 @@ export class ShopModel {
 
   /** Does it, and gives the answer: the status, and the code of an error. */
   act(act: Act): string {
+    this.#time = Math.max(this.#time, this.#now());
     switch (act.kind) {
       case "add":
         this.#animals.push({ status: act.status });
@@ -73,7 +76,12 @@ export class ShopModel {
 
   /** What the periodic work does. */
   expire(): void {
-    for (const order of this.orders) if (order.status === "placed" && this.#isOver(order)) this.#end(order);
+    const now = this.#now();
+    for (const order of this.orders) {
+      if (order.status !== "placed" || now < Date.parse(order.expiresAt)) continue;
+      this.#time = Math.max(this.#time, now);
+      this.#end(order);
+    }
   }
 
   #update(petId: number, status: Status): string {
@@ -100,12 +108,12 @@ export class ShopModel {
     if (open && this.#isOver(open)) this.#end(open);
     if (animal.status !== "available") return "409 pet_not_available";
     animal.status = "pending";
-    const expiresAt = timeText(this.#now() + RESERVATION * MINUTE);
+    const expiresAt = timeText(this.#time + RESERVATION * MINUTE);
     this.orders.push({
       id: this.orders.length + 1,
       petId,
       status: "placed",
-      placedAt: timeText(this.#now()),
+      placedAt: timeText(this.#time),
       expiresAt,
     });
     return "201";
@@ -118,7 +126,7 @@ export class ShopModel {
     if (how === "return") {
       if (order.status !== "confirmed") return "409 order_not_confirmed";
       if (!animal) return "409 ordered_pet_not_found";
-      Object.assign(order, { status: "returned", returnedAt: timeText(this.#now()) });
+      Object.assign(order, { status: "returned", returnedAt: timeText(this.#time) });
       animal.status = "available";
       return "200";
     }
@@ -126,7 +134,7 @@ export class ShopModel {
     if (order.status !== "placed" || !animal) return "409 order_not_open";
     const isSale = how === "confirm";
     Object.assign(order, isSale ? { status: "confirmed" } : { status: "cancelled" });
-    order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#now());
+    order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#time);
     animal.status = isSale ? "sold" : "available";
     return "200";
   }
@@ -142,7 +150,7 @@ export class ShopModel {
   }
 
   #isOver({ expiresAt }: Order): boolean {
-    return this.#now() >= Date.parse(expiresAt);
+    return this.#time >= Date.parse(expiresAt);
   }
 }
 

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
+  type Append,
+  type Appended,
   afterCommit,
   all,
+  append,
   each,
   final,
   first,
+  lockStatement,
   nested,
   type Row,
+  type SqlParameter,
   type Storage,
   StorageUnavailable,
   statement,
@@ -36,27 +41,53 @@ interface CountRow extends Row {
 // Only SQL that every engine understands, on tables that the migrations make.
 const columns = "id, name, category_id, status";
 const addPet = statement<PetRow>(
-  `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${columns}`,
+  `INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (1, $1, $2, $3, $4, 0) RETURNING ${columns}`,
 );
 const allPets = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
-const petById = statement<PetRow>(`SELECT ${columns} FROM pets WHERE id = $1`);
-const petsFrom = statement<PetRow>(`SELECT ${columns} FROM pets WHERE category_id >= $1 ORDER BY id LIMIT $2`);
+const petById = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = 1 AND id = $1`);
+const petsFrom = statement<PetRow>(
+  `SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id LIMIT $2`,
+);
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
-const deletePet = statement<PetRow>(`DELETE FROM pets WHERE id = $1 RETURNING ${columns}`);
+const deleteNewest = statement("DELETE FROM pets WHERE shop = 1 AND id = $1");
+const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
+const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id";
+const appended: Append = {
+  count: lockStatement<Appended>(
+    "UPDATE shops SET last_pet_id = last_pet_id + 1, last_at = $1 WHERE shop = $2 RETURNING last_pet_id AS id, last_at AS at",
+  ),
+  insert: statement("INSERT INTO pets (shop, id, added_at, name, category_id) VALUES ($1, $2, $3, $4, $5)"),
+  insertAll: statement<Appended>(
+    `WITH counted AS (
+       UPDATE shops SET last_at = $1, last_pet_id = last_pet_id + $3 WHERE shop = $2
+       RETURNING last_pet_id - $3 AS before, last_at AS at
+     ), added AS (
+       INSERT INTO pets (shop, id, added_at, name, category_id)
+       SELECT $2, before + number, at, ${given}
+       FROM counted, json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
+     )
+     SELECT before + 1 AS id, at FROM counted`,
+  ),
+};
 const addCounter = statement(
   "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
 );
 const readCounter = statement<CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
 const setCounter = statement("UPDATE accounts SET per_minute = $1 WHERE id = $2");
-const addRex = () => final(addPet, "Rex", 1, null);
+let lastId = 0;
+/** Parameters of `addPet`: each animal has an id of its own. */
+const petRow = (name: string, categoryId: SqlParameter, status: string | null) =>
+  [++lastId, name, categoryId, status] as const;
+const addRex = () => final(addPet, ...petRow("Rex", 1, null));
+const appendTo = (store: Storage, name: string, list = 1) => store.write(() => append(appended, list, 7, name, 1));
 const nonsense = statement("SELECT nothing FROM nowhere");
 
-const add = (storage: Storage, name: string) => storage.write(() => first(addPet, name, 1, null));
+const add = (storage: Storage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
 const names = async (storage: Storage) => (await storage.all(allPets)).map(({ name }) => name);
 
 const addEach = (storage: Storage, pets: readonly string[]) =>
   storage.write(function* () {
-    for (const pet of pets) yield* all(addPet, pet, 1, null);
+    for (const name of pets) yield* all(addPet, ...petRow(name, 1, null));
     return pets.length;
   });
 
@@ -71,8 +102,8 @@ async function failureOf(work: () => MaybePromise<unknown>): Promise<unknown> {
 }
 
 /** Declares what every engine of the port `Storage` has to pass. */
-export function storageConformance(name: string, engine: StorageEngine): void {
-  describe(`${name} keeps the promises of the port Storage:`, () => {
+export function storageConformance(engineName: string, engine: StorageEngine): void {
+  describe(`${engineName} keeps the promises of the port Storage:`, () => {
     let location: string;
     let storage: Storage;
     let opened: Storage[];
@@ -99,7 +130,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       });
 
       test("the first row, with the columns' own values", async () => {
-        const id = (await storage.write(() => first(addPet, "Rex", 7, "sold")))?.id as bigint;
+        const id = (await storage.write(() => first(addPet, ...petRow("Rex", 7, "sold"))))?.id as bigint;
         expect(await storage.first(petById, id)).toEqual({ id, name: "Rex", category_id: 7n, status: "sold" });
       });
 
@@ -132,7 +163,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       test.each([-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n])(
         "%p is exact",
         async (figure) => {
-          const added = await storage.write(() => first(addPet, "Rex", figure, null));
+          const added = await storage.write(() => first(addPet, ...petRow("Rex", figure, null)));
           expect(added?.category_id).toBe(figure);
           expect((await storage.first(petById, added?.id ?? 0n))?.category_id).toBe(figure);
           expect(await storage.all(petsFrom, figure, 1)).toHaveLength(1);
@@ -141,11 +172,13 @@ export function storageConformance(name: string, engine: StorageEngine): void {
 
       test("of a number is taken as it is", async () => {
         const moment = Date.UTC(2026, 10, 21);
-        expect((await storage.write(() => first(addPet, "Rex", moment, null)))?.category_id).toBe(BigInt(moment));
+        expect((await storage.write(() => first(addPet, ...petRow("Rex", moment, null))))?.category_id).toBe(
+          BigInt(moment),
+        );
       });
 
       test.each([2n ** 63n, -(2n ** 63n) - 1n])("%p does not fit: it is refused and not bent", async (figure) => {
-        const failure = await failureOf(() => storage.write(() => first(addPet, "Rex", figure, null)));
+        const failure = await failureOf(() => storage.write(() => first(addPet, ...petRow("Rex", figure, null))));
         expect(failure).toBeInstanceOf(Error);
         expect((await storage.first(countPets))?.figure).toBe(0n);
       });
@@ -154,7 +187,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
     describe("a transaction", () => {
       test("gives the value of its body", async () => {
         const value = await storage.write(function* () {
-          yield* all(addPet, "Rex", 1, null);
+          yield* all(addPet, ...petRow("Rex", 1, null));
           return { counted: (yield* first(countPets))?.figure, rows: (yield* all(allPets)).length };
         });
         expect(value).toEqual({ counted: 1n, rows: 1 });
@@ -162,13 +195,13 @@ export function storageConformance(name: string, engine: StorageEngine): void {
 
       test("of one last step gives the value of its body, and is kept", async () => {
         const value = await storage.write(function* () {
-          return `${(yield* final(addPet, "Rex", 1, null))?.name}!`;
+          return `${(yield* final(addPet, ...petRow("Rex", 1, null)))?.name}!`;
         });
         expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
       });
 
       test("of last steps that came at the same moment fails for itself", async () => {
-        const write = (status: string | null) => storage.write(() => final(addPet, "Rex", 1, status));
+        const write = (status: string | null) => storage.write(() => final(addPet, ...petRow("Rex", 1, status)));
         const failures = await Promise.all(
           [null, "flying", "sold", "flying"].map((status) => failureOf(() => write(status))),
         );
@@ -179,8 +212,8 @@ export function storageConformance(name: string, engine: StorageEngine): void {
 
       test("may end with a last step behind others", async () => {
         await storage.write(function* () {
-          const rex = (yield* first(addPet, "Rex", 1, null)) as PetRow;
-          yield* final(addPet, `${rex.name}'s friend`, 1, null);
+          const rex = (yield* first(addPet, ...petRow("Rex", 1, null))) as PetRow;
+          yield* final(addPet, ...petRow(`${rex.name}'s friend`, 1, null));
         });
         expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
       });
@@ -189,7 +222,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         const write = (part: typeof addRex) =>
           storage.write(function* () {
             yield* part();
-            yield* all(addPet, "Tom", 1, null);
+            yield* all(addPet, ...petRow("Tom", 1, null));
           });
         await write(() => nested(addRex()));
         expect(await names(storage)).toEqual(["Rex", "Tom"]);
@@ -198,21 +231,12 @@ export function storageConformance(name: string, engine: StorageEngine): void {
 
       test("runs a statement with each of many parameters", async () => {
         await storage.write(() =>
-          each(addPet, [
-            ["Rex", 1, null],
-            ["Tom", 2, null],
-            ["Kim", 3, null],
-          ]),
+          each(addPet, [petRow("Rex", 1, null), petRow("Tom", 2, null), petRow("Kim", 3, null)]),
         );
         expect(await names(storage)).toEqual(["Rex", "Tom", "Kim"]);
         await storage.write(() => each(addPet, []));
         const failure = await failureOf(() =>
-          storage.write(() =>
-            each(addPet, [
-              ["Ada", 1, null],
-              ["Ida", 1, "flying"],
-            ]),
-          ),
+          storage.write(() => each(addPet, [petRow("Ada", 1, null), petRow("Ida", 1, "flying")])),
         );
         expect(failure).toBeInstanceOf(StorageUnavailable);
         expect(await names(storage)).toHaveLength(3);
@@ -226,7 +250,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         const reason = new Error("I changed my mind");
         const write = () =>
           storage.write(function* () {
-            yield* all(addPet, "Rex", 1, null);
+            yield* all(addPet, ...petRow("Rex", 1, null));
             throw reason;
           });
         expect(await failureOf(write)).toBe(reason);
@@ -236,8 +260,8 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       test("that breaks a constraint leaves nothing, and is StorageUnavailable", async () => {
         const write = () =>
           storage.write(function* () {
-            yield* all(addPet, "Rex", 1, null);
-            yield* all(addPet, "Tom", 1, "flying");
+            yield* all(addPet, ...petRow("Rex", 1, null));
+            yield* all(addPet, ...petRow("Tom", 1, "flying"));
           });
         expect(await failureOf(write)).toBeInstanceOf(StorageUnavailable);
         expect(await names(storage)).toEqual([]);
@@ -247,7 +271,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         const reason = new Error("not this one");
         const write = (index: number) =>
           storage.write(function* () {
-            yield* all(addPet, `Pet ${index}`, 1, null);
+            yield* all(addPet, ...petRow(`Pet ${index}`, 1, null));
             if (index % 3 === 1) throw reason;
             if (index % 3 === 2) yield* all(nonsense);
             return index;
@@ -266,11 +290,11 @@ export function storageConformance(name: string, engine: StorageEngine): void {
         });
         const note = (what: string) => afterCommit(() => void done.push(what));
         /** Adds a pet, with a note of it before, and one behind it. */
-        const addNoted = (pet: string, status: string | null = null) =>
+        const addNoted = (name: string, status: string | null = null) =>
           storage.write(function* () {
-            yield* note(`before ${pet}`);
-            yield* all(addPet, pet, 1, status);
-            yield* note(`behind ${pet}`);
+            yield* note(`before ${name}`);
+            yield* all(addPet, ...petRow(name, 1, status));
+            yield* note(`behind ${name}`);
           });
 
         test("in order, and before it resolves", async () => {
@@ -282,7 +306,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
           const other = await open();
           const seen = Promise.withResolvers<readonly string[]>();
           await storage.write(function* () {
-            yield* all(addPet, "Rex", 1, null);
+            yield* all(addPet, ...petRow("Rex", 1, null));
             yield* afterCommit(() => void names(other).then(seen.resolve, seen.reject));
           });
           expect(await seen.promise).toEqual(["Rex"]);
@@ -299,7 +323,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
           expect(done).toEqual(["Rex", "Rex", "Rex"]);
           await storage.write(function* () {
             yield* nested(noted(addRex)());
-            yield* all(addPet, "Tom", 1, null);
+            yield* all(addPet, ...petRow("Tom", 1, null));
           });
           await storage.write(() => note("nothing"));
           expect(done).toEqual(["Rex", "Rex", "Rex", "Rex", "nothing"]);
@@ -310,7 +334,7 @@ export function storageConformance(name: string, engine: StorageEngine): void {
           const changeMind = () =>
             storage.write(function* () {
               yield* note("a change of mind");
-              yield* all(addPet, "Ida", 1, null);
+              yield* all(addPet, ...petRow("Ida", 1, null));
               throw reason;
             });
           const work = [() => addNoted("Rex"), () => addNoted("Ada", "flying"), changeMind, () => addNoted("Tom")];
@@ -363,25 +387,31 @@ export function storageConformance(name: string, engine: StorageEngine): void {
       });
     });
 
-    describe("identifiers", () => {
-      test("ascend", async () => {
-        let last = 0n;
-        for (let round = 0; round < 5; round++) {
-          const id = (await add(storage, "Rex"))?.id as bigint;
-          expect(id).toBeGreaterThan(last);
-          last = id;
+    describe("an appended row", () => {
+      beforeEach(() => storage.write(() => all(addShop)));
+
+      test("gets the next id and the time, also where many come together, from two connections", async () => {
+        const stores = [storage, await open()];
+        const wanted = Array.from({ length: 200 }, (_, index) => `Pet ${index}`);
+        const rows = await Promise.all(wanted.map((name, index) => appendTo(stores[index % 2] as Storage, name)));
+        const ids = rows.map((row) => row?.id ?? 0n).toSorted((one, other) => Number(one - other));
+        expect(ids).toEqual(wanted.map((_, index) => BigInt(index + 1)));
+        expect(new Set(rows.map((row) => row?.at))).toEqual(new Set([7n]));
+        for (const [index, name] of wanted.entries()) {
+          expect((await storage.first(petById, rows[index]?.id ?? 0n))?.name).toBe(name);
         }
       });
 
-      test("are never given twice, even if the newest row was deleted", async () => {
-        await add(storage, "Rex");
-        const newest = (await add(storage, "Tom"))?.id as bigint;
-        await storage.write(() => all(deletePet, newest));
-        const next = (await add(storage, "Kim"))?.id as bigint;
-        expect(next).toBeGreaterThan(newest);
-        await storage.write(() => all(deletePet, next));
+      test("gets no id that another had, even if the newest row was deleted", async () => {
+        const newest = (await appendTo(storage, "Tom"))?.id as bigint;
+        await storage.write(() => all(deleteNewest, newest));
         await storage.close();
-        expect((await add(await open(), "Ada"))?.id).toBeGreaterThan(next);
+        expect((await appendTo(await open(), "Kim"))?.id).toBe(newest + 1n);
+      });
+
+      test("is none where there is no such list", async () => {
+        expect(await appendTo(storage, "Rex", 2)).toBeUndefined();
+        expect(await names(storage)).toEqual([]);
       });
     });
 

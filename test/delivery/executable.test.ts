@@ -96,7 +96,10 @@ describe("in an empty folder", () => {
     const { status } = await fetch(`${service.base}/pets`, { headers: { Authorization: `Bearer ${own}` } });
     expect(status).toBe(200);
     expect((await command(folder, "backup", "copy.db")).status).toBe(0);
-    expect((await command(folder, "export", "animals.csv")).stdout).toStartWith("Wrote 7 animals");
+    const accounts = JSON.parse((await command(folder, "accounts", "list", "--json")).stdout) as { id: string }[];
+    const first = accounts.find((account) => account.id !== id)?.id as string;
+    const exported = await command(folder, "export", "animals.csv", "--account", first);
+    expect(exported.stdout).toStartWith("Wrote 7 animals");
     expect((await command(folder, "keys", "lst")).stderr).toContain("Did you mean keys list?");
   });
 

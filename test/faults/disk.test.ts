@@ -62,7 +62,7 @@ describe.skipIf(!canInject)("while its disk fails, the service", () => {
     await using store = await StoreUnderFault.start();
     await using _ = await Injection.begin(store.pid, "pread64", "EIO");
     const beside = new Database(store.file);
-    beside.run("UPDATE category_sequence SET last_id = last_id + 1"); // what others write has to be read
+    beside.run("UPDATE shops SET last_category_id = last_category_id + 1"); // what others write has to be read
     beside.close();
     expect(lastAnswers).toContain(await store.read());
     expect(await store.lastWords()).toStartWith(`The store at ${store.file} failed: `); // SQLite takes it for damaged

@@ -37,7 +37,7 @@ function damage(file: string): void {
   const descriptor = openSync(file, "r+");
   writeSync(descriptor, Buffer.alloc(PAGE, 0xff), 0, PAGE, (page - 1) * PAGE);
   closeSync(descriptor);
-  database.run("UPDATE category_sequence SET last_id = last_id + 1"); // whoever has the page in memory reads it again
+  database.run("UPDATE shops SET last_category_id = last_category_id + 1"); // whoever has the page in memory reads it again
   database.close();
 }
 

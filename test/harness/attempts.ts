@@ -70,22 +70,22 @@ export const attempts: Domain = {
   operations,
   open: ({ storage }) => {
     const pets = new PetStore(storage);
-    const addOne = () => pets.add({ name: "Rex", categoryId: 1n });
+    const addOne = (shop: number) => pets.add(shop, { name: "Rex", categoryId: 1n });
     const handlers: Handlers<typeof operations> = {
-      *attempt({ body: { end } }) {
-        yield* addOne();
+      *attempt({ caller: { shop }, body: { end } }) {
+        yield* addOne(shop);
         if (end === "refusal") return failure(refused, "No.", { retryAfter: 7 });
         if (end === "busy") return failure(busy, "Not now.", { retryAfter: 1 });
         if (end === "failure") throw new Error("It went wrong.");
         if (end === "stranger") return failure({ ...refused, code: "stranger" } as unknown as typeof refused, "Who?");
         return { body: { end } };
       },
-      *drop() {
-        yield* addOne();
+      *drop({ caller: { shop } }) {
+        yield* addOne(shop);
         return { body: null };
       },
-      *issueSecret() {
-        yield* addOne();
+      *issueSecret({ caller: { shop } }) {
+        yield* addOne(shop);
         return { body: { secret: `secret-${crypto.randomUUID()}` } };
       },
     };

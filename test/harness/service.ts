@@ -3,6 +3,7 @@ import { domains as allDomains, type ServedDomain } from "../../src/app/domains.
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Scope } from "../../src/contract/operation.ts";
 import type { Quota } from "../../src/contract/quota.ts";
+import type { Account } from "../../src/domains/accounts/accounts.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
@@ -23,6 +24,11 @@ export interface Reply extends Answer {
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
   readonly json: any;
 }
+
+/** The account whose keys share a shop, for each store. */
+const sharedAccounts = new WeakMap<TestStore, Promise<Account>>();
+
+const generous: Quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 
 /** A service of a test: the real program, real HTTP on a free port, a real store in a folder of its own. */
 export class TestService {
@@ -97,22 +103,40 @@ export class TestService {
     this.#check.check(answer);
   }
 
-  /** A key of a new account. */
+  /** A key: of one account for all of a store, whose shop they share, or where a plan or figures are given of a new one. */
   async newKey(
     plan: Plan = "enterprise",
     quota?: Quota,
     scopes: readonly Scope[] = ["read", "write"],
   ): Promise<string> {
-    return (await this.newAccountWithKey(plan, quota, scopes)).key;
+    if (plan !== "enterprise" || quota) return (await this.newAccountWithKey(plan, quota, scopes)).key;
+    const { id } = await this.#sharedAccount();
+    return (await this.app.keys.issueKey(id, "test", scopes, this.clock.now())).key;
   }
 
   async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"]) {
     const { accounts, keys } = this.app;
-    const generous = { perMinute: 1_000_000, perDay: 1_000_000_000 };
     const figures = plan === "enterprise" ? (quota ?? generous) : undefined;
     const account = await accounts.createAccount("Test", plan, figures, this.clock.now());
     const { key, record } = await keys.issueKey(account.id, "test", scopes, this.clock.now());
     return { account, key, record };
+  }
+
+  /** The number of the shop with the test data of an account; of the one that keys share, if none is given. */
+  async shop(accountId?: string): Promise<number> {
+    const id = accountId ?? (await this.#sharedAccount()).id;
+    const sql = `SELECT shop FROM shops WHERE account_id = '${id}' AND mode = 'test'`;
+    const [row] = (await this.store.rows(sql)) as { shop: number | bigint }[];
+    return Number(row?.shop);
+  }
+
+  #sharedAccount(): Promise<Account> {
+    let account = sharedAccounts.get(this.store);
+    if (!account) {
+      account = this.app.accounts.createAccount("Test", "enterprise", generous, this.clock.now());
+      sharedAccounts.set(this.store, account);
+    }
+    return account;
   }
 
   /** Ends the service in order and starts it again on the same store and clock. `between` happens while it is down. */

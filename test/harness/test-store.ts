@@ -21,7 +21,7 @@ export interface TestStore {
   rows(sql: string): Promise<unknown[]>;
   /** Opens it beside the running service. */
   open(): Promise<Storage>;
-  /** Takes out all animals, orders and categories beside the running service, and starts their ids anew. */
+  /** Takes out all animals, orders and categories beside the running service, and starts their ids and times anew. */
   empty(): Promise<void>;
   /** Holds up everybody who writes animals, until the function that it gives is called. */
   lock(): Promise<() => Promise<void>>;
@@ -29,6 +29,17 @@ export interface TestStore {
   contents(): Promise<string>;
   remove(): Promise<void>;
 }
+
+/** What holds animals, orders and categories. */
+const shopTables = [
+  "pets",
+  "pet_status_changes",
+  "store_orders",
+  "categories",
+  "deleted_categories",
+  "category_animals",
+];
+const startAnew = "UPDATE shops SET last_pet_id = 0, last_category_id = 0, last_order_id = 0, last_at = 0;";
 
 /** True if services under test keep their stores in PostgreSQL: `TEST_ENGINE=postgres`. */
 export const onPostgres = process.env["TEST_ENGINE"] === "postgres";
@@ -57,8 +68,8 @@ async function newFolder(): Promise<TestStore> {
     open: () => openStorage(readConfig(settings, undefined, settingsOf(domains))),
     empty: () =>
       run(`
-        DELETE FROM pets; DELETE FROM deleted_pets; DELETE FROM pet_status_changes; DELETE FROM store_orders; DELETE FROM categories; DELETE FROM deleted_categories; DELETE FROM category_animals;
-        DELETE FROM sqlite_sequence; UPDATE category_sequence SET last_id = 0;
+        ${shopTables.map((table) => `DELETE FROM ${table};`).join(" ")}
+        ${startAnew}
       `),
     lock: async () => {
       const database = new Database(join(dataDir, "petstore.db"));
@@ -90,8 +101,8 @@ async function newDatabase(): Promise<TestStore> {
     open: () => openStorage(readConfig(settings, undefined, settingsOf(domains))),
     empty: () =>
       run(`
-        TRUNCATE pets, deleted_pets, pet_status_changes, store_orders, categories, deleted_categories RESTART IDENTITY;
-        UPDATE category_sequence SET last_id = 0;
+        TRUNCATE ${shopTables.join(", ")};
+        ${startAnew}
       `),
     lock: async () => {
       const pool = new Bun.SQL({ url: server.url(name), max: 1 });

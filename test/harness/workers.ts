@@ -5,6 +5,7 @@ import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
+import { shopOf } from "../../src/domains/shops/shops.store.ts";
 import { development } from "./key-environments.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
@@ -25,7 +26,8 @@ export async function newAccount(settings: Record<string, string>, quota: Quota)
   const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
   const account = await accounts.createAccount("Test", "enterprise", quota, Date.now());
   const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
-  return { ...issued, accounts, keys, account, storage };
+  const shop = (await shopOf(storage, account.id, "test")) as number;
+  return { ...issued, accounts, keys, account, shop, storage };
 }
 
 /** A request over a connection of its own, which the system gives to any worker. */

@@ -12,24 +12,35 @@ const oneSpace = (text: string) => text.trim().replaceAll(/\s+/g, " ");
 
 /** The statements of a source file that begin with SELECT or WITH. Constants of the same file are filled in. */
 export function readsIn(source: string): WrittenRead[] {
-  const constants = new Map<string, string[]>();
-  const texts = (start: RegExp, take: (name: string, text: string) => void) => {
-    for (const match of source.matchAll(start))
-      take(match[1] ?? "", literalAt(source, match.index + match[0].length, constants));
-  };
-  texts(/const (\w+) =\s+(?=["`])/g, (name, text) => constants.set(name, [...(constants.get(name) ?? []), text]));
-  const written: string[] = [];
-  texts(/\bstatement(?:<[^(]*>)?\(\s*(?=["`])/g, (_, text) => written.push(text));
-  for (const [, name = ""] of source.matchAll(/\bstatement(?:<[^(]*>)?\((\w+)\)/g))
-    written.push(...(constants.get(name) ?? []));
-  return written
-    .map(oneSpace)
-    .filter((text) => /^(SELECT|WITH) /.test(text))
-    .map((text) => {
+  return statementsIn(source)
+    .filter(({ text }) => /^(SELECT|WITH) /.test(text))
+    .map(({ text }) => {
       const parts = text.split(ANYTHING).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
       const pattern = new RegExp(`^${parts.join(".*")}$`);
       return { text, matches: (sql) => pattern.test(oneSpace(sql)) };
     });
+}
+
+/** A statement as it is written in a source file, and the function that makes it. */
+export interface WrittenStatement {
+  readonly maker: string;
+  readonly text: string;
+}
+
+/** The statements of a source file. Constants of the same file are filled in. */
+export function statementsIn(source: string): WrittenStatement[] {
+  const constants = new Map<string, string[]>();
+  const literals = (start: RegExp) =>
+    [...source.matchAll(start)].map(
+      (match) => [match[1] ?? "", literalAt(source, match.index + match[0].length, constants)] as const,
+    );
+  for (const [name, text] of literals(/const (\w+) =\s+(?=["`])/g))
+    constants.set(name, [...(constants.get(name) ?? []), text]);
+  const makers = "(statement|lockStatement|acrossShops)(?:<[^(]*>)?";
+  const written = literals(new RegExp(`\\b${makers}\\(\\s*(?=["\`])`, "g")).map(([maker, text]) => ({ maker, text }));
+  for (const [, maker = "", name = ""] of source.matchAll(new RegExp(`\\b${makers}\\((\\w+)\\)`, "g")))
+    written.push(...(constants.get(name) ?? []).map((text) => ({ maker, text })));
+  return written.map(({ maker, text }) => ({ maker, text: oneSpace(text) }));
 }
 
 /** The text of the literal that begins at a place. */

@@ -9,9 +9,10 @@ beforeEach(() => {
   store = new Database(":memory:");
   for (const { sqlite } of migrations) store.run(sqlite);
   store.run(`
-    INSERT INTO pets (id, name, category_id, status) VALUES (1, 'shop 1', 5, 'pending'), (2, 'shop 2', 5, NULL);
-    INSERT INTO pet_status_changes (pet_id, number, at, to_status, cause) VALUES (1, 1, 0, 'sold', 'updated'), (1, 2, 0, 'pending', 'updated');
-    INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (1, 'placed', 0, 1), (1, 'cancelled', 0, 1);
+    INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (1, 1, 'shop 1', 5, 'pending', 0), (1, 2, 'shop 2', 5, NULL, 0);
+    INSERT INTO pet_status_changes (shop, pet_id, number, at, to_status, cause) VALUES (1, 1, 1, 0, 'sold', 'updated'), (1, 1, 2, 0, 'pending', 'updated');
+    INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at)
+      VALUES (1, 1, 1, 'placed', 0, 1, 1), (1, 2, 1, 'cancelled', 0, 1, 1);
   `);
 });
 

@@ -21,20 +21,20 @@ export function shopRows(read: Read): [ShownAnimal[], ShownOrder[]] {
 export function rowViolations(read: Read): string[] {
   const wrong = {
     "its history ends with another status": `
-      SELECT id FROM pets JOIN pet_status_changes AS change ON change.pet_id = pets.id
+      SELECT id FROM pets JOIN pet_status_changes AS change ON change.shop = pets.shop AND change.pet_id = pets.id
       WHERE change.to_status IS NOT pets.status
-        AND change.number = (SELECT max(number) FROM pet_status_changes WHERE pet_id = pets.id)`,
+        AND change.number = (SELECT max(number) FROM pet_status_changes WHERE shop = pets.shop AND pet_id = pets.id)`,
     "it is gone, and its history is there": `
-      SELECT pet_id AS id FROM pet_status_changes WHERE pet_id NOT IN (SELECT id FROM pets)`,
+      SELECT pet_id AS id FROM pet_status_changes WHERE (shop, pet_id) NOT IN (SELECT shop, id FROM pets)`,
     "an order is open, and the animal is not pending": `
       SELECT pet_id AS id FROM store_orders
-      WHERE status = 'placed' AND (SELECT status FROM pets WHERE id = pet_id) IS NOT 'pending'`,
+      WHERE status = 'placed' AND (SELECT status FROM pets WHERE pets.shop = store_orders.shop AND pets.id = pet_id) IS NOT 'pending'`,
     "it has two open orders": `
-      SELECT pet_id AS id FROM store_orders WHERE status = 'placed' GROUP BY pet_id HAVING count(*) > 1`,
+      SELECT pet_id AS id FROM store_orders WHERE status = 'placed' GROUP BY shop, pet_id HAVING count(*) > 1`,
     "the animals of this category are counted wrongly": `
       SELECT category_id AS id FROM (
-        SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id
-        EXCEPT SELECT category_id, animals FROM category_animals)`,
+        SELECT shop, category_id, count(*) AS animals FROM pets GROUP BY shop, category_id
+        EXCEPT SELECT shop, category_id, animals FROM category_animals)`,
   };
   return Object.entries(wrong).flatMap(([what, sql]) => read<{ id: number }>(sql).map(({ id }) => `${id}: ${what}`));
 }

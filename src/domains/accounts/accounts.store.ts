@@ -1,6 +1,7 @@
 import type { Quota } from "../../contract/quota.ts";
 import { afterCommit, first, type Storage, type Transaction } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { createShops } from "../shops/shops.store.ts";
 import {
   type AccountRow,
   accountById,
@@ -43,10 +44,11 @@ export class AccountStore {
     return whenReady(this.#storage.first(accountById, id), (row) => row && toAccount(row));
   }
 
-  /** Part of a transaction: makes an account. Throws `AccountsError` where plan and quota do not go together. */
+  /** Part of a transaction: makes an account with its shops. Throws `AccountsError` where plan and quota do not go together. */
   *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
     const [perMinute, perDay] = customFigures(plan, quota);
     const id = `acc_${randomBase62(16)}`;
+    yield* createShops(id);
     return toAccount((yield* first(insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
   }
 

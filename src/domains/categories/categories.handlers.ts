@@ -14,28 +14,28 @@ import type { CategoryStore } from "./categories.store.ts";
 
 export function categoryHandlers(categories: CategoryStore): Handlers<typeof categoryOperations> {
   return {
-    listCategories: ({ query: { limit }, after }) => categories.page(after, limit),
+    listCategories: ({ caller, query: { limit }, after }) => categories.page(caller.shop, after, limit),
 
-    *createCategory({ body }) {
-      return successOr(yield* categories.add(body), {
+    *createCategory({ caller, body }) {
+      return successOr(yield* categories.add(caller.shop, body), {
         "id taken": () => failure(categoryExists, `There is a category with the id ${body.id}.`),
         "name taken": () => nameTaken,
       });
     },
 
-    getCategory: ({ params: { categoryId } }) =>
-      whenReady(categories.get(categoryId), (found) => (found ? { body: found } : notFound(categoryId))),
+    getCategory: ({ caller, params: { categoryId } }) =>
+      whenReady(categories.get(caller.shop, categoryId), (found) => (found ? { body: found } : notFound(categoryId))),
 
-    *renameCategory({ params: { categoryId }, body: { name }, matches }) {
-      return successOr(yield* categories.rename(categoryId, name, matches), {
+    *renameCategory({ caller, params: { categoryId }, body: { name }, matches }) {
+      return successOr(yield* categories.rename(caller.shop, categoryId, name, matches), {
         "not found": () => notFound(categoryId),
         "not expected": () => renamedMeanwhile(categoryId),
         "name taken": () => nameTaken,
       });
     },
 
-    *deleteCategory({ params: { categoryId }, query: { moveTo }, matches }) {
-      return successOr(yield* categories.delete(categoryId, moveTo, matches), {
+    *deleteCategory({ caller, params: { categoryId }, query: { moveTo }, matches }) {
+      return successOr(yield* categories.delete(caller.shop, categoryId, moveTo, matches), {
         "not found": () => notFound(categoryId),
         "not expected": () => renamedMeanwhile(categoryId),
         "no target": () =>

@@ -51,7 +51,9 @@ const essence = ({ status, text, headers }: Reply) => ({
 });
 
 const records = () =>
-  service.store.rows("SELECT digest, answer FROM kept_answers") as Promise<{ digest: string; answer: string }[]>;
+  service.store.rows("SELECT digest, response FROM stored_responses") as Promise<
+    { digest: string; response: string }[]
+  >;
 
 describe("a request that is sent again", () => {
   test("is answered as before, and nothing is done twice", async () => {
@@ -296,10 +298,11 @@ describe("an answer is", () => {
 test("records that have expired are forgotten, many at a time, the oldest first", async () => {
   const storage = await service.store.open();
   const store = new RetryStore(storage);
+  const shop = await service.shop(account.account.id);
   const count = 11_200;
   const start = service.clock.now(); // for the service that runs beside it, nothing has expired
   await storage.write(function* () {
-    for (let time = 0; time < count; time++) yield* store.claim(`name ${time}`, "", start + time);
+    for (let time = 0; time < count; time++) yield* store.claim(shop, `name ${time}`, "", start + time);
   });
   const left: [number, string | undefined][] = [];
   for (let round = 0; round < 3; round++) {
@@ -400,8 +403,8 @@ describe("an answer that holds a secret", () => {
     const { json } = await send("a", "/secrets");
     await service.app.stop();
     const contents = await service.store.contents();
-    const answer = (await records())[0]?.answer as string;
-    for (const text of [contents, Buffer.from(answer, "base64").toString("latin1")]) {
+    const stored = (await records())[0]?.response as string;
+    for (const text of [contents, Buffer.from(stored, "base64").toString("latin1")]) {
       expect(text).not.toContain(json.secret);
       expect(text).not.toContain("secret-");
     }

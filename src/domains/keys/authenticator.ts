@@ -88,12 +88,12 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-function toCachedKey({ id, accountId, mode, scopes, quota, expiresAt, lastUsedAt }: KeyOwner): CachedKey {
+function toCachedKey({ id, accountId, mode, scopes, quota, expiresAt, lastUsedAt, shop }: KeyOwner): CachedKey {
   return {
     keyId: id,
     accountId,
     mode,
-    shop: 0,
+    shop,
     scopes,
     perMinute: quota.perMinute,
     perDay: quota.perDay,

@@ -22,6 +22,7 @@ interface CountRow extends Row {
 }
 
 interface OwnerRow extends PlanRow {
+  shop: bigint;
   id: string;
   account_id: string;
   mode: Mode;
@@ -65,7 +66,8 @@ export const ownerOfValidKey = statement<OwnerRow>(
   `SELECT id, account_id, mode, scopes, expires_at, last_used_at,
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,
-     (SELECT per_day FROM accounts WHERE accounts.id = account_id) AS per_day
+     (SELECT per_day FROM accounts WHERE accounts.id = account_id) AS per_day,
+     (SELECT shop FROM shops WHERE shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode) AS shop
    FROM api_keys WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
 export const insertKey = statement<KeyRow>(
@@ -114,6 +116,7 @@ export function toKeyOwner(row: OwnerRow): KeyOwner {
     expiresAt: toNumber(row.expires_at),
     lastUsedAt: toNumber(row.last_used_at),
     quota: toQuota(row),
+    shop: Number(row.shop),
   };
 }
 

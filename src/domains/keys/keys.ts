@@ -24,6 +24,8 @@ export interface ApiKey {
 export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "mode" | "expiresAt" | "lastUsedAt"> {
   readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
+  /** The number of the shop that the key is for. */
+  readonly shop: number;
 }
 
 /** A new key: the only moment at which its text is known. */

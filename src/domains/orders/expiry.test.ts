@@ -14,10 +14,19 @@ beforeAll(async () => {
   service = await TestService.start({ domains: work.domains });
   key = await service.newKey();
   const ids = Array.from({ length: DUE }, (_, index) => index + 1);
-  const pets = ids.map(() => "('Rex', 1, 'pending')").join(", ");
-  await service.store.run(`INSERT INTO pets (name, category_id, status) VALUES ${pets}, ('Rex', 1, 'available')`);
-  const orders = ids.map((id) => `(${id}, 'placed', ${NOON - 2 * DUE}, ${NOON - id})`).join(", ");
-  await service.store.run(`INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES ${orders}`);
+  const shop = await service.shop();
+  const pets = ids.map((id) => `(${shop}, ${id}, 'Rex', 1, 'pending', 0)`).join(", ");
+  await service.store.run(`
+    INSERT INTO pets (shop, id, name, category_id, status, added_at)
+    VALUES ${pets}, (${shop}, ${DUE + 1}, 'Rex', 1, 'available', 0)
+  `);
+  const orders = ids
+    .map((id) => `(${shop}, ${id}, ${id}, 'placed', ${NOON - 2 * DUE}, ${NOON - id}, ${NOON - id})`)
+    .join(", ");
+  await service.store.run(`
+    INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at) VALUES ${orders}
+  `);
+  await service.store.run(`UPDATE shops SET last_pet_id = ${DUE + 1}, last_order_id = ${DUE} WHERE shop = ${shop}`);
 });
 afterAll(() => service.stop());
 

@@ -16,10 +16,11 @@ import { transitions } from "./transitions.ts";
 
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
-    listStoreOrders: ({ query: { limit, status, petId }, after }) => orders.page(after, limit, { status, petId }),
+    listStoreOrders: ({ caller, query: { limit, status, petId }, after }) =>
+      orders.page(caller.shop, after, limit, { status, petId }),
 
-    *placeStoreOrder({ body }) {
-      return successOr(yield* orders.place(body), {
+    *placeStoreOrder({ caller, body }) {
+      return successOr(yield* orders.place(caller.shop, body), {
         "not found": () => failure(orderedPetNotFound, `No animal has the id ${body.petId}.`),
         transition: ({ from }) => {
           const state = from === undefined ? "has no status" : `is ${from}`;
@@ -28,19 +29,19 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
       });
     },
 
-    getStoreOrder: ({ params: { orderId } }) =>
-      whenReady(orders.get(orderId), (found) => (found ? { body: found } : notFound(orderId))),
+    getStoreOrder: ({ caller, params: { orderId } }) =>
+      whenReady(orders.get(caller.shop, orderId), (found) => (found ? { body: found } : notFound(orderId))),
 
-    *confirmStoreOrder({ params: { orderId } }) {
-      return successOr(yield* orders.change(orderId, transitions.confirm), failuresOfOpen(orderId));
+    *confirmStoreOrder({ caller, params: { orderId } }) {
+      return successOr(yield* orders.change(caller.shop, orderId, transitions.confirm), failuresOfOpen(orderId));
     },
 
-    *cancelStoreOrder({ params: { orderId } }) {
-      return successOr(yield* orders.change(orderId, transitions.cancel), failuresOfOpen(orderId));
+    *cancelStoreOrder({ caller, params: { orderId } }) {
+      return successOr(yield* orders.change(caller.shop, orderId, transitions.cancel), failuresOfOpen(orderId));
     },
 
-    *returnStoreOrder({ params: { orderId } }) {
-      return successOr(yield* orders.change(orderId, transitions.return), {
+    *returnStoreOrder({ caller, params: { orderId } }) {
+      return successOr(yield* orders.change(caller.shop, orderId, transitions.return), {
         "not found": () => notFound(orderId),
         "wrong state": ({ state }) =>
           failure(orderNotConfirmed, `The order ${orderId} is ${state}; only a confirmed one can be returned.`),

@@ -148,7 +148,8 @@ describe("placeStoreOrder", () => {
 
   test("cannot give an animal two open orders, whatever the program does", async () => {
     const { petId } = await placeForNewPet();
-    const again = `INSERT INTO store_orders (pet_id, status, placed_at, expires_at) VALUES (${petId}, 'placed', 0, 0)`;
+    const again = `INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at)
+      VALUES (${await service.shop()}, 999999, ${petId}, 'placed', 0, 0, 0)`;
     expect(await service.store.run(again).catch(String)).toMatch(/unique/i);
   });
 });
@@ -273,7 +274,8 @@ describe("an animal under an open order", () => {
       await remove(petId);
       const written = status === null ? "NULL" : `'${status}'`;
       await service.store.run(
-        `INSERT INTO pets (id, name, category_id, status) VALUES (${petId}, 'Tom', 1, ${written})`,
+        `INSERT INTO pets (shop, id, name, category_id, status, added_at)
+         VALUES (${await service.shop()}, ${petId}, 'Tom', 1, ${written}, 0)`,
       );
       expect(outcomeOf(await giveBack(id))).toEqual([409, "ordered_pet_not_found"]);
       expect(await statusOfPet(petId)).toBe(status ?? undefined);

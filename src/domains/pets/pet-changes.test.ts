@@ -4,6 +4,7 @@ import { type Reply, TestService } from "../../../test/harness/service.ts";
 import { bind } from "../../contract/operation.ts";
 import type { Transaction } from "../../storage/storage.ts";
 import type { Domain } from "../domain.ts";
+import type { LockedShop } from "../shops/shops.store.ts";
 import { petHandlers } from "./pets.handlers.ts";
 import { type PetStatus, petOperations } from "./pets.operations.ts";
 import { PetStore } from "./pets.store.ts";
@@ -271,7 +272,7 @@ test("PETSTORE_STRICT_CATEGORIES holds for an animal that moves, not for one tha
 });
 
 // oxlint-disable-next-line require-yield -- it needs nothing of the store
-function* isFirst(id: bigint): Transaction<boolean> {
+function* isFirst(_shop: LockedShop, id: bigint): Transaction<boolean> {
   return id === 1n;
 }
 

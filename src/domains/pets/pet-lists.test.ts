@@ -154,9 +154,9 @@ test("a rare category is found whole in a large store, in pages that may be shor
   const bearer = await large.newKey();
   await large.store.run(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 45000)
-     INSERT INTO pets (name, category_id, status)
-     SELECT 'Rex', CASE WHEN n IN (1, 2, 25000, 25001, 30000, 45000) THEN 5 ELSE 1 END,
-       CASE WHEN n % 3 = 0 THEN 'sold' ELSE 'available' END FROM numbers`,
+     INSERT INTO pets (shop, id, name, category_id, status, added_at)
+     SELECT ${await large.shop()}, n, 'Rex', CASE WHEN n IN (1, 2, 25000, 25001, 30000, 45000) THEN 5 ELSE 1 END,
+       CASE WHEN n % 3 = 0 THEN 'sold' ELSE 'available' END, 0 FROM numbers`,
   );
   const walk = async (query: string) => {
     const pages: number[][] = [];

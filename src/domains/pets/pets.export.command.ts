@@ -2,20 +2,22 @@ import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
 import { StorageUnavailable } from "../../storage/storage.ts";
 import type { Command } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
+import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { PetExportStore } from "./pets.export.store.ts";
 import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
 import { animalWriter, type Format, fileHead } from "./pets.files.ts";
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Write all animals to a file, also while the service runs.",
+  summary: "Write all animals of a shop to a file, also while the service runs.",
   example: "export animals.jsonl --force",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard output. It holds one moment of the\n" +
-    "store, by ascending id, and appears only when it is whole and on disk.",
+    "shop, by ascending id, and appears only when it is whole and on disk.",
   args: ["FILE"],
   options: {
     ...formatOption,
+    ...shopOptions,
     force: { meaning: "Replace the file if there is one." },
   },
   run: async (given, { store, folder, output, showStatus, stop }) => {
@@ -24,7 +26,7 @@ export const exportCommand: Command = {
     const rest = path === undefined ? "What was written is a part." : "The file was not written.";
     const storage = await store.open();
     try {
-      const animalStore = new PetExportStore(storage);
+      const animalStore = new PetExportStore(storage, await chosenShop(given, store, storage));
       const expected = showStatus ? Number(await animalStore.count()) : 0;
       let animals = 0;
       const onProgress = (count: number) => {

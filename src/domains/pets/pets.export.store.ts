@@ -4,23 +4,25 @@ import { whenReady } from "../../timing/maybe-promise.ts";
 import type { Pet } from "./pets.operations.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 
-const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
-const countRows = statement<CountRow>("SELECT count(*) AS figure FROM pets");
+const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
+const countRows = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE shop = $1");
 
-/** The animals on their way out of the store. */
+/** The animals of a shop on their way out of the store. */
 export class PetExportStore {
   readonly #storage: Storage;
+  readonly #shop: number;
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, shop: number) {
     this.#storage = storage;
+    this.#shop = shop;
   }
 
   /** All animals of one moment, by ascending id, some hundred at a time. Throws `StorageUnavailable`. */
   async *all(): AsyncGenerator<Pet[]> {
-    for await (const rows of this.#storage.stream(everyRow)) yield rows.map(toPet);
+    for await (const rows of this.#storage.stream(everyRow, this.#shop)) yield rows.map(toPet);
   }
 
   count(): MaybePromise<bigint> {
-    return whenReady(this.#storage.first(countRows), (row) => row?.figure ?? 0n);
+    return whenReady(this.#storage.first(countRows, this.#shop), (row) => row?.figure ?? 0n);
   }
 }

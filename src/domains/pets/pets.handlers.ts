@@ -14,17 +14,17 @@ import type { Refusal } from "./transitions.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
-    listPets: ({ query, after }) => pets.page(after, query.limit, query),
+    listPets: ({ caller, query, after }) => pets.page(caller.shop, after, query.limit, query),
 
-    *createPet({ body }) {
-      return successOr(yield* pets.add(body), { "unknown category": unknownCategory });
+    *createPet({ caller, body }) {
+      return successOr(yield* pets.add(caller.shop, body), { "unknown category": unknownCategory });
     },
 
-    getPet: ({ params: { petId } }) =>
-      whenReady(pets.get(petId), (found) => (found ? { body: found } : notFound(petId))),
+    getPet: ({ caller, params: { petId } }) =>
+      whenReady(pets.get(caller.shop, petId), (found) => (found ? { body: found } : notFound(petId))),
 
-    *updatePet({ params: { petId }, body, matches }) {
-      return successOr(yield* pets.update(petId, body, matches), {
+    *updatePet({ caller, params: { petId }, body, matches }) {
+      return successOr(yield* pets.update(caller.shop, petId, body, matches), {
         "not found": () => notFound(petId),
         "not expected": () => changedMeanwhile(petId),
         "unknown category": unknownCategory,
@@ -33,16 +33,16 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       });
     },
 
-    *deletePet({ params: { petId }, matches }) {
-      return successOr(yield* pets.delete(petId, matches), {
+    *deletePet({ caller, params: { petId }, matches }) {
+      return successOr(yield* pets.delete(caller.shop, petId, matches), {
         "not found": () => notFound(petId),
         "not expected": () => changedMeanwhile(petId),
         "open order": () => ordered(petId, "it cannot be deleted"),
       });
     },
 
-    listPetStatusChanges: ({ params: { petId }, query: { limit }, after }) =>
-      whenReady(pets.statusChanges(petId, after, limit), (page) => page ?? notFound(petId)),
+    listPetStatusChanges: ({ caller, params: { petId }, query: { limit }, after }) =>
+      whenReady(pets.statusChanges(caller.shop, petId, after, limit), (page) => page ?? notFound(petId)),
   };
 }
 

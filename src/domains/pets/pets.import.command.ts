@@ -3,6 +3,7 @@ import { asFileError } from "../../files/new-file.ts";
 import { silentObserver } from "../../storage/storage.ts";
 import { type Command, type Given, type Report, type Terminal, UsageError } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
+import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
 import { idRules } from "./pets.files.ts";
 import { PetImportStore } from "./pets.import.store.ts";
@@ -27,7 +28,7 @@ export function importCommand(categories: CategoryRule): Command {
 
 const description = {
   name: "import",
-  summary: "Add the animals of a file, all or none, also while the service runs.",
+  summary: "Add the animals of a file to a shop, all or none, also while the service runs.",
   example: "import animals.csv",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
@@ -36,8 +37,9 @@ const description = {
   args: ["FILE"],
   options: {
     ...formatOption,
+    ...shopOptions,
     ids: {
-      meaning: "For a file with ids: keep them, if no animal has ever had them, or leave them out and assign new ones.",
+      meaning: "For a file with ids: keep them, if they are above all that the shop has given, or assign new ones.",
       value: idRules.join("|"),
     },
     "strict-categories": {
@@ -59,10 +61,10 @@ async function runImport(given: Given, terminal: Terminal, categories: CategoryR
   const fatal = (error: Error) => (broken = error);
   const storage = await store.open({ ...silentObserver, fatal });
   try {
-    await store.isProduction(storage); // a store of another environment is refused
+    const shop = await chosenShop(given, store, storage);
     const isStrict = categories.isStrict(terminal.settings) || given.options["strict-categories"] !== undefined;
     const categoryExists = isStrict ? categories.hasRecord : undefined;
-    const imports = await PetImportStore.open(storage, ids, { categoryExists });
+    const imports = await PetImportStore.open(storage, shop, ids, { categoryExists });
     try {
       const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
       const source = path === undefined ? terminal.input() : readFile(path, terminal);

@@ -1,6 +1,7 @@
 import type { LineFault, LineFaults } from "../../files/lines.ts";
 import { all, first, type Row, type Stage, type Storage, statement, type Transaction } from "../../storage/storage.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
+import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import type { FileAnimal, IdRule } from "./pets.files.ts";
 import { notACategory } from "./pets.operations.ts";
 import type { CategoryCheck, PetPorts } from "./pets.store.ts";
@@ -17,51 +18,66 @@ interface PartRow extends Row {
   line: bigint | null;
   animals: bigint;
 }
+/** The columns of `imports` are null where the import has not begun. */
+interface PositionRow extends Row {
+  last_id: bigint;
+  line: bigint | null;
+  animals: bigint | null;
+  ids_above: bigint | null;
+}
 
-/** How far the import of a file has come: the last line of the file that is in, and the animals that came with it. */
+/** How far the import of a file has come. */
 export interface Position {
+  /** The last line of the file that is in, and the animals that came with it. */
   readonly line: bigint;
   readonly animals: bigint;
+  /** The last id that the shop had given before the import: ids up to it are not kept. */
+  readonly idsAbove: bigint;
 }
 
 const staged = {
   name: "staged_pets",
   columns: { line: "integer", id: "integer", name: "text", category_id: "integer", status: "text" },
-  ids: { column: "id", table: "pets" },
 } as const;
 
-const added = "CAST($1 AS BIGINT), 'imported' FROM staged_pets WHERE line > $2 AND line <= $3";
 const insertWithIds = statement(`
-  INSERT INTO pets (id, name, category_id, status, added_at, added_by)
-  SELECT id, name, category_id, status, ${added} ORDER BY id
+  INSERT INTO pets (shop, id, name, category_id, status, added_at, added_by)
+  SELECT CAST($1 AS BIGINT), id, name, category_id, status, CAST($2 AS BIGINT), 'imported'
+  FROM staged_pets WHERE line > $3 AND line <= $4 ORDER BY id
 `);
 const insert = statement(`
-  INSERT INTO pets (name, category_id, status, added_at, added_by)
-  SELECT name, category_id, status, ${added} ORDER BY line
+  INSERT INTO pets (shop, id, name, category_id, status, added_at, added_by)
+  SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + row_number() OVER (ORDER BY line), name, category_id, status,
+    CAST($3 AS BIGINT), 'imported'
+  FROM staged_pets WHERE line > $4 AND line <= $5 ORDER BY line
 `);
 const partAfter = statement<PartRow>(`
   SELECT max(line) AS line, count(*) AS animals
   FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
 `);
-const takenIds = idsIn("pets");
-const deletedIds = idsIn("deleted_pets");
+const noteGiven = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
+const noteKept = statement(`
+  UPDATE shops SET last_pet_id = (SELECT max(id) FROM staged_pets)
+  WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
+`);
+/** Lines behind `$1` whose id is not above `$2`. */
+const givenIds = statement<IdRow>(`
+  SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
+`);
 const repeatedIds = statement<IdRow>(`
   SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets
   JOIN (SELECT id, min(line) AS line FROM staged_pets GROUP BY id HAVING count(*) > 1) AS earliest
     ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line
   ORDER BY staged_pets.line LIMIT $1
 `);
-/** Which ids, of the lines behind `$1` and up to `$2`, a table of the store has. */
-function idsIn(table: string) {
-  return statement<IdRow>(`
-    SELECT line, id, count(*) OVER () AS total FROM staged_pets
-    WHERE line > $1 AND line <= $2 AND id IN (SELECT id FROM ${table}) ORDER BY line LIMIT $3
-  `);
-}
-const positionOf = statement<Position & Row>("SELECT line, animals FROM imports WHERE digest = $1");
+// One statement, because the first part changes both rows.
+const positionOf = statement<PositionRow>(`
+  SELECT last_pet_id AS last_id, line, animals, ids_above
+  FROM shops LEFT JOIN imports ON imports.shop = shops.shop AND digest = $1 WHERE shops.shop = $2
+`);
 const notePosition = statement(`
-  INSERT INTO imports (digest, line, animals) VALUES ($1, $2, $3)
-  ON CONFLICT (digest) DO UPDATE SET line = excluded.line, animals = excluded.animals
+  INSERT INTO imports (shop, digest, line, animals, ids_above) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (shop, digest) DO UPDATE SET line = excluded.line, animals = excluded.animals
 `);
 
 /** What the store has that a checked file cannot have counted on: another process has changed it meanwhile. */
@@ -69,11 +85,10 @@ export class ChangedMeanwhile extends Error {
   override readonly name = "ChangedMeanwhile";
 }
 
-export const start: Position = { line: 0n, animals: 0n };
-
-/** Animals on their way into the store: they are staged first, and then added at once or in parts. */
+/** Animals on their way into a shop: they are staged first, and then added at once or in parts. */
 export class PetImportStore {
   readonly #stage: Stage;
+  readonly #shop: number;
   readonly #ids: IdRule | undefined;
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #clock: Clock;
@@ -81,12 +96,23 @@ export class PetImportStore {
   readonly #categories = new Set<bigint>();
 
   /** Rejects with `StorageUnavailable`. */
-  static async open(storage: Storage, ids: IdRule | undefined, ports: ImportPorts = {}): Promise<PetImportStore> {
-    return new PetImportStore(await storage.stage(staged), ids, ports);
+  static async open(
+    storage: Storage,
+    shop: number,
+    ids: IdRule | undefined,
+    ports: ImportPorts = {},
+  ): Promise<PetImportStore> {
+    return new PetImportStore(await storage.stage(staged), shop, ids, ports);
   }
 
-  private constructor(stage: Stage, ids: IdRule | undefined, { categoryExists, clock = systemClock }: ImportPorts) {
+  private constructor(
+    stage: Stage,
+    shop: number,
+    ids: IdRule | undefined,
+    { categoryExists, clock = systemClock }: ImportPorts,
+  ) {
     this.#stage = stage;
+    this.#shop = shop;
     this.#ids = ids;
     this.#categoryExists = categoryExists;
     this.#clock = clock;
@@ -106,8 +132,8 @@ export class PetImportStore {
     if (this.#categoryExists) faults.add(await this.#faultsOfCategories(animals, this.#categoryExists));
   }
 
-  /** Notes the lines, of those behind what is in already, whose id an earlier line or the store has, or had. */
-  async checkIds(faults: LineFaults, { line: from }: Position): Promise<void> {
+  /** Notes the lines, of those behind what is in already, whose id an earlier line has or the shop has given before. */
+  async checkIds(faults: LineFaults, { line: from, idsAbove }: Position): Promise<void> {
     if (this.#ids !== "keep") return;
     const note = (rows: readonly IdRow[], message: string) =>
       faults.add(
@@ -115,23 +141,21 @@ export class PetImportStore {
         Number(rows[0]?.total ?? 0),
       );
     note(await this.#stage.all(repeatedIds, faults.most), "is on an earlier line too");
-    note(await this.#stage.all(takenIds, from, LAST_LINE, faults.most), "is taken in the store");
     note(
-      await this.#stage.all(deletedIds, from, LAST_LINE, faults.most),
-      "was a deleted animal's, and is not given again",
+      await this.#stage.all(givenIds, from, idsAbove, faults.most),
+      `was given before; kept ids must be above ${idsAbove}, the largest that the shop has given`,
     );
   }
 
   /** Adds all that is staged. Rejects with `ChangedMeanwhile` or `StorageUnavailable`; then nothing was added. */
-  addAll(): Promise<void> {
-    const add = (to: bigint) => this.#add(start.line, to);
-    return this.#stage.write(() => add(LAST_LINE));
+  async addAll(): Promise<void> {
+    await this.#stage.write(() => this.#addNext(undefined, LAST_LINE));
   }
 
-  /** How far the import of a file has come, in this process or one before it. */
-  async position(digest: string): Promise<Position> {
-    const [position] = await this.#stage.all(positionOf, digest);
-    return position ?? start;
+  /** How far the import of a file in parts has come, in this process or one before it; without a digest, the start. */
+  async position(digest: string | undefined): Promise<Position> {
+    const [row] = await this.#stage.all(positionOf, digest ?? null, this.#shop);
+    return toPosition(row);
   }
 
   /**
@@ -140,47 +164,55 @@ export class PetImportStore {
    * Rejects with `ChangedMeanwhile` or `StorageUnavailable`; then nothing of the part was added.
    */
   addPart(digest: string, most: number): Promise<Position | undefined> {
-    const add = (from: bigint, to: bigint) => this.#add(from, to);
-    return this.#stage.write(function* () {
-      const from = (yield* first(positionOf, digest)) ?? start;
-      const { line, animals } = (yield* first(partAfter, from.line, most)) as PartRow;
-      if (line === null) return undefined;
-      yield* add(from.line, line);
-      const position = { line, animals: from.animals + animals };
-      yield* all(notePosition, digest, position.line, position.animals);
-      return position;
-    });
+    return this.#stage.write(() => this.#addNext(digest, most));
   }
 
   close(): Promise<void> {
     return this.#stage.close();
   }
 
-  /** Part of a transaction: adds what was staged of the lines behind `from`, up to `to`. */
-  *#add(from: bigint, to: bigint): Transaction<void> {
+  /** A transaction: adds at most so many animals behind the position, and notes it where there is a digest. */
+  *#addNext(digest: string | undefined, most: number | bigint): Transaction<Position | undefined> {
+    const locked = yield* lockShop(this.#shop, this.#clock.now());
+    const row = yield* first(positionOf, digest ?? null, this.#shop);
+    const from = toPosition(row);
+    const { line, animals } = (yield* first(partAfter, from.line, most)) as PartRow;
+    if (line === null) return undefined;
+    yield* this.#requireCategories(locked);
+    if (this.#ids === "keep") yield* this.#addWithIds(locked, from, line);
+    else {
+      yield* all(insert, this.#shop, row?.last_id ?? 0, locked.at, from.line, line);
+      yield* all(noteGiven, animals, this.#shop);
+    }
+    const next = { line, animals: from.animals + animals, idsAbove: from.idsAbove };
+    if (digest !== undefined) yield* all(notePosition, this.#shop, digest, line, next.animals, next.idsAbove);
+    return next;
+  }
+
+  /** The first part gives away the ids of all: whoever adds an animal between two parts gets one behind them. */
+  *#addWithIds({ at }: LockedShop, from: Position, to: bigint): Transaction<void> {
+    const given = yield* first(givenIds, from.line, from.idsAbove, 1);
+    if (given) throw new ChangedMeanwhile(`The id ${given.id}, of line ${given.line}, was given.`);
+    yield* all(noteKept, this.#shop);
+    yield* all(insertWithIds, this.#shop, at, from.line, to);
+  }
+
+  *#requireCategories(locked: LockedShop): Transaction<void> {
     for (const id of this.#categories) {
-      if (!(yield* (this.#categoryExists as CategoryCheck)(id)))
+      if (!(yield* (this.#categoryExists as CategoryCheck)(locked, id)))
         throw new ChangedMeanwhile(`Category ${id} was deleted.`);
     }
-    if (this.#ids !== "keep") {
-      yield* all(insert, this.#clock.now(), from, to);
-      return;
-    }
-    const taken = yield* first(takenIds, from, to, 1);
-    if (taken) throw new ChangedMeanwhile(`The id ${taken.id}, of line ${taken.line}, was given to another animal.`);
-    const deleted = yield* first(deletedIds, from, to, 1);
-    if (deleted)
-      throw new ChangedMeanwhile(`The animal with the id ${deleted.id}, of line ${deleted.line}, was deleted.`);
-    yield* all(insertWithIds, this.#clock.now(), from, to);
   }
 
   async #faultsOfCategories(animals: readonly FileAnimal[], categoryExists: CategoryCheck): Promise<LineFault[]> {
     const named = new Set(animals.map(({ animal }) => animal.categoryId));
     const asked = [...named].filter((id) => !this.#categories.has(id));
     if (asked.length === 0) return [];
+    const [shop, now] = [this.#shop, this.#clock.now()];
     const known = await this.#stage.write(function* () {
+      const locked = yield* lockShop(shop, now);
       const found: bigint[] = [];
-      for (const id of asked) if (yield* categoryExists(id)) found.push(id);
+      for (const id of asked) if (yield* categoryExists(locked, id)) found.push(id);
       return found;
     });
     for (const id of known) this.#categories.add(id);
@@ -188,6 +220,12 @@ export class PetImportStore {
       .filter(({ animal }) => !this.#categories.has(animal.categoryId))
       .map(({ line }) => ({ line, message: `/categoryId ${notACategory}` }));
   }
+}
+
+/** Where the data of the shop was deleted, what follows finds that out. */
+function toPosition(row: PositionRow | undefined): Position {
+  const { line, animals, ids_above, last_id } = row ?? { line: null, animals: null, ids_above: null, last_id: 0n };
+  return { line: line ?? 0n, animals: animals ?? 0n, idsAbove: ids_above ?? last_id };
 }
 
 /** Behind every line that a file can have. */

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
 import { all, CommitUnknown, type Row, type Storage, statement } from "../../storage/storage.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
 import { categoryHasRecord } from "../categories/categories.store.ts";
+import { shopOf } from "../shops/shops.store.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportOptions, importAnimals } from "./pets.import.ts";
 import type { Pet } from "./pets.operations.ts";
@@ -15,7 +17,7 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addCategory = statement("INSERT INTO categories (id, name) VALUES ($1, $2)");
+const addCategory = statement("INSERT INTO categories (shop, id, name) VALUES ($1, $2, $3)");
 const kept = statement<CountRow>("SELECT category_id, animals FROM category_animals ORDER BY category_id");
 const counted = statement<CountRow>(
   "SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id ORDER BY category_id",
@@ -24,9 +26,17 @@ const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
 let place: TestStore;
 let storage: Storage;
+let shop: number;
+/** A shop of another account. */
+let other: number;
+async function newShop(): Promise<number> {
+  const { id } = await new AccountStore(storage).createAccount("x", "business", undefined, Date.now());
+  return (await shopOf(storage, id, "test")) as number;
+}
 beforeEach(async () => {
   place = await newTestStore();
   storage = await place.open();
+  [other, shop] = [await newShop(), await newShop()];
 });
 afterEach(async () => {
   await storage.close();
@@ -34,14 +44,16 @@ afterEach(async () => {
 });
 
 interface Options extends Partial<ImportOptions> {
+  /** The shop; by default `shop`. */
+  readonly into?: number;
   readonly categoryExists?: CategoryCheck;
   /** Done when all is read and checked, before anything is added. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-async function importText(text: string, { categoryExists, meanwhile, ...more }: Options = {}) {
+async function importText(text: string, { into, categoryExists, meanwhile, ...more }: Options = {}) {
   const options = { format: "jsonl", ids: undefined, inParts: false, onProgress: () => {}, ...more } as const;
-  const store = await PetImportStore.open(storage, options.ids, { categoryExists });
+  const store = await PetImportStore.open(storage, into ?? shop, options.ids, { categoryExists });
   const addAll = store.addAll.bind(store);
   store.addAll = async () => {
     await meanwhile?.();
@@ -66,11 +78,13 @@ const failureOf = (work: Promise<unknown>) =>
     () => undefined,
     (error: unknown) => error as Error,
   );
-const pets = async () => (await new PetStore(storage).page(undefined, 1_000_000)).items;
+const pets = async () => (await new PetStore(storage).page(shop, undefined, 1_000_000)).items;
 const rex = { name: "Rex", categoryId: 1n };
-const addRex = async () => (await storage.write(() => new PetStore(storage).add(rex))) as Pet;
+const addRex = async () => (await storage.write(() => new PetStore(storage).add(shop, rex))) as Pet;
 const addAndRemove = async () => removePet((await addRex()).id);
-const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(id, () => true));
+const givenBefore = (id: number, last: number) =>
+  `/id ${id} was given before; kept ids must be above ${last}, the largest that the shop has given`;
+const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(shop, id, () => true));
 const count = async () => Number((await storage.first(countPets))?.figure);
 const names = async () => (await pets()).map(({ name }) => name);
 const lines = (number: number, from = 1) =>
@@ -85,7 +99,7 @@ async function stopAt(text: string, animals: number, more: Options = {}) {
 }
 
 const loseAnswer = () => Promise.reject(new CommitUnknown("The answer was lost"));
-const removeCats = () => place.run("DELETE FROM categories WHERE id = 2");
+const removeCats = () => place.run(`DELETE FROM categories WHERE shop = ${shop} AND id = 2`);
 const animal = (id: bigint | number, name = `Pet ${id}`) => `{"id":${id},"name":"${name}","categoryId":1}\n`;
 const none = { added: 0, before: 0, total: 0 };
 
@@ -97,6 +111,22 @@ describe("an import", () => {
     expect(found.map(({ name }) => name)).toEqual(["Rex", ...Array.from({ length: 5_000 }, (_, n) => `Pet ${n + 1}`)]);
     expect(found[1]).toEqual({ id: 2n, name: "Pet 1", categoryId: 0n });
     expect(await storage.all(kept)).toEqual(await storage.all(counted));
+    expect((await addRex()).id).toBe(5_002n);
+  });
+
+  test("adds the animals to its own shop alone, by its own ids", async () => {
+    await importText(lines(3), { into: other, inParts: true });
+    expect([await pets(), await importText(lines(3), { inParts: true })]).toEqual([
+      [],
+      { added: 3, before: 0, faults: [], total: 0 },
+    ]);
+    expect((await pets()).map(({ id }) => id)).toEqual([1n, 2n, 3n]);
+  });
+
+  test("gives no id again that a deleted animal had", async () => {
+    await addAndRemove();
+    await importText(lines(2));
+    expect((await pets()).map(({ id }) => id)).toEqual([2n, 3n]);
   });
 
   test("whose commit is not answered does not say that nothing was added", async () => {
@@ -114,7 +144,7 @@ describe("an import", () => {
   test("is told of in the history of each animal, with its time", async () => {
     const before = Date.now();
     await importText('{"name":"Rex","categoryId":1,"status":"sold"}\n');
-    const [change] = (await new PetStore(storage).statusChanges(1n, undefined, 10))?.items ?? [];
+    const [change] = (await new PetStore(storage).statusChanges(shop, 1n, undefined, 10))?.items ?? [];
     expect(change).toMatchObject({ cause: "imported", to: "sold" });
     expect(Date.parse(change?.at ?? "")).toBeWithin(before, Date.now() + 1);
   });
@@ -211,21 +241,21 @@ describe("an import in parts", () => {
 
   test("that two processes do at once adds each animal once", async () => {
     const text = lines(55_000);
-    const [first, other] = [storage, await place.open()];
-    const imports = [first, other].map((store) => {
+    const [first, second] = [storage, await place.open()];
+    const imports = [first, second].map((store) => {
       storage = store;
       return importText(text, { inParts: true });
     });
     await Promise.all(imports);
     storage = first;
-    await other.close();
+    await second.close();
     const found = await names();
     expect([found.length, new Set(found).size]).toEqual([55_000, 55_000]);
   });
 });
 
 describe("where animals may name only categories that exist, an import", () => {
-  beforeEach(() => storage.write(() => all(addCategory, 1, "Dogs")));
+  beforeEach(() => storage.write(() => all(addCategory, shop, 1, "Dogs")));
   const categoryExists = categoryHasRecord;
   const text = '{"name":"Rex","categoryId":1}\n{"name":"Tom","categoryId":2}\n{"name":"Ida","categoryId":1}\n';
 
@@ -234,12 +264,12 @@ describe("where animals may name only categories that exist, an import", () => {
       added: 0,
       faults: [{ line: 2, message: "/categoryId is not the id of a category" }],
     });
-    await storage.write(() => all(addCategory, 2, "Cats"));
+    await storage.write(() => all(addCategory, shop, 2, "Cats"));
     expect(await importText(text, { categoryExists })).toMatchObject({ added: 3, faults: [] });
   });
 
   test("adds nothing when one is deleted before the animals are added", async () => {
-    await storage.write(() => all(addCategory, 2, "Cats"));
+    await storage.write(() => all(addCategory, shop, 2, "Cats"));
     const failure = await failureOf(importText(text, { categoryExists, meanwhile: removeCats }));
     expect(failure?.message).toBe("The store was changed meanwhile. Category 2 was deleted. Nothing was added.");
     expect(await count()).toBe(0);
@@ -253,52 +283,60 @@ describe("an import that keeps ids", () => {
     expect((await addRex()).id).toBe(2n ** 62n + 1n);
   });
 
-  test("refuses each line whose id is taken, in the store or by a line before it", async () => {
-    await importText(animal(7), { ids: "keep" });
-    const text = animal(1) + animal(7) + animal(2) + animal(1) + animal(1);
+  test("refuses each line whose id the shop has given before, or that an earlier line has", async () => {
+    await importText(animal(7) + animal(2), { ids: "keep" });
+    const text = animal(8) + animal(7) + animal(3) + animal(8) + animal(9);
     expect(await importText(text, { ids: "keep" })).toEqual({
       added: 0,
       before: 0,
       faults: [
-        { line: 2, message: "/id 7 is taken in the store" },
-        { line: 4, message: "/id 1 is on an earlier line too" },
-        { line: 5, message: "/id 1 is on an earlier line too" },
+        { line: 2, message: givenBefore(7, 7) },
+        { line: 3, message: givenBefore(3, 7) },
+        { line: 4, message: "/id 8 is on an earlier line too" },
       ],
       total: 3,
     });
     const many = Array.from({ length: 300 }, () => animal(7)).join("");
     expect(await importText(many, { ids: "keep" })).toMatchObject({ total: 299 + 300 });
-    expect(await count()).toBe(1);
+    expect(await count()).toBe(2);
   });
 
-  test("adds nothing when an id is given to another animal before the animals are added", async () => {
-    const failure = await failureOf(importText(animal(1) + animal(2), { ids: "keep", meanwhile: addRex }));
-    expect(failure?.message).toBe(
-      "The store was changed meanwhile. The id 1, of line 1, was given to another animal. Nothing was added.",
-    );
-    expect(await names()).toEqual(["Rex"]);
-  });
-
-  test("refuses each line whose id was a deleted animal's, and that one alone", async () => {
+  test("refuses the id of a deleted animal, also of the newest", async () => {
     await importText(animal(7) + animal(9), { ids: "keep" });
-    await removePet(7n);
-    expect(await importText(animal(8) + animal(7) + animal(10), { ids: "keep" })).toEqual({
-      added: 0,
-      before: 0,
-      faults: [{ line: 2, message: "/id 7 was a deleted animal's, and is not given again" }],
-      total: 1,
+    await removePet(9n);
+    expect(await importText(animal(9), { ids: "keep" })).toMatchObject({
+      faults: [{ line: 1, message: givenBefore(9, 9) }],
     });
-    expect(await importText(animal(8) + animal(10), { ids: "keep" })).toMatchObject({ added: 2 });
     expect(await importText(animal(7), { ids: "new" })).toMatchObject({ added: 1 });
-    expect((await pets()).map(({ id }) => id)).toEqual([8n, 9n, 10n, 11n]);
+    expect((await pets()).map(({ id }) => id)).toEqual([7n, 10n]);
   });
 
-  test("adds nothing when an animal with an id of the file was added and deleted before", async () => {
-    const failure = await failureOf(importText(animal(2) + animal(1), { ids: "keep", meanwhile: addAndRemove }));
+  test.each([
+    ["given to another animal", addRex],
+    ["given to an animal that was deleted", addAndRemove],
+  ])("adds nothing when an id is %s before the animals are added", async (_, meanwhile) => {
+    const text = animal(2) + animal(1);
+    const failure = await failureOf(importText(text, { ids: "keep", meanwhile }));
     expect(failure?.message).toBe(
-      "The store was changed meanwhile. The animal with the id 1, of line 2, was deleted. Nothing was added.",
+      "The store was changed meanwhile. The id 1, of line 2, was given. Nothing was added.",
     );
-    expect(await count()).toBe(0);
+    expect(await names()).not.toContain("Pet 2");
+  });
+
+  test("depends on the ids of its own shop alone", async () => {
+    await importText(animal(7) + animal(9), { ids: "keep", into: other });
+    expect(await importText(animal(7) + animal(8), { ids: "keep" })).toMatchObject({ added: 2 });
+    expect((await addRex()).id).toBe(9n);
+  });
+
+  test("in parts leaves its ids to itself from the first part on", async () => {
+    const text = Array.from({ length: 15_000 }, (_, index) => animal(index + 1)).join("");
+    await stopAt(text, 10_000, { ids: "keep" });
+    expect((await addRex()).id).toBe(15_001n);
+    expect(await importText(text, { ids: "keep", inParts: true })).toMatchObject({ added: 5_000, before: 10_000 });
+    expect(await importText(animal(15_001), { ids: "keep", inParts: true })).toMatchObject({
+      faults: [{ line: 1, message: givenBefore(15_001, 15_001) }],
+    });
   });
 
   test("in parts does so as well, and goes on where it was stopped", async () => {

@@ -4,7 +4,7 @@ import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/storage.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { type Format, type IdRule, readAnimals } from "./pets.files.ts";
-import { ChangedMeanwhile, type PetImportStore, start } from "./pets.import.store.ts";
+import { ChangedMeanwhile, type PetImportStore } from "./pets.import.store.ts";
 
 /** Animals of a part: adding them holds up other writers for some hundredths of a second. */
 const PART = 10_000;
@@ -59,7 +59,7 @@ export async function importAnimals(
   let isStaged = false;
   try {
     const { faults, staged, digest, bytes } = await stageAnimals(store, source, options);
-    const position = options.inParts ? await store.position(digest) : start;
+    const position = await store.position(options.inParts ? digest : undefined);
     await store.checkIds(faults, position);
     isStaged = true;
     done.before = Number(position.animals);

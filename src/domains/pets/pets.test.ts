@@ -322,7 +322,9 @@ describe("getPet", () => {
 
   test.each(["9223372036854775807", "9007199254740993"])("finds the id %s, digit for digit", async (id) => {
     // No operation gives such an id, so the animal is put into the store beside the running service.
-    await service.store.run(`INSERT INTO pets (id, name, category_id) VALUES (${id}, 'Far', 1)`);
+    await service.store.run(
+      `INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (${await service.shop()}, ${id}, 'Far', 1, 0)`,
+    );
     const { status, text } = await service.call("GET", `/pets/${id}`, { key });
     expect(status).toBe(200);
     expect(text).toBe(`{"id":${id},"name":"Far","categoryId":1}`);

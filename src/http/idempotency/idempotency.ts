@@ -15,7 +15,7 @@ const DIGEST_LENGTH = 22;
 
 /**
  * Serves requests that have an idempotency key, so that one which is sent again does nothing twice: its
- * answer is kept in the transaction that does it. A name is an account's, for one method and path.
+ * answer is kept in the transaction that does it. A name belongs to a shop, for one method and path.
  */
 export class Idempotency {
   readonly #records: AnswerRecords;
@@ -40,10 +40,11 @@ export class Idempotency {
     const { operation: compiled, caller, request } = exchange;
     if (!compiled?.requestText || !caller) throw new TypeError("A request that cannot have a name has one.");
     const { operation, requestText } = compiled;
+    const { shop } = caller;
     const key = input.idempotencyKey as string;
     // What only the client has: nobody else may read a secret again, neither here nor in the store.
     const secret = operation.answer.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
-    const name = digest(`${caller.accountId}\n${requestText.target(input)}\n${key}`);
+    const name = digest(`${shop}\n${requestText.target(input)}\n${key}`);
     const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";
     const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${requestText.content(input)}`);
     if (this.#running.has(name)) {
@@ -56,14 +57,14 @@ export class Idempotency {
       writeOutcome("error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) });
     const now = this.#clock.now();
     function* once(change: () => Change<Success | Failure>): Change<AnswerRecord | Success | Failure> {
-      const known = yield* records.claim(name, fingerprint, now);
+      const known = yield* records.claim(shop, name, fingerprint, now);
       if (known) return known;
       const outcome = yield* records.around(change());
       if ("error" in outcome) requireDeclared(outcome, operation);
       if (isFinal(outcome)) {
         const text = write(outcome);
-        yield* records.keep(name, secret === "" ? text : seal(text, secret, name));
-      } else yield* records.release(name);
+        yield* records.keep(shop, name, secret === "" ? text : seal(text, secret, name));
+      } else yield* records.release(shop, name);
       return outcome;
     }
     this.#running.add(name);

@@ -3,6 +3,8 @@ import type { Connection } from "./connection.ts";
 import { endsConnection, isReported } from "./errors.ts";
 
 export const begin: Statement = { sql: "BEGIN" };
+/** For transactions that lock what they work on: see `lockStatement`. */
+export const beginLocking: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 export const commit: Statement = { sql: "COMMIT" };
 export const rollback: Statement = { sql: "ROLLBACK" };
 

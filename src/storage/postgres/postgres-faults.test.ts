@@ -32,11 +32,15 @@ const BUSY = 1_000;
 interface PetRow extends Row {
   name: string;
 }
-const addPet = statement<PetRow>("INSERT INTO pets (name, category_id) VALUES ($1, $2) RETURNING name");
-const petsFrom = statement<PetRow>("SELECT name FROM pets WHERE id >= $1 ORDER BY id LIMIT 5");
+// Ids by chance: a count of them would be a row that all wait for.
+const addPet = statement<PetRow>(
+  `INSERT INTO pets (shop, id, name, category_id, added_at)
+   VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
+);
+const petsFrom = statement<PetRow>("SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5");
 const allPets = statement<PetRow>("SELECT name FROM pets");
 const stagedPets = { name: "staged_pets", columns: { line: "integer" } } as const;
-const addCategory = statement("INSERT INTO categories (id, name) VALUES ($1, $2)");
+const addCategory = statement("INSERT INTO categories (shop, id, name) VALUES (1, $1, $2)");
 
 /** Writers and readers of one store, and what came of their work. */
 class Load {

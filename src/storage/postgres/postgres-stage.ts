@@ -1,6 +1,5 @@
 import {
   all,
-  nested,
   type Row,
   type SqlParameter,
   type Stage,
@@ -37,7 +36,6 @@ export class PostgresStage implements Stage {
   readonly #transactions: Transactions;
   readonly #columns: readonly string[];
   readonly #insert: Statement;
-  readonly #ids: IdSequence | undefined;
 
   /** Makes the table. Throws the errors of the driver. */
   static async create(table: StagedTable, options: PostgresStageOptions): Promise<PostgresStage> {
@@ -53,7 +51,6 @@ export class PostgresStage implements Stage {
     this.#options = options;
     this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: LEAST_ATTEMPTS });
     this.#columns = Object.keys(table.columns);
-    this.#ids = table.ids && new IdSequence(table.ids.table, this.#columns.indexOf(table.ids.column));
     const names = this.#columns.join(", ");
     // One parameter for all rows: their number is then no part of the statement.
     this.#insert = statement(`
@@ -66,23 +63,14 @@ export class PostgresStage implements Stage {
     const records = rows.map((row) => Object.fromEntries(this.#columns.map((name, index) => [name, row[index]])));
     const text = JSON.stringify(records, (_, value) => (typeof value === "bigint" ? String(value) : value));
     await this.#run(() => all(this.#insert, text));
-    this.#ids?.note(rows);
   }
 
   async all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
     return [...(await this.#run(() => all(text, ...parameters)))];
   }
 
-  async write<T>(body: () => Transaction<T>): Promise<T> {
-    const ids = this.#ids;
-    if (!ids?.isBehind) return this.#run(body);
-    const value = await this.#run(function* () {
-      const result = yield* nested(body());
-      yield* ids.pass();
-      return result;
-    });
-    ids.passed();
-    return value;
+  write<T>(body: () => Transaction<T>): Promise<T> {
+    return this.#run(body);
   }
 
   async close(): Promise<void> {
@@ -95,46 +83,6 @@ export class PostgresStage implements Stage {
     } catch (error) {
       throw this.#options.report(error);
     }
-  }
-}
-
-/** The sequence that gives a table its ids. It has to be moved behind ids that rows bring along. */
-class IdSequence {
-  readonly #column: number;
-  readonly #lock: Statement;
-  readonly #move: Statement;
-  /** The largest id that was staged, and where the sequence was moved to. 0: nowhere. */
-  #largest = 0n;
-  #reached = 0n;
-
-  /** `column` is where the ids stand in a row. */
-  constructor(table: string, column: number) {
-    this.#column = column;
-    const name = `${table}_id_seq`;
-    // It changes nothing, but locks: between the look and the move, nobody gets an id.
-    this.#lock = statement(`ALTER SEQUENCE ${name} NO CYCLE`);
-    this.#move = statement(`SELECT setval('${name}', GREATEST(last_value, $1)) FROM ${name}`);
-  }
-
-  get isBehind(): boolean {
-    return this.#reached < this.#largest;
-  }
-
-  note(rows: readonly (readonly SqlParameter[])[]): void {
-    for (const row of rows) {
-      const id = BigInt(row[this.#column] ?? 0);
-      if (id > this.#largest) this.#largest = id;
-    }
-  }
-
-  /** The end of a transaction: moves the sequence behind all ids that were staged, unless it is there already. */
-  *pass(): Transaction<void> {
-    yield* all(this.#lock);
-    yield* all(this.#move, this.#largest);
-  }
-
-  passed(): void {
-    this.#reached = this.#largest;
   }
 }
 

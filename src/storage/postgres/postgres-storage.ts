@@ -12,6 +12,7 @@ import {
   type Transaction,
 } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
+import { begin, beginLocking } from "./commit.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
@@ -58,6 +59,7 @@ export class PostgresStorage implements Storage {
   readonly #readers: readonly Link[];
   readonly #links: readonly Link[];
   readonly #groups: WriteGroups;
+  readonly #appends: WriteGroups;
   readonly #transactions: Transactions;
   readonly #lease = new Lease((body) => this.write(body));
   /** Those that streams and stages have to themselves. */
@@ -76,12 +78,14 @@ export class PostgresStorage implements Storage {
     this.#observer = observer;
     const newLink = (deadline: number, isReader = false) =>
       new Link({ address, deadline, isReader }, { lost: (error) => observer.postponed("reach_database", error) });
-    const group = newLink(SHORT);
+    const [group, appends] = [newLink(SHORT), newLink(SHORT)];
     const writers = Array.from({ length: WRITERS }, () => newLink(LONG));
     this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, true));
-    this.#links = [group, ...writers, ...this.#readers];
+    this.#links = [group, appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => observer.committed(seconds, count);
-    this.#groups = new WriteGroups({ link: group, committed, report: (error) => this.#report(error) });
+    const report = (error: unknown) => this.#report(error);
+    this.#groups = new WriteGroups({ link: group, begin, committed, report });
+    this.#appends = new WriteGroups({ link: appends, begin: beginLocking, committed, report });
     this.#transactions = new Transactions({ links: writers, committed });
     this.#poll = setInterval(() => void this.#askForKeyChanges(), KEY_CHANGE_POLL);
     this.#poll.unref();
@@ -126,7 +130,7 @@ export class PostgresStorage implements Storage {
     const run = new Run(body);
     const { step } = run;
     if (!step) return run.finish();
-    if (step.isLast) return this.#groups.add(run, step);
+    if (step.isLast) return (step.append ? this.#appends : this.#groups).add(run, step);
     try {
       return await this.#transactions.run(body);
     } catch (error) {
@@ -154,7 +158,7 @@ export class PostgresStorage implements Storage {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#poll);
-    await Promise.all([this.#groups.drained(), this.#transactions.drained()]);
+    await Promise.all([this.#groups.drained(), this.#appends.drained(), this.#transactions.drained()]);
     for (const link of this.#links) link.close();
     for (const connection of this.#ownConnections) this.#closeOwn(connection);
   }

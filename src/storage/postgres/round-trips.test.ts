@@ -6,9 +6,13 @@ import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
-const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, $2) RETURNING id");
-const petById = statement("SELECT name FROM pets WHERE id = $1");
-const touch = statement("UPDATE pets SET name = $1 WHERE id = $2");
+// Ids by chance: a count of them would be a row that all wait for.
+const addPet = statement(
+  `INSERT INTO pets (shop, id, name, category_id, added_at)
+   VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING id`,
+);
+const petById = statement("SELECT name FROM pets WHERE shop = 1 AND id = $1");
+const touch = statement("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () => {
   let server: PostgresServer;

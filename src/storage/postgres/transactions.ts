@@ -7,7 +7,8 @@ import {
   StorageUnavailable,
   type Transaction,
 } from "../storage.ts";
-import { begin, commitBehind, rollback } from "./commit.ts";
+import { appendTogether } from "./append.ts";
+import { begin, beginLocking, commitBehind, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isConflict, postgresCode } from "./errors.ts";
 import type { Link } from "./link.ts";
@@ -28,8 +29,8 @@ export interface TransactionsOptions {
 }
 
 /**
- * Transactions of several statements: each has a connection to itself, and is serializable. One that
- * others were in the way of runs again; those that run again do so one after the other, so that they
+ * Transactions of several statements: each has a connection to itself, and is serializable, unless it begins with a
+ * lock. One that others were in the way of runs again; those that run again do so one after the other, so that they
  * are not in each other's way for ever.
  */
 export class Transactions {
@@ -117,7 +118,7 @@ export class Transactions {
     const run = new Run(body);
     if (!run.step) return run.finish();
     let hasCommitted = false;
-    const begun = connection.run(begin);
+    const begun = connection.run(run.step.statement.locks ? beginLocking : begin);
     begun.catch(() => {}); // what follows fails as well
     try {
       for (let step: Step | undefined = run.step; step; step = run.step) {
@@ -142,7 +143,9 @@ export class Transactions {
 }
 
 /** Sends all runs of a step together. Resolves with the rows of the first. */
-async function sendStep(connection: Connection, { statement, parameters, more = [] }: Step): Promise<Row[]> {
+async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
+  if (step.append) return connection.run(...appendTogether(step.append, [step.parameters]));
+  const { statement, parameters, more = [] } = step;
   const runs = [parameters, ...more].map((each) => connection.run(statement, each));
   const [rows] = await Promise.all(runs);
   return rows as Row[];

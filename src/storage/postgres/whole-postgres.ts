@@ -12,8 +12,8 @@ import { prepareSchema } from "./schema.ts";
 /** How long a statement may take, or the other store between two of them, in milliseconds. */
 const DEADLINE = 600_000;
 
-/** Tables that are of use in this engine alone: they say what others need not know after a move. */
-const own: ReadonlySet<string> = new Set(["petstore_schema", "petstore_leader", "key_changes"]);
+/** Tables that are of use in this engine alone, and what a trigger fills. */
+const own: ReadonlySet<string> = new Set(["petstore_schema", "petstore_leader", "key_changes", "category_animals"]);
 
 interface ColumnRow extends Row {
   table_name: string;

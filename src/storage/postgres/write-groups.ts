@@ -1,5 +1,16 @@
-import { CommitUnknown, type Row, type Run, type Step, type StorageObserver } from "../storage.ts";
-import { answerLost, begin, commitBehind } from "./commit.ts";
+import {
+  type Append,
+  type Appended,
+  CommitUnknown,
+  type Row,
+  type Run,
+  type SqlParameter,
+  type Statement,
+  type Step,
+  type StorageObserver,
+} from "../storage.ts";
+import { appendTogether } from "./append.ts";
+import { answerLost, commitBehind } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isConflict } from "./errors.ts";
 import type { Link } from "./link.ts";
@@ -18,8 +29,17 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** What is sent as one statement, for one or more members of a group. */
+interface Sent {
+  readonly members: readonly Waiting[];
+  readonly statement: Statement;
+  readonly parameters: readonly SqlParameter[];
+}
+
 export interface WriteGroupsOptions {
   readonly link: Link;
+  /** Begins the transaction of a group. */
+  readonly begin: Statement;
   readonly committed: StorageObserver["committed"];
   /** The error to tell for one that was thrown. */
   readonly report: (error: unknown) => unknown;
@@ -28,7 +48,7 @@ export interface WriteGroupsOptions {
 /**
  * The queue of transactions of one statement. All that arrive in one turn of the event loop, or while
  * those before are being committed, share one commit and one round trip. Each still succeeds or fails
- * for itself, unless the answer to their commit is lost.
+ * for itself, unless the answer to their commit is lost. Those that append to the same list are one statement.
  */
 export class WriteGroups {
   readonly #options: WriteGroupsOptions;
@@ -90,10 +110,12 @@ export class WriteGroups {
 
   /** Returns false if one of them failed: then nothing was kept of any. */
   async #commitTogether(connection: Connection, group: readonly Waiting[]): Promise<boolean> {
+    const { begin, committed } = this.#options;
     const started = performance.now();
+    const sent = statementsOf(group);
     const answers = Promise.all([
       connection.run(begin),
-      ...group.map(({ step: { statement, parameters } }) => connection.run(statement, parameters)),
+      ...sent.map(({ statement, parameters }) => connection.run(statement, parameters)),
     ]);
     try {
       await commitBehind(connection, answers);
@@ -101,15 +123,15 @@ export class WriteGroups {
       if (error instanceof CommitUnknown || endsConnection(error)) throw error;
       return false;
     }
-    this.#options.committed((performance.now() - started) / 1000, group.length);
+    committed((performance.now() - started) / 1000, group.length);
     const rows = await answers; // those of BEGIN come first
-    group.forEach((waiting, index) => succeed(waiting, rows[index + 1] as Row[]));
+    sent.forEach((one, index) => succeedAll(one, rows[index + 1] as Row[]));
     return true;
   }
 
   /** Resolves when its member has been told. Throws what ends the connection, if it is sure that nothing was done. */
   async #commitAlone(connection: Connection, waiting: Waiting): Promise<void> {
-    const { statement, parameters } = waiting.step;
+    const [{ statement, parameters }] = statementsOf([waiting]) as [Sent];
     const started = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
@@ -123,6 +145,40 @@ export class WriteGroups {
       }
     }
   }
+}
+
+/** By list in ascending order, because each list is locked: processes that lock two never wait for each other. */
+function statementsOf(group: readonly Waiting[]): Sent[] {
+  const appends = new Map<Append, Map<unknown, Waiting[]>>();
+  const sent: Sent[] = [];
+  for (const waiting of group) {
+    const { statement, parameters, append } = waiting.step;
+    if (!append) {
+      sent.push({ members: [waiting], statement, parameters });
+      continue;
+    }
+    const lists = appends.get(append) ?? new Map<unknown, Waiting[]>();
+    appends.set(append, lists);
+    const members = lists.get(parameters[1]);
+    if (members) members.push(waiting);
+    else lists.set(parameters[1], [waiting]);
+  }
+  for (const [append, lists] of appends) {
+    const ordered = lists.size === 1 ? lists : [...lists].toSorted(([one], [other]) => Number(one) - Number(other));
+    for (const [, members] of ordered) {
+      const rows = members.map(({ step }) => step.parameters);
+      const [statement, parameters] = appendTogether(append, rows);
+      sent.push({ members, statement, parameters });
+    }
+  }
+  return sent;
+}
+
+function succeedAll({ members }: Sent, rows: Row[]): void {
+  const [only] = members;
+  if (members.length === 1 && only) return succeed(only, rows);
+  const first = rows[0] as Appended | undefined;
+  members.forEach((waiting, index) => succeed(waiting, first ? [{ ...first, id: first.id + BigInt(index) }] : []));
 }
 
 function succeed({ run, resolve, reject }: Waiting, rows: Row[]): void {

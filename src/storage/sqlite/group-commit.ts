@@ -1,4 +1,14 @@
-import { Run, type Statement, type StorageObserver, type Transaction } from "../storage.ts";
+import {
+  type Append,
+  type Appended,
+  type Row,
+  Run,
+  type SqlParameter,
+  type Statement,
+  type Step,
+  type StorageObserver,
+  type Transaction,
+} from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteCode } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
@@ -168,10 +178,7 @@ export class GroupCommit {
     const { connection } = this.#options;
     const run = new Run(body);
     for (let step = run.step; step; step = run.step) {
-      const { statement, parameters, more = [] } = step;
-      const rows = connection.all(statement, parameters);
-      for (const others of more) connection.all(statement, others);
-      run.advance(rows);
+      run.advance(runStep(connection, step));
     }
     const tell = () => {
       try {
@@ -203,6 +210,22 @@ export class GroupCommit {
     if (this.#waiting.length > 0) return this.#schedule(delay);
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+/** Gives the rows of the step. */
+function runStep(connection: Connection, { statement, parameters, more, append }: Step): Row[] {
+  if (append) return appendRow(connection, append, parameters);
+  const rows = connection.all(statement, parameters);
+  if (more) for (const others of more) connection.all(statement, others);
+  return rows;
+}
+
+function appendRow(connection: Connection, { count, insert }: Append, parameters: Step["parameters"]): Row[] {
+  const [now, list, ...values] = parameters as [number, number, ...SqlParameter[]];
+  const counted = connection.first(count, [now, list]) as Appended | undefined;
+  if (!counted) return [];
+  connection.all(insert, [list, counted.id, counted.at, ...values]);
+  return [counted];
 }
 
 function refuse(members: readonly Waiting[], error: unknown): void {

@@ -14,7 +14,9 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
+const addPet = statement(
+  "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1",
+);
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
 
 /** How many lefts and rights there are in a copy, which has to be a store that can be used. */

@@ -19,7 +19,9 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
+const addPet = statement(
+  "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1",
+);
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
 /** Lets some turns of the event loop pass. */
@@ -288,7 +290,7 @@ const fullDiskScript = `
   const { Database } = await import("bun:sqlite");
   const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
   const { all, statement } = await import(process.env.SOURCE + "/../storage.ts");
-  const addPet = statement("INSERT INTO pets (name, category_id) VALUES ($1, 1)");
+  const addPet = statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1");
   const countPets = statement("SELECT count(*) AS figure FROM pets");
   const fatalErrors = [];
   const ignore = () => {};

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import {
+  type Append,
   type Row,
   Run,
   type SqlParameter,
@@ -50,13 +51,23 @@ export class EarlyStorage implements Storage {
   protected run<T>(body: () => Transaction<T>, between = () => {}): T {
     const run = new Run(body);
     for (let step = run.step; step; step = run.step) {
-      const { statement, parameters, more = [] } = step;
-      const rows = this.all(statement, ...parameters);
-      for (const others of more) this.all(statement, ...others);
-      run.advance(rows);
+      const { statement, parameters, more = [], append } = step;
+      if (append) run.advance(this.#append(append, parameters));
+      else {
+        const rows = this.all(statement, ...parameters);
+        for (const others of more) this.all(statement, ...others);
+        run.advance(rows);
+      }
       if (run.step) between();
     }
     return run.finish();
+  }
+
+  #append({ count, insert }: Append, [now = 0, list = 0, ...values]: readonly SqlParameter[]): Row[] {
+    const [counted] = this.all(count, now, list);
+    if (!counted) return [];
+    this.all(insert, list, counted.id, counted.at, ...values);
+    return [counted];
   }
 
   onForeignWrite(): void {}

@@ -1,159 +1,207 @@
 import type { Migration } from "../migration.ts";
 
-/** Animals, categories, orders and what belongs to them. */
+/**
+ * Shops, and all that belongs to one. The shop comes first in every key and index, except in indexes for background
+ * work across shops, which start with the time.
+ *
+ * A row of `shops` counts the ids that the shop has given, and is the shop's lock: each change updates it first. Where
+ * `account_id` is null, the account or the sandbox's data was deleted, and what is left is removed in the background.
+ */
 export const shopTables: Migration = {
   name: "shops",
-  // The category in pets_by_status, behind the id: the animals of a status are added at its end, and those of one
-  // category among them are found without reading each. No row for the first status of an animal: adding one must not
-  // cost more. No AUTOINCREMENT for categories: an id that a client chose, such as the largest there is, must not end
-  // the sequence. Orders are never deleted, so no id is given twice. Their animals can be: no reference to them.
+  // AUTOINCREMENT: the number of a shop is never given again. The category in pets_by_status, behind the id: the
+  // animals of a status are added at its end, and those of one category among them are found without reading each.
   // Stored responses come in the order of time, so that only the index of digests is written all over the file.
   sqlite: `
+    CREATE TABLE shops (
+      shop INTEGER PRIMARY KEY AUTOINCREMENT,
+      account_id TEXT,
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+      last_pet_id INTEGER NOT NULL DEFAULT 0,
+      last_category_id INTEGER NOT NULL DEFAULT 0,
+      last_order_id INTEGER NOT NULL DEFAULT 0,
+      last_at INTEGER NOT NULL DEFAULT 0,
+      ahead INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (account_id, mode)
+    ) STRICT;
     CREATE TABLE pets (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      shop INTEGER NOT NULL,
+      id INTEGER NOT NULL,
       name TEXT NOT NULL,
       category_id INTEGER NOT NULL,
       status TEXT CHECK (status IN ('available', 'pending', 'sold')),
-      added_at INTEGER,
-      added_by TEXT
-    ) STRICT;
-    CREATE INDEX pets_by_status_with_category ON pets (status, id, category_id);
+      added_at INTEGER NOT NULL,
+      added_by TEXT,
+      PRIMARY KEY (shop, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
     CREATE TABLE categories (
-      id INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE
-    ) STRICT;
+      shop INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      PRIMARY KEY (shop, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX categories_by_name ON categories (shop, name);
     CREATE TABLE deleted_categories (
-      id INTEGER PRIMARY KEY
-    ) STRICT;
-    CREATE TABLE category_sequence (
-      only INTEGER PRIMARY KEY CHECK (only = 1),
-      last_id INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO category_sequence (only, last_id) VALUES (1, 0);
+      shop INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      PRIMARY KEY (shop, id)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE category_animals (
-      category_id INTEGER PRIMARY KEY,
-      animals INTEGER NOT NULL
-    ) STRICT;
+      shop INTEGER NOT NULL,
+      category_id INTEGER NOT NULL,
+      animals INTEGER NOT NULL,
+      PRIMARY KEY (shop, category_id)
+    ) STRICT, WITHOUT ROWID;
     CREATE TRIGGER pets_added AFTER INSERT ON pets BEGIN
-      INSERT INTO category_animals (category_id, animals) VALUES (new.category_id, 1)
-        ON CONFLICT (category_id) DO UPDATE SET animals = animals + 1;
-    END;
-    CREATE TRIGGER pets_removed AFTER DELETE ON pets BEGIN
-      UPDATE category_animals SET animals = animals - 1 WHERE category_id = old.category_id;
-    END;
-    CREATE TRIGGER pets_moved AFTER UPDATE OF category_id ON pets WHEN new.category_id <> old.category_id BEGIN
-      UPDATE category_animals SET animals = animals - 1 WHERE category_id = old.category_id;
-      INSERT INTO category_animals (category_id, animals) VALUES (new.category_id, 1)
-        ON CONFLICT (category_id) DO UPDATE SET animals = animals + 1;
+      INSERT INTO category_animals (shop, category_id, animals) VALUES (new.shop, new.category_id, 1)
+        ON CONFLICT (shop, category_id) DO UPDATE SET animals = animals + 1;
     END;
     CREATE TABLE pet_status_changes (
+      shop INTEGER NOT NULL,
       pet_id INTEGER NOT NULL,
       number INTEGER NOT NULL,
       at INTEGER NOT NULL,
       from_status TEXT,
       to_status TEXT NOT NULL,
       cause TEXT NOT NULL,
-      PRIMARY KEY (pet_id, number)
+      PRIMARY KEY (shop, pet_id, number)
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE deleted_pets (id INTEGER PRIMARY KEY) STRICT;
-    CREATE TRIGGER pets_deleted AFTER DELETE ON pets BEGIN
-      INSERT OR IGNORE INTO deleted_pets (id) VALUES (old.id);
-    END;
     CREATE TABLE store_orders (
-      id INTEGER PRIMARY KEY,
+      shop INTEGER NOT NULL,
+      id INTEGER NOT NULL,
       pet_id INTEGER NOT NULL,
       reference TEXT,
       status TEXT NOT NULL CHECK (status IN ('placed', 'confirmed', 'cancelled', 'expired', 'returned')),
       placed_at INTEGER NOT NULL,
       expires_at INTEGER NOT NULL,
+      due_at INTEGER NOT NULL,
       confirmed_at INTEGER,
       cancelled_at INTEGER,
-      returned_at INTEGER
-    ) STRICT;
-    CREATE INDEX store_orders_by_status ON store_orders (status, id);
-    CREATE INDEX store_orders_by_pet ON store_orders (pet_id, id);
-    CREATE UNIQUE INDEX store_orders_open ON store_orders (pet_id) WHERE status = 'placed';
-    CREATE INDEX store_orders_due ON store_orders (status, expires_at) WHERE status = 'placed';
-    CREATE TABLE kept_answers (
-      digest TEXT NOT NULL UNIQUE,
+      returned_at INTEGER,
+      PRIMARY KEY (shop, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX store_orders_by_status ON store_orders (shop, status, id);
+    CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
+    CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
+    CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
+    CREATE TABLE stored_responses (
+      shop INTEGER NOT NULL,
+      digest TEXT NOT NULL,
       fingerprint TEXT NOT NULL,
-      answer TEXT NOT NULL,
-      expires_at INTEGER NOT NULL
+      response TEXT NOT NULL,
+      expires_at INTEGER NOT NULL,
+      UNIQUE (shop, digest)
     ) STRICT;
-    CREATE INDEX kept_answers_by_time ON kept_answers (expires_at);
+    CREATE INDEX stored_responses_by_time ON stored_responses (expires_at);
     CREATE TABLE imports (
-      digest TEXT PRIMARY KEY,
+      shop INTEGER NOT NULL,
+      digest TEXT NOT NULL,
       line INTEGER NOT NULL,
-      animals INTEGER NOT NULL
+      animals INTEGER NOT NULL,
+      ids_above INTEGER NOT NULL,
+      PRIMARY KEY (shop, digest)
     ) STRICT, WITHOUT ROWID;
   `,
-  // Animals are counted when somebody asks: a counter for each category would be a place that all writers wait at.
+  // BY DEFAULT and not ALWAYS: a store that is migrated here brings its numbers. Animals are counted for each statement,
+  // because many are added by one.
   postgres: `
+    CREATE TABLE shops (
+      shop BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      account_id TEXT COLLATE "C",
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+      last_pet_id BIGINT NOT NULL DEFAULT 0,
+      last_category_id BIGINT NOT NULL DEFAULT 0,
+      last_order_id BIGINT NOT NULL DEFAULT 0,
+      last_at BIGINT NOT NULL DEFAULT 0,
+      ahead BIGINT NOT NULL DEFAULT 0,
+      UNIQUE (account_id, mode)
+    ) WITH (fillfactor = 50);
+    CREATE TRIGGER shops_changed AFTER INSERT OR UPDATE OF account_id OR DELETE ON shops
+      FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
     CREATE TABLE pets (
-      id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      shop BIGINT NOT NULL,
+      id BIGINT NOT NULL,
       name TEXT NOT NULL,
       category_id BIGINT NOT NULL,
       status TEXT CHECK (status IN ('available', 'pending', 'sold')),
-      added_at BIGINT,
-      added_by TEXT
+      added_at BIGINT NOT NULL,
+      added_by TEXT,
+      PRIMARY KEY (shop, id)
     );
-    CREATE INDEX pets_by_status_with_category ON pets (status, id, category_id);
-    CREATE INDEX pets_by_category ON pets (category_id);
-    CREATE VIEW category_animals AS SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id;
+    CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
+    CREATE INDEX pets_by_category ON pets (shop, category_id);
     CREATE TABLE categories (
-      id BIGINT PRIMARY KEY,
-      name TEXT COLLATE "C" NOT NULL UNIQUE
+      shop BIGINT NOT NULL,
+      id BIGINT NOT NULL,
+      name TEXT COLLATE "C" NOT NULL,
+      PRIMARY KEY (shop, id)
     );
+    CREATE UNIQUE INDEX categories_by_name ON categories (shop, name);
     CREATE TABLE deleted_categories (
-      id BIGINT PRIMARY KEY
+      shop BIGINT NOT NULL,
+      id BIGINT NOT NULL,
+      PRIMARY KEY (shop, id)
     );
-    CREATE TABLE category_sequence (
-      "only" BIGINT PRIMARY KEY CHECK ("only" = 1),
-      last_id BIGINT NOT NULL
-    );
-    INSERT INTO category_sequence ("only", last_id) VALUES (1, 0);
+    CREATE TABLE category_animals (
+      shop BIGINT NOT NULL,
+      category_id BIGINT NOT NULL,
+      animals BIGINT NOT NULL,
+      PRIMARY KEY (shop, category_id)
+    ) WITH (fillfactor = 50);
+    CREATE FUNCTION count_added_pets() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO category_animals (shop, category_id, animals)
+        SELECT shop, category_id, count(*) FROM added GROUP BY shop, category_id
+        ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER pets_added AFTER INSERT ON pets REFERENCING NEW TABLE AS added
+      FOR EACH STATEMENT EXECUTE FUNCTION count_added_pets();
     CREATE TABLE pet_status_changes (
+      shop BIGINT NOT NULL,
       pet_id BIGINT NOT NULL,
       number BIGINT NOT NULL,
       at BIGINT NOT NULL,
       from_status TEXT,
       to_status TEXT NOT NULL,
       cause TEXT NOT NULL,
-      PRIMARY KEY (pet_id, number)
+      PRIMARY KEY (shop, pet_id, number)
     );
-    CREATE TABLE deleted_pets (id BIGINT PRIMARY KEY);
-    CREATE FUNCTION note_deleted_pet() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      INSERT INTO deleted_pets (id) VALUES (old.id) ON CONFLICT DO NOTHING;
-      RETURN NULL;
-    END $$;
-    CREATE TRIGGER pets_deleted AFTER DELETE ON pets FOR EACH ROW EXECUTE FUNCTION note_deleted_pet();
     CREATE TABLE store_orders (
-      id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      shop BIGINT NOT NULL,
+      id BIGINT NOT NULL,
       pet_id BIGINT NOT NULL,
       reference TEXT,
       status TEXT NOT NULL CHECK (status IN ('placed', 'confirmed', 'cancelled', 'expired', 'returned')),
       placed_at BIGINT NOT NULL,
       expires_at BIGINT NOT NULL,
+      due_at BIGINT NOT NULL,
       confirmed_at BIGINT,
       cancelled_at BIGINT,
-      returned_at BIGINT
+      returned_at BIGINT,
+      PRIMARY KEY (shop, id)
     );
-    CREATE INDEX store_orders_by_status ON store_orders (status, id);
-    CREATE INDEX store_orders_by_pet ON store_orders (pet_id, id);
-    CREATE UNIQUE INDEX store_orders_open ON store_orders (pet_id) WHERE status = 'placed';
-    CREATE INDEX store_orders_due ON store_orders (expires_at) WHERE status = 'placed';
-    CREATE TABLE kept_answers (
-      digest TEXT COLLATE "C" PRIMARY KEY,
+    CREATE INDEX store_orders_by_status ON store_orders (shop, status, id);
+    CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
+    CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
+    CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
+    CREATE TABLE stored_responses (
+      shop BIGINT NOT NULL,
+      digest TEXT COLLATE "C" NOT NULL,
       fingerprint TEXT NOT NULL,
-      answer TEXT NOT NULL,
-      expires_at BIGINT NOT NULL
+      response TEXT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      PRIMARY KEY (shop, digest)
     );
-    CREATE INDEX kept_answers_by_time ON kept_answers (expires_at);
+    CREATE INDEX stored_responses_by_time ON stored_responses (expires_at);
     CREATE TABLE imports (
-      digest TEXT COLLATE "C" PRIMARY KEY,
+      shop BIGINT NOT NULL,
+      digest TEXT COLLATE "C" NOT NULL,
       line BIGINT NOT NULL,
-      animals BIGINT NOT NULL
+      animals BIGINT NOT NULL,
+      ids_above BIGINT NOT NULL,
+      PRIMARY KEY (shop, digest)
     );
   `,
 };

@@ -1,0 +1,38 @@
+import { type Row, type Storage, statement } from "../../storage/storage.ts";
+import { CommandFailed, type Given, type StoreAccess, UsageError } from "../../terminal/command.ts";
+import { shopOf } from "./shops.store.ts";
+
+interface AccountRow extends Row {
+  id: string;
+}
+
+const someAccounts = statement<AccountRow>("SELECT id FROM accounts LIMIT 2");
+
+/** Options of a command that works on one shop. */
+export const shopOptions = {
+  account: { meaning: "Whose shop it is. It may be left out where there is one account only.", value: "ID" },
+  sandbox: { meaning: "The account's sandbox, not its live shop. Outside production there are only sandboxes." },
+} as const;
+
+const findIds = "The command `accounts list` shows the ids of accounts.";
+
+/**
+ * The shop that a command line names. Rejects with `UsageError`, `CommandFailed`, or `StorageUnusable` where the
+ * settings contradict the store.
+ */
+export async function chosenShop({ options }: Given, store: StoreAccess, storage: Storage): Promise<number> {
+  const isProduction = await store.isProduction(storage); // a store of another environment is refused
+  const mode = isProduction && options["sandbox"] === undefined ? "live" : "test";
+  const account = options["account"] ?? (await onlyAccount(storage));
+  const shop = await shopOf(storage, account, mode);
+  if (shop === undefined) throw new CommandFailed("account_not_found", `There is no account ${account}. ${findIds}`);
+  return shop;
+}
+
+async function onlyAccount(storage: Storage): Promise<string> {
+  const [account, other] = await storage.all(someAccounts);
+  if (!account)
+    throw new CommandFailed("account_not_found", "There is no account yet. The command `accounts create` makes one.");
+  if (other) throw new UsageError(`There are several accounts, so it needs --account. ${findIds}`);
+  return account.id;
+}

@@ -1,0 +1,104 @@
+// No statement reads or changes a row of a shop without naming the shop: every statement of every store is inspected.
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ListFilters } from "../src/domains/pets/pets.operations.ts";
+import { pageQuery } from "../src/domains/pets/pets.statements.ts";
+import { newDatabase } from "../src/storage/sqlite/database.ts";
+import { statementsIn, type WrittenStatement } from "./harness/written-reads.ts";
+
+/** Statements of background work on all shops, each by its beginning. */
+const allowedAcrossShops = [
+  "SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1",
+  "SELECT shop, digest, expires_at FROM stored_responses WHERE expires_at <= $1",
+];
+/** Indexes of such statements, which begin with the time. */
+const indexesByTime = ["store_orders_due", "stored_responses_by_time"];
+
+const database = newDatabase();
+afterAll(() => database.close());
+const rows = (sql: string) => database.query<{ name: string; key: string }, []>(sql).all();
+/** Tables whose rows belong to a shop, and the shops. */
+const shopTables = rows(`
+  SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+  WHERE tables.type = 'table' AND columns.name = 'shop'
+`).map(({ name }) => name);
+
+const root = join(import.meta.dir, "../src");
+const written: readonly WrittenStatement[] = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+  .flatMap((file) => statementsIn(readFileSync(join(root, file), "utf8")));
+
+/** Texts that stand for others: SQL that several statements share. */
+const shared = { "shop = $2 AND account_id IS NOT NULL": /WHERE …/g };
+
+/** What a statement does to tables of shops without naming the shop. */
+function faultsOf(sql: string): string[] {
+  const text = Object.entries(shared).reduce((all, [part, hole]) => all.replaceAll(hole, `WHERE ${part}`), sql);
+  return [...text.matchAll(/\b(FROM|JOIN|INTO|UPDATE) (\w+)/g)]
+    .filter(([, verb, table = ""]) => shopTables.includes(table) && !(verb === "UPDATE" && table === "SET"))
+    .filter(([match, verb, table = ""]) => {
+      const at = text.indexOf(match);
+      if (verb === "INTO")
+        return !text.slice(at).startsWith(`INTO ${table} (${table === "shops" ? "account_id" : "shop"}, `);
+      return !/\b(shop|account_id) = /.test(scopeAt(text, at));
+    })
+    .map(([match]) => `${match}: ${sql}`);
+}
+
+/** The part of a statement in whose parentheses a place lies. */
+function scopeAt(text: string, at: number): string {
+  let depth = 0;
+  let start = at;
+  while (start > 0 && depth >= 0) depth += { ")": 1, "(": -1 }[text[--start] as string] ?? 0;
+  depth = 0;
+  let end = at;
+  while (end < text.length && depth >= 0) depth += { "(": 1, ")": -1 }[text[end++] as string] ?? 0;
+  return text.slice(start, end);
+}
+
+describe("every statement of a store", () => {
+  test("names the shop, unless it is marked", () => {
+    expect(shopTables).toContain("pets");
+    expect(written.length).toBeGreaterThan(60);
+    // Those of lists are put together from parts: see below.
+    const scoped = written.filter(({ maker, text }) => maker !== "acrossShops" && !text.includes("NULL AS reached"));
+    expect(scoped.flatMap(({ text }) => faultsOf(text))).toEqual([]);
+  });
+
+  test("is known if it is marked, and gives the shop, what tells the row, and its time", () => {
+    const marked = written.filter(({ maker }) => maker === "acrossShops").map(({ text }) => text);
+    expect(marked.filter((text) => !allowedAcrossShops.some((start) => text.startsWith(start)))).toEqual([]);
+    expect(marked).toHaveLength(allowedAcrossShops.length);
+  });
+
+  test("would be found without the shop", () => {
+    expect(faultsOf("SELECT name FROM pets WHERE id = $1")).toHaveLength(1);
+    expect(faultsOf("UPDATE pets SET name = $1 WHERE id = $2")).toHaveLength(1);
+    expect(faultsOf("INSERT INTO pets (id, shop) VALUES ($1, $2)")).toHaveLength(1);
+    expect(faultsOf("SELECT name FROM pets WHERE shop = $1 AND id IN (SELECT pet_id FROM store_orders)")).toHaveLength(
+      1,
+    );
+  });
+});
+
+test("every list of animals names the shop", () => {
+  const filters: ListFilters[] = [{}, { status: "sold" }, { categoryId: 1n }, { ids: [1n] }, { sort: "-id" }];
+  for (const one of filters) {
+    for (const other of filters) {
+      const { statement } = pageQuery(1, 5n, 20, { ...one, ...other });
+      expect(faultsOf(statement.sql.replaceAll(/\s+/g, " "))).toEqual([]);
+    }
+  }
+});
+
+test("every key and index of a shop's tables begins with the shop, or with the time for background work", () => {
+  const keys = rows(`
+    SELECT indexes.name, (SELECT name FROM pragma_index_info(indexes.name) WHERE seqno = 0) AS key
+    FROM sqlite_schema AS tables, pragma_index_list(tables.name) AS indexes WHERE tables.type = 'table'
+      AND EXISTS (SELECT 1 FROM pragma_table_info(tables.name) WHERE name = 'shop') AND tables.name <> 'shops'
+  `);
+  expect(keys.length).toBeGreaterThan(10);
+  const others = keys.filter(({ key }) => key !== "shop").map(({ name }) => name);
+  expect(others.toSorted()).toEqual(indexesByTime);
+});

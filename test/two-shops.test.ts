@@ -1,0 +1,129 @@
+// One shop's data behaves as if it did not exist for another: the same requests to a shop get the same responses before
+// and after another shop has data with the same ids.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { domains } from "../src/app/domains.ts";
+import type { Operation } from "../src/contract/operation.ts";
+import { takesIdempotencyKey } from "../src/contract/operation.ts";
+import { filtersOf } from "./harness/query-examples.ts";
+import { type Reply, TestService } from "./harness/service.ts";
+import { bodyOf, pathOf } from "./harness/valid-call.ts";
+
+const all: readonly Operation[] = domains.flatMap(({ operations }) => operations);
+/** Operations on data of the shop. Those on keys and usage have tests of their own, and name what is random. */
+const operations = all.filter(({ tag }) => tag.name !== "account");
+/** In the order in which each finds what it needs: what makes something, what reads it, what changes it. */
+const ordered = operations.toSorted((one, other) => rank(one) - rank(other));
+
+function rank({ method, name }: Operation): number {
+  if (name === "createCategory") return 0;
+  return { POST: name.startsWith("create") || name.startsWith("place") ? 1 : 3, GET: 2, PATCH: 4, PUT: 4, DELETE: 5 }[
+    method
+  ];
+}
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+const newShop = async () => (await service.newAccountWithKey("enterprise", quota, ["read", "write"])).key;
+
+/** What a shop says of a reply: nothing in it may depend on another shop. */
+const said = ({ status, text, headers }: Reply) => [status, text, headers.get("etag"), headers.get("location")];
+
+interface Extra {
+  readonly headers?: Record<string, string>;
+  readonly query?: string;
+}
+
+function send(key: string, operation: Operation, { headers = {}, query = "" }: Extra = {}): Promise<Reply> {
+  const body = bodyOf(operation);
+  return service.call(operation.method, pathOf(operation) + query, {
+    key,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+/** Sends every operation with every filter, and some with an Idempotency-Key that each shop uses. */
+async function transcript(key: string): Promise<unknown[]> {
+  const replies: unknown[] = [];
+  for (const operation of ordered) {
+    const headers: Record<string, string> = takesIdempotencyKey(operation)
+      ? { "Idempotency-Key": "same-in-each-shop" }
+      : {};
+    replies.push([operation.name, ...said(await send(key, operation, { headers }))]);
+    if (operation.method !== "GET") continue;
+    for (const query of filtersOf(operation)) {
+      replies.push([operation.name, query, ...said(await send(key, operation, { query }))]);
+    }
+  }
+  return replies;
+}
+
+test("every operation does in a shop what it did before another had data", async () => {
+  const before = await transcript(await newShop());
+  const other = await newShop();
+  for (let id = 1; id <= 30; id++) {
+    await service.call("POST", "/categories", { key: other, body: { id, name: `Other ${id}` } });
+    await service.call("POST", "/pets", { key: other, body: { name: "Other", categoryId: id, status: "available" } });
+  }
+  for (let petId = 1; petId <= 9; petId++) await service.call("POST", "/store/orders", { key: other, body: { petId } });
+  const after = await transcript(await newShop());
+  expect(before.length).toBeGreaterThan(operations.length);
+  expect(before.filter((reply) => String((reply as unknown[])[2]).startsWith("2")).length).toBeGreaterThan(5);
+  expect(after).toEqual(before);
+});
+
+test("the next page of one shop is no page of another", async () => {
+  const [one, other] = [await newShop(), await newShop()];
+  for (const key of [one, other]) {
+    for (let id = 1; id <= 3; id++) {
+      await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1, status: "available" } });
+      await service.call("POST", "/categories", { key, body: { name: `Dogs ${id}` } });
+      await service.call("POST", "/store/orders", { key, body: { petId: id } });
+    }
+    await service.call("PATCH", "/pets/1", { key, body: { name: "Ida" } });
+  }
+  let walked = 0;
+  for (const operation of operations.filter(({ paged }) => paged)) {
+    const { headers } = await send(one, operation, { query: "?limit=1" });
+    const cursor = /cursor=([^>&]+)>/.exec(headers.get("link") ?? "")?.[1];
+    if (cursor === undefined) continue;
+    walked++;
+    const query = `?limit=1&cursor=${cursor}`;
+    const foreign = await send(other, operation, { query });
+    const unknown = await send(other, operation, { query: "?limit=1&cursor=nonsense" });
+    expect([operation.name, (await send(one, operation, { query })).status]).toEqual([operation.name, 200]);
+    expect([operation.name, ...said(foreign)]).toEqual([operation.name, ...said(unknown)]);
+    expect(foreign.status).toBe(400);
+  }
+  expect(walked).toBeGreaterThan(2);
+});
+
+test("an Idempotency-Key of one shop is a new one in another", async () => {
+  const [one, other] = [await newShop(), await newShop()];
+  const headers = { "Idempotency-Key": "order-of-today" };
+  const first = await service.call("POST", "/pets", { key: one, headers, body: { name: "Rex", categoryId: 1 } });
+  const second = await service.call("POST", "/pets", { key: other, headers, body: { name: "Ida", categoryId: 2 } });
+  expect([first.status, first.json.name, second.status, second.json.name]).toEqual([201, "Rex", 201, "Ida"]);
+  expect(second.headers.get("idempotent-replayed")).toBeNull();
+});
+
+test("both shops give the same ids, each from 1 on", async () => {
+  const keys = [await newShop(), await newShop()];
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      service.call("POST", "/pets", { key: keys[index % 2], body: { name: "Rex", categoryId: index } }),
+    ),
+  );
+  const ids = (start: number) =>
+    replies
+      .filter((_, index) => index % 2 === start)
+      .map(({ json }) => json.id as number)
+      .toSorted((a, b) => a - b);
+  const expected = Array.from({ length: 50 }, (_, index) => index + 1);
+  expect([ids(0), ids(1)]).toEqual([expected, expected]);
+});
