@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Row } from "../storage.ts";
+import type { Row } from "../statement.ts";
 
 /** Keeps the sum of digests within 128 bits. */
 const MODULUS = 1n << 128n;

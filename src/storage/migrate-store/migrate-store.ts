@@ -1,32 +1,32 @@
-import { StorageUnusable } from "../storage.ts";
+import { StorageUnusable } from "../errors.ts";
 import { Checksum } from "./checksum.ts";
-import type { Table, WholeStore } from "./whole-store.ts";
+import type { SourceStore, Table } from "./source-store.ts";
 
 /** A store that is to be filled: all of it appears at once, when it is committed. */
-export interface TargetStore extends WholeStore {
+export interface TargetStore extends SourceStore {
   /** Takes all rows out of a table. */
   clear(table: Table): Promise<void>;
   /** Adds rows that another engine has read. */
   add(table: Table, rows: Parameters<Checksum["add"]>[0]): Promise<void>;
-  /** Lets a table that gives ids by itself go on behind this one. */
+  /** Lets a table that gives ids by itself continue after this one. */
   setLastId(table: Table, id: bigint): Promise<void>;
   commit(): Promise<void>;
 }
 
-export interface MoveOptions {
+export interface MigrateOptions {
   /** What a new store is. */
-  readonly pristine: WholeStore;
+  readonly pristine: SourceStore;
   readonly stop: AbortSignal;
-  readonly onProgress: (progress: MoveProgress) => void;
+  readonly onProgress: (progress: MigrateProgress) => void;
 }
 
 /** How far it has come: rows of those that are to be moved, and then once more of those that are to be read back. */
-export interface MoveProgress {
+export interface MigrateProgress {
   readonly work: "Moving" | "Checking";
   readonly rows: number;
 }
 
-export interface MoveResult {
+export interface MigrateResult {
   /** Rows by table. */
   readonly tables: Readonly<Record<string, number>>;
   /** True if all of it had been moved before. */
@@ -38,15 +38,19 @@ export interface MoveResult {
  * committed. Rejects with `StorageUnusable` where the target has other data, or where it was stopped;
  * nothing was moved then.
  */
-export async function moveStore(source: WholeStore, target: TargetStore, options: MoveOptions): Promise<MoveResult> {
+export async function copyStore(
+  source: SourceStore,
+  target: TargetStore,
+  options: MigrateOptions,
+): Promise<MigrateResult> {
   const { pristine, stop, onProgress } = options;
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
   let rows = 0;
   const checksumOf = async (
-    store: WholeStore,
+    store: SourceStore,
     table: Table,
-    work?: MoveProgress["work"],
+    work?: MigrateProgress["work"],
     each?: TargetStore["add"],
   ) => {
     const checksum = new Checksum();
@@ -59,7 +63,7 @@ export async function moveStore(source: WholeStore, target: TargetStore, options
     }
     return checksum;
   };
-  const sameAs = async (other: WholeStore) => {
+  const sameAs = async (other: SourceStore) => {
     for (const table of tables) {
       if (!(await checksumOf(other, table)).equals(await checksumOf(target, table))) return false;
       const [last = 0n, ours] = [await other.lastId(table), await target.lastId(table)];

@@ -3,6 +3,6 @@ export interface Migration {
   readonly name: string;
   /** The statements for SQLite. */
   readonly sqlite: string;
-  /** Those for PostgreSQL. Processes of the release before go on with the schema while they are replaced. */
+  /** Those for PostgreSQL. Processes of the release before continue with the schema while they are replaced. */
   readonly postgres: string;
 }

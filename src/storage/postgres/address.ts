@@ -48,7 +48,7 @@ function splitOnce(text: string, separator: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Undefined where a `%` is not followed by what it has to be. */
+/** Undefined where a `%` is not followed by what it must be. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

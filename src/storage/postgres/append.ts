@@ -1,17 +1,15 @@
-import type { Append, SqlParameter, Statement } from "../storage.ts";
+import type { Append, SqlParameter, Statement } from "../statement.ts";
+import type { Step } from "../transaction.ts";
 
-/**
- * The statement, with its parameters, that adds rows to one list. Each of `rows` begins with the time and the list;
- * the values follow.
- */
+/** The statement, with its parameters, that adds the rows of several steps to one list. */
 export function appendTogether(
-  { insertAll }: Append,
-  rows: readonly (readonly SqlParameter[])[],
+  insertAll: Append["insertAll"],
+  steps: readonly Pick<Step, "parameters" | "logged">[],
 ): [Statement, SqlParameter[]] {
-  const [, list = null] = rows[0] ?? [];
+  const list = steps[0]?.parameters[1] ?? null;
   let now = 0;
-  for (const [at] of rows) now = Math.max(now, Number(at));
-  const values = rows.map((row) => row.slice(2));
+  for (const { parameters } of steps) now = Math.max(now, Number(parameters[0]));
+  const values = steps.map(({ parameters, logged = [] }) => [...parameters.slice(2), ...logged]);
   const text = JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-  return [insertAll, [now, list, rows.length, text]];
+  return [insertAll, [now, list, steps.length, text]];
 }

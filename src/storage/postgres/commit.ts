@@ -1,4 +1,5 @@
-import { CommitUnknown, type Statement, StorageUnavailable } from "../storage.ts";
+import { CommitUnknown, StorageUnavailable } from "../errors.ts";
+import type { Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isReported } from "./errors.ts";
 
@@ -20,10 +21,10 @@ export async function commitBehind(connection: Connection, before: Promise<unkno
     throw new StorageUnavailable("The database has rolled a transaction back.");
   }
   if (earlier.status === "rejected" && isReported(earlier.reason)) throw earlier.reason;
-  throw endsConnection(committed.reason) ? answerLost(committed.reason) : committed.reason;
+  throw endsConnection(committed.reason) ? commitResultLost(committed.reason) : committed.reason;
 }
 
 /** The error of a commit that may have been done, for what its connection ended with. */
-export function answerLost(error: unknown): CommitUnknown {
+export function commitResultLost(error: unknown): CommitUnknown {
   return new CommitUnknown("The answer of the database to a commit was lost.", { cause: error });
 }

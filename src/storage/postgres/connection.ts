@@ -1,8 +1,8 @@
 import { type ReservedSQL, SQL } from "bun";
-import type { Row, SqlParameter, Statement } from "../storage.ts";
-import { StorageUnavailable, StorageUnusable } from "../storage.ts";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Host, PostgresAddress } from "./address.ts";
-import { unlessSilent, watchForSilence } from "./silence.ts";
+import { watchForSilence, withSilenceLimit } from "./silence.ts";
 
 /** How long connecting may take, in milliseconds. */
 const CONNECT_DEADLINE = 2_000;
@@ -98,7 +98,7 @@ export class Connection {
       },
     });
     try {
-      const session = await unlessSilent(greet(pool, host), CONNECT_DEADLINE);
+      const session = await withSilenceLimit(greet(pool, host), CONNECT_DEADLINE);
       connection = new Connection(pool, session, deadline);
       return connection;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { StorageUnavailable, StorageUnusable } from "../storage.ts";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 
 /**
  * SQLSTATE of an error that the server reported (PostgreSQL documentation, appendix A), the driver's

@@ -12,7 +12,7 @@ describe.skipIf(postgresMissing !== undefined)("processes that lead", () => {
   });
   afterAll(() => server.remove());
 
-  test("of many that ask at once one does, goes on, and has a successor when it asks no more", async () => {
+  test("of many that ask at once one does, continues, and has a successor when it asks no more", async () => {
     const storages = await Promise.all(Array.from({ length: 5 }, () => openPostgres(address)));
     const leads = () => Promise.all(storages.map((storage) => storage.lead()));
     const first = await leads();

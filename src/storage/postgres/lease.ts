@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { final, type Statement, type Storage } from "../storage.ts";
+import type { Statement } from "../statement.ts";
+import type { Storage } from "../storage.ts";
+import { final } from "../transaction.ts";
 
 /** How long who leads does so without asking again, in milliseconds: when it dies, another takes over so soon. */
 const LENGTH = 3_000;

@@ -1,18 +1,18 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { StorageUnavailable } from "../storage.ts";
+import { StorageUnavailable } from "../errors.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, isReported } from "./errors.ts";
 
 /** Time between two attempts to connect, in milliseconds. In between, work fails at once. */
 const PAUSE = 50;
 
-/** What a link tells of its connection. */
+/** What a link reports about its connection. */
 export interface LinkObserver {
   /** Connecting has failed for the first time since it succeeded. */
   lost(error: Error): void;
 }
 
-/** A connection that is opened when it is needed, and anew after it was lost. */
+/** A connection that is opened when it is needed, and again after it was lost. */
 export class Link {
   readonly #options: ConnectionOptions;
   readonly #observer: LinkObserver;
@@ -39,7 +39,7 @@ export class Link {
     return this.#connection?.isSilent ?? false;
   }
 
-  /** Has to be told what the connection's work failed with: after some errors another one is needed. */
+  /** Must be told what the connection's work failed with: after some errors another one is needed. */
   failed(connection: Connection, error: unknown): void {
     if (endsConnection(error)) connection.close();
   }

@@ -1,4 +1,5 @@
-import { type StorageObserver, StorageUnavailable, StorageUnusable, silentObserver } from "../storage.ts";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import { type StorageObserver, silentObserver } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { endsConnection } from "./errors.ts";

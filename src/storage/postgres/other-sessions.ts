@@ -1,4 +1,5 @@
-import { type Row, type Statement, StorageUnavailable, StorageUnusable } from "../storage.ts";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 

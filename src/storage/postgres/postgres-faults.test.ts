@@ -1,21 +1,13 @@
-// Faults of real servers, under load. What has to hold: nothing that was acknowledged is lost or there
+// Faults of real servers, under load. What must hold: nothing that was acknowledged is lost or there
 // twice, work fails only while the server is away and always with `StorageUnavailable`, nothing hangs,
 // and all is well again soon after the server is.
 import { afterEach, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import {
-  afterCommit,
-  all,
-  CommitUnknown,
-  final,
-  first,
-  type Row,
-  type Storage,
-  StorageUnavailable,
-  statement,
-  type Transaction,
-} from "../storage.ts";
+import { CommitUnknown, StorageUnavailable } from "../errors.ts";
+import { type Row, statement } from "../statement.ts";
+import type { Storage } from "../storage.ts";
+import { afterCommit, all, final, first, type Transaction } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
@@ -178,7 +170,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const started = performance.now();
     let refused: number;
     do {
-      refused = load.refused; // each connection is made anew by whoever needs it
+      refused = load.refused; // each connection is opened again when it is needed
       await load.more(200);
     } while (load.refused > refused);
     expect(performance.now() - started).toBeLessThan(WELL_WITHIN);
@@ -199,7 +191,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
-  test("that is frozen for long holds nobody for ever, and is used again by itself", async () => {
+  test("that is frozen for long holds nobody forever, and is used again by itself", async () => {
     const server = await startServer();
     const load = new Load(await open(server.url()));
     await load.more(200);
@@ -239,7 +231,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const server = await startServer();
     const storage = await open(server.url());
     await storage.all(petsFrom, 1);
-    // Over a connection that is there, and one that has to be made.
+    // Over a connection that is there, and one that must be made.
     const reads = [1, 2].map((done) => storage.all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`)));
     // Each time, timers are late, and nothing of what the server sends is read in between.
     for (let stall = 0; stall < 4; stall++) {

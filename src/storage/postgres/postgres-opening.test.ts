@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { StorageUnusable } from "../errors.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations } from "../migrations.ts";
-import { StorageUnusable } from "../storage.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { type OpeningOptions, openPostgres } from "./opening.ts";
@@ -43,18 +43,27 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     const [good, bad] = [step("good", "CREATE TABLE good (id BIGINT);"), step("bad", "CREATE TABLE;")];
     expect(await refusal({ migrations: [...withKeyChanges, good, bad] })).toContain("syntax error");
     await open({ migrations: [...withKeyChanges, good] }); // it is not there yet
-    expect(await server.run("SELECT version FROM petstore_schema", database)).toEqual([
+    expect(await server.run("SELECT max(step) AS version FROM petstore_steps", database)).toEqual([
       { version: BigInt(migrations.length + 1) },
     ]);
   });
 
   test("of a newer release is refused", async () => {
     await open();
-    await server.run("UPDATE petstore_schema SET version = version + 1", database);
     const [known, newer] = [migrations.length, migrations.length + 1];
+    await server.run(`INSERT INTO petstore_steps (step, digest) VALUES (${newer}, 'of a later step')`, database);
     expect(await refusal()).toBe(
-      `The store in ${addressOf(database).shown} was written by a newer release: its schema is ${newer}, this release knows ${known}.`,
+      `The store at ${addressOf(database).shown} was written by a newer release: its schema is ${newer}, this release knows ${known}.`,
     );
+  });
+
+  test.each([
+    ["before there were digests of steps", "DROP TABLE petstore_steps"],
+    ["with another first step", "UPDATE petstore_steps SET digest = 'of another step'"],
+  ])("of a version that was never released, %s, is refused with what to do", async (_, change) => {
+    await open();
+    await server.run(change, database);
+    expect(await refusal()).toMatch(/never released.*`petstore export`.*`petstore import`/);
   });
 
   test("is refused where the tables of another program are", async () => {
@@ -65,7 +74,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     ]);
   });
 
-  test("is not made where it has to be there", async () => {
+  test("is not made where it must be there", async () => {
     expect(await refusal({ create: false })).toBe(`There is no store in ${addressOf(database).shown}.`);
     await open();
     expect(await refusal({ create: false })).toBe("opened");

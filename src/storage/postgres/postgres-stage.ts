@@ -1,15 +1,7 @@
-import {
-  all,
-  type Row,
-  type SqlParameter,
-  type Stage,
-  type StagedTable,
-  type Statement,
-  type StorageObserver,
-  StorageUnavailable,
-  statement,
-  type Transaction,
-} from "../storage.ts";
+import { StorageUnavailable } from "../errors.ts";
+import { type Row, type SqlParameter, type Statement, statement } from "../statement.ts";
+import type { Stage, StagedTable, StorageObserver } from "../storage.ts";
+import { all, type Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection } from "./errors.ts";
 import { type TransactionLink, Transactions } from "./transactions.ts";
@@ -17,7 +9,7 @@ import { type TransactionLink, Transactions } from "./transactions.ts";
 const types = { integer: "BIGINT", text: "TEXT" };
 
 /** A stage has its connection to itself, so that nobody waits behind it; a large import takes longer than it may wait. */
-const LEAST_ATTEMPTS = 5;
+const MIN_ATTEMPTS = 5;
 
 /** What a stage needs of its store. */
 export interface PostgresStageOptions {
@@ -49,7 +41,7 @@ export class PostgresStage implements Stage {
   private constructor(table: StagedTable, options: PostgresStageOptions) {
     const { connection, committed } = options;
     this.#options = options;
-    this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: LEAST_ATTEMPTS });
+    this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: MIN_ATTEMPTS });
     this.#columns = Object.keys(table.columns);
     const names = this.#columns.join(", ");
     // One parameter for all rows: their number is then no part of the statement.

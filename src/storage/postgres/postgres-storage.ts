@@ -1,16 +1,8 @@
-import {
-  all,
-  type Row,
-  Run,
-  type SqlParameter,
-  type Stage,
-  type StagedTable,
-  type Statement,
-  type Storage,
-  type StorageObserver,
-  StorageUnavailable,
-  type Transaction,
-} from "../storage.ts";
+import { StorageUnavailable } from "../errors.ts";
+import { Run } from "../run.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Stage, StagedTable, Storage, StorageObserver } from "../storage.ts";
+import { all, type Transaction } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { begin, beginLocking } from "./commit.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -19,7 +11,7 @@ import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
 import { PostgresStage } from "./postgres-stage.ts";
 import { rewriteMark } from "./schema.ts";
-import { unlessSilent } from "./silence.ts";
+import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
 import { WriteGroups } from "./write-groups.ts";
@@ -30,16 +22,18 @@ const READERS = 2;
 const WRITERS = 4;
 /** How long a read or a single write may take, in milliseconds. A server that is silent is given up half a second later. */
 const SHORT = 2_000;
-/** How long a read waits for connections that have to be made first, in milliseconds. */
+/** How long a read waits for connections that must be made first, in milliseconds. */
 const READ_DEADLINE = 2_500;
 /** How long a statement of a larger transaction may take, such as one that moves a million animals. In milliseconds. */
 const LONG = 10_000;
 /** How long a step of an import may take: ten million animals come in as one statement. In milliseconds. */
 const VERY_LONG = 600_000;
-/** How long whoever uses a stream may take for some hundred rows, in milliseconds. */
+/** How long the reader of a stream may take for some hundred rows, in milliseconds. */
 const PATIENCE = 600_000;
 /** How often the store is asked whether accounts or keys have changed, in milliseconds. */
 const KEY_CHANGE_POLL = 250;
+/** When all processes know of a change that was committed, in milliseconds. */
+const KEY_CHANGES_KNOWN = 1_000;
 
 const readKeyChanges: Statement = { sql: "SELECT version FROM key_changes" };
 
@@ -62,16 +56,17 @@ export class PostgresStorage implements Storage {
   readonly #appends: WriteGroups;
   readonly #transactions: Transactions;
   readonly #lease = new Lease((body) => this.write(body));
-  /** Those that streams and stages have to themselves. */
+  /** Those that only streams and stages use. */
   readonly #ownConnections = new Set<Connection>();
   readonly #listeners: (() => void)[] = [];
+  readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   #turn = 0;
   #keyChanges: unknown;
   #isAsking = false;
   #isClosed = false;
 
-  /** The database has to have the schema already: see `openPostgres`. `keyChanges` is what `keyChangesOf` gave. */
+  /** The database must have the schema already: see `openPostgres`. `keyChanges` is what `keyChangesOf` gave. */
   constructor(address: PostgresAddress, keyChanges: unknown, observer: StorageObserver) {
     this.#address = address;
     this.#keyChanges = keyChanges;
@@ -82,7 +77,7 @@ export class PostgresStorage implements Storage {
     const writers = Array.from({ length: WRITERS }, () => newLink(LONG));
     this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, true));
     this.#links = [group, appends, ...writers, ...this.#readers];
-    const committed: StorageObserver["committed"] = (seconds, count) => observer.committed(seconds, count);
+    const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     const report = (error: unknown) => this.#report(error);
     this.#groups = new WriteGroups({ link: group, begin, committed, report });
     this.#appends = new WriteGroups({ link: appends, begin: beginLocking, committed, report });
@@ -115,7 +110,7 @@ export class PostgresStorage implements Storage {
     try {
       return await PostgresStage.create(table, {
         connection,
-        committed: (seconds, count) => this.#observer.committed(seconds, count),
+        committed: (seconds, count) => this.#committed(seconds, count),
         report: (error) => this.#report(error),
         close: () => this.#closeOwn(connection),
       });
@@ -130,7 +125,7 @@ export class PostgresStorage implements Storage {
     const run = new Run(body);
     const { step } = run;
     if (!step) return run.finish();
-    if (step.isLast) return (step.append ? this.#appends : this.#groups).add(run, step);
+    if (step.isLast && !step.more) return (step.append ? this.#appends : this.#groups).add(run, step);
     try {
       return await this.#transactions.run(body);
     } catch (error) {
@@ -142,12 +137,29 @@ export class PostgresStorage implements Storage {
     this.#listeners.push(listener);
   }
 
+  onCommit(listener: () => void): void {
+    this.#commitListeners.push(listener);
+  }
+
+  /** The database shows a commit only once it is on disk. */
+  settled(): void {}
+
+  /** Each process asks four times a second, and forgets what it knows where the answer is late. */
+  async keyChangesKnown(): Promise<void> {
+    await Bun.sleep(KEY_CHANGES_KNOWN);
+  }
+
   catchUp(): boolean {
     return true;
   }
 
   lead(): Promise<boolean> {
     return this.#lease.lead();
+  }
+
+  /** The server removes them by itself, at some time (VACUUM). */
+  async scrub(): Promise<boolean> {
+    return true;
   }
 
   async probe(): Promise<void> {
@@ -161,6 +173,11 @@ export class PostgresStorage implements Storage {
     await Promise.all([this.#groups.drained(), this.#appends.drained(), this.#transactions.drained()]);
     for (const link of this.#links) link.close();
     for (const connection of this.#ownConnections) this.#closeOwn(connection);
+  }
+
+  #committed(seconds: number, transactions: number): void {
+    this.#observer.committed(seconds, transactions);
+    for (const listener of this.#commitListeners) listener();
   }
 
   async #openOwn(options: Omit<ConnectionOptions, "address">): Promise<Connection> {
@@ -195,7 +212,7 @@ export class PostgresStorage implements Storage {
     }
     try {
       const left = READ_DEADLINE - (performance.now() - started);
-      return await unlessSilent(this.#readOver(link, statement, parameters), left);
+      return await withSilenceLimit(this.#readOver(link, statement, parameters), left);
     } catch (error) {
       throw this.#report(error);
     }

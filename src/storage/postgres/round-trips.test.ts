@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { each, final, first, statement } from "../storage.ts";
+import { each } from "../combined-steps.ts";
+import { statement } from "../statement.ts";
+import { final, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";

@@ -1,6 +1,8 @@
+import { StorageUnusable } from "../errors.ts";
 import type { Migration } from "../migrations/migration.ts";
+import { digestOf, STEPS_TABLE, unreleasedSchema, versionOf } from "../migrations/taken-steps.ts";
 import { migrations as allMigrations } from "../migrations.ts";
-import { type Statement, StorageUnusable } from "../storage.ts";
+import type { Statement } from "../statement.ts";
 import { commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
@@ -15,18 +17,15 @@ const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)" };
 const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
 const countTables: Statement = {
-  sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_schema') AS ours
+  sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_leader') AS ours,
+          count(*) FILTER (WHERE tablename = '${STEPS_TABLE}') AS steps
         FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
 };
-const readVersion: Statement = { sql: "SELECT version FROM petstore_schema" };
-const setVersion: Statement = { sql: "UPDATE petstore_schema SET version = $1" };
+const readSteps: Statement = { sql: `SELECT digest FROM ${STEPS_TABLE} ORDER BY step` };
+const addStep: Statement = { sql: `INSERT INTO ${STEPS_TABLE} (step, digest) VALUES ($1, $2)` };
 /** What this engine needs for itself: what tells a schema as ours with the steps it has taken, and who leads. */
 const createOwnTables = `
-  CREATE TABLE petstore_schema (
-    only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-    version BIGINT NOT NULL
-  );
-  INSERT INTO petstore_schema (only_row, version) VALUES (1, 0);
+  CREATE TABLE ${STEPS_TABLE} (step BIGINT PRIMARY KEY, digest TEXT NOT NULL);
   CREATE TABLE petstore_leader (
     only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
     holder TEXT COLLATE "C" NOT NULL,
@@ -36,12 +35,12 @@ const createOwnTables = `
 `;
 
 /** A write that changes nothing. */
-export const rewriteMark: Statement = { sql: "UPDATE petstore_schema SET version = version" };
+export const rewriteMark: Statement = { sql: `UPDATE ${STEPS_TABLE} SET digest = digest WHERE step = 1` };
 
 export interface SchemaOptions {
   /** The database, for people. */
   readonly shown: string;
-  /** False where there has to be a store already. */
+  /** False where there must be a store already. */
   readonly create: boolean;
   readonly migrations?: readonly Migration[];
 }
@@ -61,8 +60,11 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
     await connection.run(lock, [LOCK]);
     const version = await schemaState(connection, shown, migrations);
     if (version === undefined) await connection.runScript(createOwnTables);
-    for (const { postgres } of migrations.slice(version ?? 0)) await connection.runScript(postgres);
-    await connection.run(setVersion, [migrations.length]);
+    for (const [index, migration] of migrations.entries()) {
+      if (index < (version ?? 0)) continue;
+      await connection.runScript(migration.postgres);
+      await connection.run(addStep, [index + 1, digestOf(migration)]);
+    }
     await connection.run(commit);
   } catch (error) {
     await connection.run(rollback).catch(() => connection.close());
@@ -74,7 +76,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
 }
 
 /** How many steps the schema has taken; undefined where there is none. */
-async function schemaState(
+export async function schemaState(
   connection: Connection,
   shown: string,
   migrations: readonly Migration[],
@@ -86,10 +88,11 @@ async function schemaState(
       `${shown} has tables of another program: give the store a database or a schema of its own.`,
     );
   }
-  const [row] = await connection.run(readVersion);
-  const version = Number(row?.["version"]);
-  if (version <= migrations.length) return version;
-  throw new StorageUnusable(
-    `The store in ${shown} was written by a newer release: its schema is ${version}, this release knows ${migrations.length}.`,
+  if (found?.["steps"] === 0n) throw unreleasedSchema(shown);
+  const steps = await connection.run(readSteps);
+  return versionOf(
+    steps.map(({ digest }) => String(digest)),
+    migrations,
+    shown,
   );
 }

@@ -1,4 +1,4 @@
-import { StorageUnavailable } from "../storage.ts";
+import { StorageUnavailable } from "../errors.ts";
 
 /** How often it is looked whether the server has answered, in milliseconds. */
 const LOOK = 250;
@@ -25,17 +25,17 @@ export function watchForSilence(limit: number, isSilent: () => boolean, giveUp: 
 }
 
 /** The error of work of which nothing was done, because the server is silent. */
-export function noAnswer(): StorageUnavailable {
+export function silentServer(): StorageUnavailable {
   return new StorageUnavailable("The database does not answer.");
 }
 
 /** Settles as the work does; rejects with `StorageUnavailable` where the server is silent for `limit` milliseconds. */
-export async function unlessSilent<T>(work: Promise<T>, limit: number): Promise<T> {
+export async function withSilenceLimit<T>(work: Promise<T>, limit: number): Promise<T> {
   const silent = Promise.withResolvers<never>();
   const watch = watchForSilence(
     limit,
     () => true,
-    () => silent.reject(noAnswer()),
+    () => silent.reject(silentServer()),
   );
   try {
     return await Promise.race([work, silent.promise]);

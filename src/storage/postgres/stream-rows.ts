@@ -1,4 +1,4 @@
-import type { Row, SqlParameter, Statement } from "../storage.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
 const begin: Statement = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
@@ -7,7 +7,7 @@ const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
 
 /**
  * All rows of a read, as they were at one moment, by a cursor of the server (PostgreSQL documentation,
- * DECLARE). The connection has to be used for nothing else, and is of no more use afterwards.
+ * DECLARE). The connection must be used for nothing else, and is of no more use afterwards.
  */
 export async function* streamRows<R extends Row>(
   connection: Connection,

@@ -1,12 +1,8 @@
-import {
-  CommitUnknown,
-  type Row,
-  Run,
-  type Step,
-  type StorageObserver,
-  StorageUnavailable,
-  type Transaction,
-} from "../storage.ts";
+import { CommitUnknown, StorageUnavailable } from "../errors.ts";
+import { Run } from "../run.ts";
+import type { Row } from "../statement.ts";
+import type { StorageObserver } from "../storage.ts";
+import type { Step, Transaction } from "../transaction.ts";
 import { appendTogether } from "./append.ts";
 import { begin, beginLocking, commitBehind, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
@@ -16,7 +12,7 @@ import type { Link } from "./link.ts";
 /** How long a transaction may wait and be tried again before it is given up, in milliseconds. */
 const DEADLINE = 5_000;
 /** The longest time between two attempts, in milliseconds. */
-const LONGEST_PAUSE = 50;
+const MAX_PAUSE = 50;
 
 /** Where a transaction gets its connection, and tells what it failed with. */
 export type TransactionLink = Pick<Link, "get" | "failed">;
@@ -31,7 +27,7 @@ export interface TransactionsOptions {
 /**
  * Transactions of several statements: each has a connection to itself, and is serializable, unless it begins with a
  * lock. One that others were in the way of runs again; those that run again do so one after the other, so that they
- * are not in each other's way for ever.
+ * are not in each other's way forever.
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
@@ -78,7 +74,7 @@ export class Transactions {
         const isLate = performance.now() > deadline && (attempt >= this.#leastAttempts || !isConflict(error));
         if (!mayRunAgain(error) || isLate) throw error;
       }
-      await Bun.sleep(Math.random() * Math.min(2 ** (attempt - 2), LONGEST_PAUSE));
+      await Bun.sleep(Math.random() * Math.min(2 ** (attempt - 2), MAX_PAUSE));
     }
   }
 
@@ -142,12 +138,12 @@ export class Transactions {
   }
 }
 
-/** Sends all runs of a step together. Resolves with the rows of the first. */
+/** Sends all statements of a step together. Resolves with the rows of the first. */
 async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
-  if (step.append) return connection.run(...appendTogether(step.append, [step.parameters]));
-  const { statement, parameters, more = [] } = step;
-  const runs = [parameters, ...more].map((each) => connection.run(statement, each));
-  const [rows] = await Promise.all(runs);
+  if (step.append) return connection.run(...appendTogether(step.append.insertAll, [step]));
+  const runs = [step, ...(step.more ?? [])].map((each) => connection.run(each.statement, each.parameters));
+  const [rows, ...others] = await Promise.all(runs);
+  step.takeMore?.(others);
   return rows as Row[];
 }
 

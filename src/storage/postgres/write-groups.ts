@@ -1,22 +1,16 @@
-import {
-  type Append,
-  type Appended,
-  CommitUnknown,
-  type Row,
-  type Run,
-  type SqlParameter,
-  type Statement,
-  type Step,
-  type StorageObserver,
-} from "../storage.ts";
+import { CommitUnknown } from "../errors.ts";
+import type { Run } from "../run.ts";
+import type { Append, Appended, Row, SqlParameter, Statement } from "../statement.ts";
+import type { StorageObserver } from "../storage.ts";
+import type { Step } from "../transaction.ts";
 import { appendTogether } from "./append.ts";
-import { answerLost, commitBehind } from "./commit.ts";
+import { commitBehind, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isConflict } from "./errors.ts";
 import type { Link } from "./link.ts";
-import { noAnswer } from "./silence.ts";
+import { silentServer } from "./silence.ts";
 
-/** Transactions in one commit: a bound on what has to run again when one of them fails. */
+/** Transactions in one commit: a bound on what must run again when one of them fails. */
 const GROUP_SIZE = 256;
 /** How often a transaction is tried that others are in the way of. */
 const ATTEMPTS = 10;
@@ -89,7 +83,7 @@ export class WriteGroups {
 
   /** Those that came while a silent server was waited for need not wait for it as long again. Nothing of them was sent. */
   #refuseWaiting(): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(noAnswer());
+    for (const { reject } of this.#waiting.splice(0)) reject(silentServer());
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
@@ -141,7 +135,7 @@ export class WriteGroups {
       } catch (error) {
         if (isConflict(error) && attempt < ATTEMPTS) continue;
         this.#options.link.failed(connection, error);
-        return waiting.reject(this.#options.report(endsConnection(error) ? answerLost(error) : error));
+        return waiting.reject(this.#options.report(endsConnection(error) ? commitResultLost(error) : error));
       }
     }
   }
@@ -149,7 +143,7 @@ export class WriteGroups {
 
 /** By list in ascending order, because each list is locked: processes that lock two never wait for each other. */
 function statementsOf(group: readonly Waiting[]): Sent[] {
-  const appends = new Map<Append, Map<unknown, Waiting[]>>();
+  const appends = new Map<Append["insertAll"], Map<unknown, Waiting[]>>();
   const sent: Sent[] = [];
   for (const waiting of group) {
     const { statement, parameters, append } = waiting.step;
@@ -157,17 +151,17 @@ function statementsOf(group: readonly Waiting[]): Sent[] {
       sent.push({ members: [waiting], statement, parameters });
       continue;
     }
-    const lists = appends.get(append) ?? new Map<unknown, Waiting[]>();
-    appends.set(append, lists);
+    const lists = appends.get(append.insertAll) ?? new Map<unknown, Waiting[]>();
+    appends.set(append.insertAll, lists);
     const members = lists.get(parameters[1]);
     if (members) members.push(waiting);
     else lists.set(parameters[1], [waiting]);
   }
-  for (const [append, lists] of appends) {
+  for (const [insertAll, lists] of appends) {
     const ordered = lists.size === 1 ? lists : [...lists].toSorted(([one], [other]) => Number(one) - Number(other));
     for (const [, members] of ordered) {
-      const rows = members.map(({ step }) => step.parameters);
-      const [statement, parameters] = appendTogether(append, rows);
+      const steps = members.map(({ step }) => step);
+      const [statement, parameters] = appendTogether(insertAll, steps);
       sent.push({ members, statement, parameters });
     }
   }

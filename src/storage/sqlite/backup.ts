@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { StorageUnusable } from "../storage.ts";
-import { openAsItIs } from "./database.ts";
+import { StorageUnusable } from "../errors.ts";
+import { openWithoutMigrating } from "./database.ts";
 import { sync } from "./disk.ts";
 
 /**
@@ -10,7 +10,7 @@ import { sync } from "./disk.ts";
  */
 export function backupSqlite(file: string, target: string): void {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
-  const database = openAsItIs(file);
+  const database = openWithoutMigrating(file);
   const unfinished = `${target}.unfinished-${process.pid}`;
   try {
     database.query("VACUUM INTO $1").run(unfinished);

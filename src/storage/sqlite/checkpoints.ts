@@ -1,4 +1,4 @@
-import type { Statement } from "../storage.ts";
+import type { Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
 /** Pages of the write-ahead log from which on it is moved into the file: about 4 MB, as SQLite itself has it. */
@@ -8,11 +8,12 @@ const PAUSE = 1_000;
 
 const look: Statement = { sql: "PRAGMA wal_checkpoint(NOOP)" };
 const move: Statement = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
+const moveAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
 
 /** What checkpoints need of their store. */
 export interface CheckpointOptions {
   readonly connection: Connection;
-  /** Called before each checkpoint: the connection has to be in no transaction. */
+  /** Called before each checkpoint: the connection must be in no transaction. */
   readonly prepare: () => void;
   /** Told what SQLite threw. */
   readonly failed: (error: unknown) => void;
@@ -39,12 +40,17 @@ export class Checkpoints {
     const { log = 0n } = this.#run(look) ?? {};
     if (Number(log) < LONG) return;
     this.#isDue = true;
-    setImmediate(() => this.#checkpoint()); // whoever waits for the commit is answered first
+    setImmediate(() => this.#checkpoint()); // clients that wait for the commit come first
   }
 
-  /** Moves the log now, whoever else may be writing. */
+  /** Moves the log now, even while other processes write. */
   now(): void {
     this.#checkpoint();
+  }
+
+  /** Moves all of the log now and empties it. Returns false where others use it. */
+  truncate(): boolean {
+    return !this.#isStopped && Number(this.#run(moveAll)?.["busy"]) === 0;
   }
 
   stop(): void {

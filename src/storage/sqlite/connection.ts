@@ -1,5 +1,5 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
-import type { Row, SqlParameter, Statement } from "../storage.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
 
 /** One connection to the store, with its statements prepared. Throws the errors of SQLite. */
 export class Connection {

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { StorageUnusable } from "../storage.ts";
+import { StorageUnusable } from "../errors.ts";
 import { makeFolder, sync } from "./disk.ts";
 
 /**
@@ -12,7 +12,7 @@ export function createStore(file: string, contents: () => Uint8Array): void {
   if (existsSync(file)) return;
   makeFolder(dirname(file));
   const log = `${file}-wal`;
-  // In this order: whoever makes the store has it in its place before its log.
+  // In this order: the process that creates the store puts it in place before its log.
   if (existsSync(log) && !existsSync(file)) {
     throw new StorageUnusable(
       `${file} is missing, but its log ${log} is there, and can hold what was acknowledged. Put the file back, or a ` +

@@ -1,11 +1,13 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import type { Migration } from "../migrations/migration.ts";
+import { digestOf, STEPS_TABLE, unreleasedSchema, versionOf } from "../migrations/taken-steps.ts";
 import { migrations as allMigrations } from "../migrations.ts";
-import { StorageUnavailable, StorageUnusable } from "../storage.ts";
 import { accessFault } from "./access.ts";
 import { createStore, emptyStore, requireContents } from "./creation.ts";
 import { requireNotMoved } from "./moved-mark.ts";
+import { describeShops } from "./statistics.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
@@ -13,6 +15,8 @@ const OLDEST_SQLITE = "3.51.3";
 const CACHE_SIZE = 8_192;
 /** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
+
+const createStepsTable = `CREATE TABLE ${STEPS_TABLE} (step INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT`;
 
 /**
  * Opens the store for work: creates the file and its folder where they are missing, and brings the
@@ -52,7 +56,7 @@ function contentsOfNew(migrations: readonly Migration[]): Uint8Array {
  * The same with a store that exists and that nobody else has open, nor can open until it is closed.
  * Throws `StorageUnusable`.
  */
-export function openAlone(file: string, migrations: readonly Migration[] = allMigrations): Database {
+export function openExclusive(file: string, migrations: readonly Migration[] = allMigrations): Database {
   requireStore(file);
   return open(file, { busyTimeout: 0, isExclusive: true }, prepareForWork(file, migrations));
 }
@@ -62,6 +66,7 @@ function prepareForWork(file: string, migrations: readonly Migration[]) {
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
     database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts does it
+    database.run("PRAGMA secure_delete = ON"); // what is deleted is overwritten with zeros
     database.run("PRAGMA foreign_keys = ON");
     database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
     migrate(database, file, migrations);
@@ -70,9 +75,32 @@ function prepareForWork(file: string, migrations: readonly Migration[]) {
 }
 
 /** Opens an existing store as it is, whatever its schema. Throws `StorageUnusable`. */
-export function openAsItIs(file: string): Database {
+export function openWithoutMigrating(file: string): Database {
   requireStore(file);
   return open(file, { busyTimeout: 5_000 }, () => {});
+}
+
+/**
+ * Throws `StorageUnusable` where another process has the store in `file` open. One that is missing or damaged is in
+ * nobody's use.
+ */
+export function requireNotInUse(file: string): void {
+  try {
+    if (existsSync(file)) open(file, { busyTimeout: 0, isExclusive: true }, lockOnce).close();
+  } catch (error) {
+    if (sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw storeInUse(file, error);
+  }
+}
+
+function lockOnce(database: Database): void {
+  database.run("BEGIN EXCLUSIVE");
+  database.run("ROLLBACK");
+}
+
+export function storeInUse(file: string, cause: unknown): StorageUnusable {
+  return new StorageUnusable(`The store at ${file} is in use. Stop its service first, and end other commands.`, {
+    cause,
+  });
 }
 
 function requireStore(file: string): void {
@@ -82,7 +110,7 @@ function requireStore(file: string): void {
 interface FileOptions {
   /** Milliseconds. */
   readonly busyTimeout: number;
-  /** Gives the bytes of a new store, for where there is none. */
+  /** Returns the bytes of a new store, for where there is none. */
   readonly create?: () => Uint8Array;
   readonly isExclusive?: boolean;
 }
@@ -135,7 +163,7 @@ function requireRecentSqlite(database: Database): void {
   }
 }
 
-function requireOwnFile(database: Database, file: string): void {
+export function requireOwnFile(database: Database, file: string): void {
   if (readNumber(database, "SELECT count(*) FROM sqlite_schema") === 0) throw emptyStore(file);
   if (readNumber(database, "PRAGMA application_id") !== APPLICATION_ID) {
     throw new StorageUnusable(`${file} is a database of another program.`);
@@ -147,9 +175,13 @@ function migrate(database: Database, file: string, migrations: readonly Migratio
   // IMMEDIATE: of several processes that start at once, one migrates and the others wait.
   database
     .transaction(() => {
-      for (const migration of migrations.slice(schemaVersion(database, file, migrations))) {
+      const version = schemaVersion(database, file, migrations);
+      if (version === 0) database.run(createStepsTable);
+      for (const migration of migrations.slice(version)) {
         database.run(migration.sqlite);
+        database.run(`INSERT INTO ${STEPS_TABLE} (digest) VALUES (?1)`, [digestOf(migration)]);
       }
+      describeShops(database);
       database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
       database.run(`PRAGMA user_version = ${migrations.length}`);
     })
@@ -163,16 +195,15 @@ function requireWritable(database: Database, version: number): void {
   database.run("ROLLBACK");
 }
 
-function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
+/** Also kept as `user_version`, which a process that serves can read faster. */
+export function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
   const version = readNumber(database, "PRAGMA user_version");
-  if (version > migrations.length) {
-    throw newerSchema(file, version, migrations.length);
-  }
-  return version;
-}
-
-export function newerSchema(file: string, version: number, known: number): StorageUnusable {
-  return new StorageUnusable(
-    `The store at ${file} was written by a newer release: its schema is ${version}, this release knows ${known}.`,
+  if (version === 0) return 0;
+  if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = ?1").get(STEPS_TABLE)) throw unreleasedSchema(file);
+  const steps = database.query<{ digest: string }, []>(`SELECT digest FROM ${STEPS_TABLE} ORDER BY step`).all();
+  return versionOf(
+    steps.map(({ digest }) => digest),
+    migrations,
+    file,
   );
 }

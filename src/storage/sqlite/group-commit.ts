@@ -1,14 +1,7 @@
-import {
-  type Append,
-  type Appended,
-  type Row,
-  Run,
-  type SqlParameter,
-  type Statement,
-  type Step,
-  type StorageObserver,
-  type Transaction,
-} from "../storage.ts";
+import { Run } from "../run.ts";
+import type { Append, Counted, Row, SqlParameter, Statement } from "../statement.ts";
+import type { StorageObserver } from "../storage.ts";
+import type { Step, Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteCode } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
@@ -67,6 +60,8 @@ export class GroupCommit {
   #scheduled = false;
   /** The group that is committed, but perhaps not yet on disk. */
   #syncing: readonly Waiting[] = [];
+  /** Set while somebody waits for the sync. */
+  #synced: PromiseWithResolvers<void> | undefined;
   #hasActions = false;
   #idle: (() => void)[] = [];
 
@@ -90,6 +85,13 @@ export class GroupCommit {
   /** True while a commit can be read after which something is to be done that is not done yet. */
   get hasActions(): boolean {
     return this.#hasActions;
+  }
+
+  /** Resolves once the commits that can be read now are on disk; undefined where they are. Rejects with the error of the sync. */
+  settled(): Promise<void> | undefined {
+    if (this.#syncing.length === 0) return undefined;
+    this.#synced ??= Promise.withResolvers();
+    return this.#synced.promise;
   }
 
   get #isIdle(): boolean {
@@ -129,20 +131,26 @@ export class GroupCommit {
     this.#leave(members);
     const synced = (error: unknown): void => {
       this.#syncing = [];
-      if (error) refuse(members, reportUnsynced(error as Error));
-      else {
+      const settled = this.#synced;
+      this.#synced = undefined;
+      if (error) {
+        const reported = reportUnsynced(error as Error);
+        refuse(members, reported);
+        settled?.reject(reported);
+      } else {
         committed((performance.now() - started) / 1000, members.length);
         for (const { tell } of verdicts) tell();
         this.#hasActions = false;
+        settled?.resolve();
       }
       this.#next();
     };
-    // Handing the sync over lets others go on. Where there are none, it would only take time.
+    // Handing the sync over lets others continue. Where there are none, it would only take time.
     if (isQuiet && members.length === 1) synced(attempt(() => log.syncHere()));
     else log.sync(synced);
   }
 
-  /** Runs all members. If one throws, nothing is kept, and undefined says that they have to run apart. */
+  /** Runs all members. If one throws, nothing is kept, and undefined says that they must run apart. */
   #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
     const { connection, begin } = this.#options;
     try {
@@ -190,7 +198,7 @@ export class GroupCommit {
     return { tell, hasActions: run.hasActions };
   }
 
-  /** Takes a group out of the queue, and goes on with those that came after it. */
+  /** Takes a group out of the queue, and continues with those that came after it. */
   #leave(members: readonly Waiting[]): void {
     this.#waiting = this.#waiting.slice(members.length);
     this.#next();
@@ -212,19 +220,23 @@ export class GroupCommit {
   }
 }
 
-/** Gives the rows of the step. */
-function runStep(connection: Connection, { statement, parameters, more, append }: Step): Row[] {
-  if (append) return appendRow(connection, append, parameters);
+/** Returns the rows of the step. */
+function runStep(connection: Connection, step: Step): Row[] {
+  const { statement, parameters, more, takeMore, append } = step;
+  if (append) return appendRow(connection, append, step);
   const rows = connection.all(statement, parameters);
-  if (more) for (const others of more) connection.all(statement, others);
+  const others = more?.map((other) => connection.all(other.statement, other.parameters));
+  if (others) takeMore?.(others);
   return rows;
 }
 
-function appendRow(connection: Connection, { count, insert }: Append, parameters: Step["parameters"]): Row[] {
+function appendRow(connection: Connection, { count, insert, log }: Append, { parameters, logged = [] }: Step): Row[] {
   const [now, list, ...values] = parameters as [number, number, ...SqlParameter[]];
-  const counted = connection.first(count, [now, list]) as Appended | undefined;
+  const counted = connection.first(count, [now, list]) as Counted | undefined;
   if (!counted) return [];
-  connection.all(insert, [list, counted.id, counted.at, ...values]);
+  const { id, at, log_id } = counted;
+  connection.all(insert, [list, id, at, ...values]);
+  connection.all(log, [list, id, at, log_id, ...logged]);
   return [counted];
 }
 

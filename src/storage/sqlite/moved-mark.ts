@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { StorageUnusable } from "../storage.ts";
+import { StorageUnusable } from "../errors.ts";
 import { sync } from "./disk.ts";
 
 /** Where it is said that a store was moved away, and where to. Deleting it undoes that. */

@@ -10,7 +10,7 @@ const RETRY = 5;
  * Opens the store in `file` as soon as no other process has it locked. Nothing is blocked meanwhile,
  * so that a process can be told to stop: `stop` ends the wait. Rejects with `StorageUnusable`.
  */
-export async function openWhenFree(
+export async function openWhenUnlocked(
   file: string,
   observer: StorageObserver = silentObserver,
   stop?: AbortSignal,

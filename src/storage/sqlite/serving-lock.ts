@@ -25,7 +25,7 @@ export class StoreServed extends Error {
 /**
  * The right to serve the store of a folder, which one process has at a time. It is SQLite's lock of an empty file beside
  * the store: the system itself gives it back when the process ends, however that happens, and SQLite takes it on every
- * system. Commands that work beside the service do not need it.
+ * system. Commands that work alongside the service do not need it.
  */
 export class ServingLock {
   readonly #lock: Database;
@@ -54,7 +54,7 @@ export class ServingLock {
     }
   }
 
-  /** Gives the lock back. */
+  /** Returns the lock back. */
   release(): void {
     this.#lock.close();
   }

@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { all, type Row, StorageUnusable, statement } from "../storage.ts";
+import { StorageUnusable } from "../errors.ts";
+import { type Row, statement } from "../statement.ts";
+import { all } from "../transaction.ts";
 import { backupSqlite } from "./backup.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
@@ -19,7 +21,7 @@ const addPet = statement(
 );
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
 
-/** How many lefts and rights there are in a copy, which has to be a store that can be used. */
+/** How many lefts and rights there are in a copy, which must be a store that can be used. */
 async function pairsIn(copy: string): Promise<[number, number]> {
   const opened = new SqliteStorage(copy);
   const count = (name: string) => Number(opened.first(countPets, name)?.figure);

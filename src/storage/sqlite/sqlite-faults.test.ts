@@ -3,8 +3,10 @@ import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "
 import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
-import { all, type Row, StorageUnavailable, StorageUnusable, statement } from "../storage.ts";
+import { type Row, statement } from "../statement.ts";
+import { all } from "../transaction.ts";
 import { Connection } from "./connection.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 

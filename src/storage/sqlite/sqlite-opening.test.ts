@@ -12,13 +12,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StorageUnusable } from "../errors.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations } from "../migrations.ts";
-import { StorageUnusable, silentObserver, statement } from "../storage.ts";
+import { statement } from "../statement.ts";
+import { silentObserver } from "../storage.ts";
 import { createStore } from "./creation.ts";
 import { openDatabase } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
-import { openWhenFree } from "./opening.ts";
+import { openWhenUnlocked } from "./opening.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-opening-"));
@@ -97,13 +99,26 @@ describe("migrations", () => {
   });
 });
 
+test.each([
+  ["before there were digests of steps", "DROP TABLE petstore_steps"],
+  ["with another first step", "UPDATE petstore_steps SET digest = 'of another step'"],
+  ["with more steps than this release has", "DROP TABLE petstore_steps; PRAGMA user_version = 14"],
+])("a store of a version that was never released, %s, is refused with what to do", (_, change) => {
+  openOnce();
+  const database = new Database(file);
+  database.run(change);
+  database.close();
+  expect(refusal()).toMatch(/never released.*`petstore export`.*`petstore import`/);
+});
+
 describe("opening at the same moment", () => {
   const script = `
-    const { openWhenFree } = await import(process.env.SOURCE + "/opening.ts");
-    const { all, statement } = await import(process.env.SOURCE + "/../storage.ts");
+    const { openWhenUnlocked } = await import(process.env.SOURCE + "/opening.ts");
+    const { all } = await import(process.env.SOURCE + "/../transaction.ts");
+  const { statement } = await import(process.env.SOURCE + "/../statement.ts");
     console.log("ready");
     for await (const line of console) break;
-    const storage = await openWhenFree(process.env.STORE);
+    const storage = await openWhenUnlocked(process.env.STORE);
     await storage.write(() => all(statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
     await storage.close();
   `;
@@ -131,10 +146,10 @@ describe("opening at the same moment", () => {
 });
 
 describe("opening a store that another process has locked", () => {
-  test("waits for the lock, lets other work go on meanwhile, and says once that it waits", async () => {
+  test("waits for the lock, lets other work continue meanwhile, and says once that it waits", async () => {
     const other = lockStore();
     const postponed: string[] = [];
-    const opening = openWhenFree(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
+    const opening = openWhenUnlocked(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
     other.close();
     await (await opening).close();
@@ -144,7 +159,9 @@ describe("opening a store that another process has locked", () => {
   test("ends the wait when it is told to stop", async () => {
     const other = lockStore();
     const stop = new AbortController();
-    const opening = openWhenFree(file, silentObserver, stop.signal).catch((error: StorageUnusable) => error.message);
+    const opening = openWhenUnlocked(file, silentObserver, stop.signal).catch(
+      (error: StorageUnusable) => error.message,
+    );
     stop.abort();
     expect(await opening).toBe(`The store at ${file} cannot be opened: database is locked.`);
     other.close();
@@ -154,7 +171,7 @@ describe("opening a store that another process has locked", () => {
     const other = lockStore();
     const now = performance.now();
     const clock = spyOn(performance, "now").mockImplementation(() => now);
-    const opening = openWhenFree(file).catch((error: unknown) => error);
+    const opening = openWhenUnlocked(file).catch((error: unknown) => error);
     clock.mockImplementation(() => now + 10_001);
     expect(await opening).toBeInstanceOf(StorageUnusable);
     clock.mockRestore();
@@ -203,7 +220,7 @@ describe("a store is refused with a reason", () => {
     expect(existsSync(`${file}-wal`)).toBe(false);
   });
 
-  test("that is missing beside its log, which stays as it is", () => {
+  test("that is missing next to its log, which stays as it is", () => {
     mkdirSync(join(file, ".."));
     writeFileSync(`${file}-wal`, "acknowledged");
     expect(refusal()).toStartWith(`${file} is missing, but its log ${file}-wal is there`);

@@ -1,12 +1,6 @@
-import {
-  type Row,
-  type SqlParameter,
-  type Stage,
-  type StagedTable,
-  type Statement,
-  statement,
-  type Transaction,
-} from "../storage.ts";
+import { type Row, type SqlParameter, type Statement, statement } from "../statement.ts";
+import type { Stage, StagedTable } from "../storage.ts";
+import type { Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 
 /** Rows that one statement adds: each statement costs as much as some rows. */
@@ -22,7 +16,7 @@ const types = { integer: "INTEGER", text: "TEXT" };
 /** What a stage needs of its store. */
 export interface SqliteStageOptions {
   readonly connection: Connection;
-  /** Called before each use: the connection has to be in no transaction. */
+  /** Called before each use: the connection must be in no transaction. */
   readonly prepare: () => void;
   readonly all: <R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]) => R[];
   readonly write: <T>(body: () => Transaction<T>) => Promise<T>;

@@ -1,21 +1,14 @@
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { StorageUnavailable } from "../errors.ts";
 import type { Migration } from "../migrations/migration.ts";
+import { newerSchema } from "../migrations/taken-steps.ts";
 import { migrations as allMigrations } from "../migrations.ts";
-import {
-  all,
-  type Row,
-  type SqlParameter,
-  type Stage,
-  type StagedTable,
-  type Statement,
-  type Storage,
-  type StorageObserver,
-  StorageUnavailable,
-  silentObserver,
-  type Transaction,
-} from "../storage.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
+import { type Stage, type StagedTable, type Storage, type StorageObserver, silentObserver } from "../storage.ts";
+import { all, type Transaction } from "../transaction.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Connection } from "./connection.ts";
-import { APPLICATION_ID, asStorageError, newerSchema, openDatabase, sqliteCode } from "./database.ts";
+import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { SqliteStage } from "./sqlite-stage.ts";
 import { StoreFiles, StoreMoved } from "./store-files.ts";
@@ -24,12 +17,12 @@ import { WalFile } from "./wal-file.ts";
 
 /** How long a statement may block the thread to wait for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;
-/** After so many milliseconds without a read nobody is in a hurry, and a lone write is synced without a detour. */
+/** After this many milliseconds without a read nobody is in a hurry, and a lone write is synced without a detour. */
 const QUIET = 10;
 /** How often the store is asked whether another process has written, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
 
-/** After these, what is on disk is not known: going on would risk data. */
+/** After these, what is on disk is not known: continuing would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
 /** What is acknowledged is on disk all the same: `GroupCommit` syncs the log, on another thread. */
@@ -59,6 +52,7 @@ export class SqliteStorage implements Storage {
   readonly #writes: GroupCommit;
   readonly #checkpoints: Checkpoints;
   readonly #listeners: (() => void)[] = [];
+  readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   #closed = false; // no more writes
   #ended = false; // no more reads
@@ -94,6 +88,7 @@ export class SqliteStorage implements Storage {
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
         this.#checkpoints.committed();
+        for (const listener of this.#commitListeners) listener();
       },
       report: (error) => this.#report(error),
       reportUnsynced: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
@@ -145,6 +140,18 @@ export class SqliteStorage implements Storage {
     this.#listeners.push(listener);
   }
 
+  onCommit(listener: () => void): void {
+    this.#commitListeners.push(listener);
+  }
+
+  settled(): MaybePromise<void> {
+    if (this.#failure) throw this.#failure;
+    return this.#writes.settled();
+  }
+
+  /** Another process notices every change before it gives anything from memory. */
+  async keyChangesKnown(): Promise<void> {}
+
   catchUp(): boolean {
     try {
       this.#beginRead();
@@ -157,6 +164,11 @@ export class SqliteStorage implements Storage {
   /** This engine is for one serving process. */
   lead(): boolean {
     return true;
+  }
+
+  async scrub(): Promise<boolean> {
+    await this.#writes.drained();
+    return this.#checkpoints.truncate();
   }
 
   async probe(): Promise<void> {
@@ -198,7 +210,7 @@ export class SqliteStorage implements Storage {
     if (!this.#reading) return;
     this.#reading = false;
     try {
-      // An error that SQLite could not go on after has ended the transaction already.
+      // An error that SQLite could not continue after has ended the transaction already.
       if (this.#connection.inTransaction) this.#connection.run(end);
     } catch (error) {
       this.#report(error);
@@ -221,7 +233,7 @@ export class SqliteStorage implements Storage {
     try {
       this.#beginRead();
     } catch (error) {
-      this.#report(error); // whoever reads next is told
+      this.#report(error); // the next reader gets the error
     }
   }
 
@@ -239,7 +251,7 @@ export class SqliteStorage implements Storage {
     return this.#connection.first(dataVersion, [])?.["data_version"];
   }
 
-  /** The error to tell for one that was thrown. Ends all work where going on would risk data. */
+  /** The error to tell for one that was thrown. Ends all work where continuing would risk data. */
   #report(error: unknown): unknown {
     if (this.#ended) return new StorageUnavailable("The store is closed.", { cause: error });
     const code = error instanceof StoreMoved ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storageConformance } from "../../../test/conformance/storage.ts";
-import { afterCommit, all, type Row, StorageUnavailable, statement } from "../storage.ts";
+import { StorageUnavailable } from "../errors.ts";
+import { type Row, statement } from "../statement.ts";
+import { afterCommit, all } from "../transaction.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 import { WalFile } from "./wal-file.ts";
 
@@ -120,6 +122,43 @@ describe("SqliteStorage", () => {
     await Promise.all(late);
   });
 
+  test("reports when all that can be read is on disk", async () => {
+    const syncs: (() => void)[] = [];
+    const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
+    let isSettled = false;
+    let told = 0;
+    storage.onCommit(() => void told++);
+    const writes = [add("Rex"), add("Tom")];
+    expect(storage.settled()).toBeUndefined(); // nothing of it can be read yet
+    await until(() => syncs.length === 1);
+    const settled = Promise.resolve(storage.settled()).then(() => void (isSettled = true));
+    await turns(3);
+    expect([count(), told, isSettled]).toEqual([2, 0, false]);
+    sync.mockRestore();
+    syncs[0]?.();
+    await settled;
+    expect([told, storage.settled()]).toEqual([1, undefined]);
+    await Promise.all(writes);
+  });
+
+  test("does not say so of a commit whose sync fails", async () => {
+    const syncs: (() => void)[] = [];
+    const sync = spyOn(WalFile.prototype, "sync").mockImplementation(
+      (done) => void syncs.push(() => done(new Error("EIO"))),
+    );
+    const writes = Promise.allSettled([add("Rex"), add("Tom")]);
+    await until(() => syncs.length === 1);
+    const settled = Promise.resolve(storage.settled()).then(
+      () => "on disk",
+      () => "unknown",
+    );
+    sync.mockRestore();
+    syncs[0]?.();
+    expect(await settled).toBe("unknown");
+    expect(() => storage.settled()).toThrow(StorageUnavailable);
+    await writes;
+  });
+
   test("does nothing of what was to be done after a commit whose sync fails", async () => {
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => done(new Error("EIO")));
     let done = 0;
@@ -189,7 +228,7 @@ describe("SqliteStorage", () => {
   });
 
   describe("while another process holds the write lock", () => {
-    test("goes on reading, and writes when the lock is free", async () => {
+    test("continues reading, and writes when the lock is free", async () => {
       await add("Rex");
       const other = lockStore();
       const written = Promise.all([add("Tom"), add("Kim")]);
@@ -237,7 +276,7 @@ describe("SqliteStorage", () => {
     });
   });
 
-  test("refuses what a full store has no room for, and goes on", async () => {
+  test("refuses what a full store has no room for, and continues", async () => {
     pragma(`max_page_count = ${Number(pragma("page_count")) + 2}`);
     const outcomes = await Promise.allSettled([add("small"), add("x".repeat(50_000)), add("small")]);
     const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
@@ -250,7 +289,7 @@ describe("SqliteStorage", () => {
     expect(fatalErrors).toEqual([]);
   });
 
-  test("refuses every member of a group whose commit the disk has no room for, and goes on", async () => {
+  test("refuses every member of a group whose commit the disk has no room for, and continues", async () => {
     // A limit on the size of files does what a full disk does: the log cannot grow.
     const child = Bun.spawn(
       ["sh", "-c", `trap '' XFSZ; ulimit -f 800; exec "$0" -e "$1"`, process.execPath, fullDiskScript],
@@ -289,7 +328,8 @@ describe("SqliteStorage", () => {
 const fullDiskScript = `
   const { Database } = await import("bun:sqlite");
   const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
-  const { all, statement } = await import(process.env.SOURCE + "/../storage.ts");
+  const { all } = await import(process.env.SOURCE + "/../transaction.ts");
+  const { statement } = await import(process.env.SOURCE + "/../statement.ts");
   const addPet = statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1");
   const countPets = statement("SELECT count(*) AS figure FROM pets");
   const fatalErrors = [];

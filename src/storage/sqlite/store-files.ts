@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { StorageUnavailable } from "../storage.ts";
+import { StorageUnavailable } from "../errors.ts";
 
 /** The files of the open store are no longer where they were. */
 export class StoreMoved extends StorageUnavailable {}
@@ -11,15 +11,15 @@ interface OpenFile {
 }
 
 /**
- * The files of an open store. A process can go on writing to a file that was moved, replaced or
+ * The files of an open store. A process can continue writing to a file that was moved, replaced or
  * deleted, and SQLite does: what is acknowledged then is not in the store that the next start opens.
  */
 export class StoreFiles {
   readonly #files: readonly OpenFile[];
 
-  /** Takes the files that are there now for those of the store, which has to be open. */
+  /** Takes the files that are there now for those of the store, which must be open. */
   constructor(file: string) {
-    const real = realpathSync(file); // beside it SQLite has the others
+    const real = realpathSync(file); // next to it SQLite has the others
     this.#files = [file, `${real}-wal`, `${real}-shm`].map((path) => {
       const { dev, ino } = statSync(path);
       return { path, device: dev, inode: ino };

@@ -1,6 +1,6 @@
-import type { Row, SqlParameter, Statement } from "../storage.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
 import { Connection } from "./connection.ts";
-import { asStorageError, openAsItIs } from "./database.ts";
+import { asStorageError, openWithoutMigrating } from "./database.ts";
 
 /** Rows given at a time. */
 const BATCH = 500;
@@ -14,7 +14,7 @@ export async function* streamRows<R extends Row>(
   statement: Statement<R>,
   parameters: readonly SqlParameter[],
 ): AsyncGenerator<R[]> {
-  const connection = new Connection(openAsItIs(file));
+  const connection = new Connection(openWithoutMigrating(file));
   try {
     let batch: R[] = [];
     for (const row of connection.iterate(statement, parameters)) {

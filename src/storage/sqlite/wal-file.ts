@@ -10,7 +10,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "nod
 export class WalFile {
   readonly #descriptor: number;
 
-  /** `file` is the database, which has to be open in WAL mode. Closing it drops no lock of SQLite's. */
+  /** `file` is the database, which must be open in WAL mode. Closing it drops no lock of SQLite's. */
   constructor(file: string) {
     this.#descriptor = openSync(`${realpathSync(file)}-wal`, "r+");
   }

@@ -1,6 +1,9 @@
 import type { Migration } from "../migration.ts";
 
-/** Accounts and API keys. */
+/**
+ * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.
+ * The keys of one with `suspended_at` may do nothing until it is resumed.
+ */
 export const accountTables: Migration = {
   name: "accounts",
   sqlite: `
@@ -10,7 +13,9 @@ export const accountTables: Migration = {
       plan TEXT NOT NULL,
       per_minute INTEGER CHECK (per_minute > 0),
       per_day INTEGER CHECK (per_day > 0),
-      created_at INTEGER NOT NULL
+      created_at INTEGER NOT NULL,
+      deleted_at INTEGER,
+      suspended_at INTEGER
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE api_keys (
       id TEXT PRIMARY KEY,
@@ -24,7 +29,8 @@ export const accountTables: Migration = {
       planned_end INTEGER,
       expires_at INTEGER,
       revoked_at INTEGER,
-      last_used_at INTEGER
+      last_used_at INTEGER,
+      banned_until INTEGER
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
     CREATE TABLE store_environment (
@@ -40,7 +46,9 @@ export const accountTables: Migration = {
       plan TEXT NOT NULL,
       per_minute BIGINT CHECK (per_minute > 0),
       per_day BIGINT CHECK (per_day > 0),
-      created_at BIGINT NOT NULL
+      created_at BIGINT NOT NULL,
+      deleted_at BIGINT,
+      suspended_at BIGINT
     );
     CREATE TABLE api_keys (
       id TEXT COLLATE "C" PRIMARY KEY,
@@ -54,7 +62,8 @@ export const accountTables: Migration = {
       planned_end BIGINT,
       expires_at BIGINT,
       revoked_at BIGINT,
-      last_used_at BIGINT
+      last_used_at BIGINT,
+      banned_until BIGINT
     );
     CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
     CREATE TABLE store_environment (

@@ -5,7 +5,11 @@ import type { Migration } from "../migration.ts";
  * work across shops, which start with the time.
  *
  * A row of `shops` counts the ids that the shop has given, and is the shop's lock: each change updates it first. Where
- * `account_id` is null, the account or the sandbox's data was deleted, and what is left is removed in the background.
+ * `account_id` is null, the account was deleted or its sandbox reset; `former_account_id` is then whose it was, and what
+ * is left is removed in the background.
+ *
+ * `metadata` holds the pairs of an animal, a category or an order as a JSON object. `has_metadata` in the row of the
+ * resource is 1 where there are any, and null otherwise: most resources have none, and are then read without a look-up.
  */
 export const shopTables: Migration = {
   name: "shops",
@@ -16,12 +20,27 @@ export const shopTables: Migration = {
     CREATE TABLE shops (
       shop INTEGER PRIMARY KEY AUTOINCREMENT,
       account_id TEXT,
+      former_account_id TEXT,
       mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
       last_pet_id INTEGER NOT NULL DEFAULT 0,
       last_category_id INTEGER NOT NULL DEFAULT 0,
       last_order_id INTEGER NOT NULL DEFAULT 0,
+      last_event_id INTEGER NOT NULL DEFAULT 0,
       last_at INTEGER NOT NULL DEFAULT 0,
       ahead INTEGER NOT NULL DEFAULT 0,
+      animals_available INTEGER NOT NULL DEFAULT 0,
+      animals_pending INTEGER NOT NULL DEFAULT 0,
+      animals_sold INTEGER NOT NULL DEFAULT 0,
+      animals_without_status INTEGER NOT NULL DEFAULT 0,
+      open_orders INTEGER NOT NULL DEFAULT 0,
+      added_count INTEGER NOT NULL DEFAULT 0,
+      added_day INTEGER NOT NULL DEFAULT 0,
+      sold_count INTEGER NOT NULL DEFAULT 0,
+      sold_day INTEGER NOT NULL DEFAULT 0,
+      expired_count INTEGER NOT NULL DEFAULT 0,
+      expired_day INTEGER NOT NULL DEFAULT 0,
+      returned_count INTEGER NOT NULL DEFAULT 0,
+      returned_day INTEGER NOT NULL DEFAULT 0,
       UNIQUE (account_id, mode)
     ) STRICT;
     CREATE TABLE pets (
@@ -30,8 +49,9 @@ export const shopTables: Migration = {
       name TEXT NOT NULL,
       category_id INTEGER NOT NULL,
       status TEXT CHECK (status IN ('available', 'pending', 'sold')),
+      has_metadata INTEGER,
+      name_folded TEXT,
       added_at INTEGER NOT NULL,
-      added_by TEXT,
       PRIMARY KEY (shop, id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
@@ -39,6 +59,7 @@ export const shopTables: Migration = {
       shop INTEGER NOT NULL,
       id INTEGER NOT NULL,
       name TEXT NOT NULL,
+      has_metadata INTEGER,
       PRIMARY KEY (shop, id)
     ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX categories_by_name ON categories (shop, name);
@@ -57,15 +78,12 @@ export const shopTables: Migration = {
       INSERT INTO category_animals (shop, category_id, animals) VALUES (new.shop, new.category_id, 1)
         ON CONFLICT (shop, category_id) DO UPDATE SET animals = animals + 1;
     END;
-    CREATE TABLE pet_status_changes (
+    CREATE TABLE metadata (
       shop INTEGER NOT NULL,
-      pet_id INTEGER NOT NULL,
-      number INTEGER NOT NULL,
-      at INTEGER NOT NULL,
-      from_status TEXT,
-      to_status TEXT NOT NULL,
-      cause TEXT NOT NULL,
-      PRIMARY KEY (shop, pet_id, number)
+      kind TEXT NOT NULL CHECK (kind IN ('pet', 'category', 'order')),
+      id INTEGER NOT NULL,
+      pairs TEXT NOT NULL,
+      PRIMARY KEY (shop, kind, id)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE store_orders (
       shop INTEGER NOT NULL,
@@ -79,10 +97,13 @@ export const shopTables: Migration = {
       confirmed_at INTEGER,
       cancelled_at INTEGER,
       returned_at INTEGER,
+      has_metadata INTEGER,
       PRIMARY KEY (shop, id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX store_orders_by_status ON store_orders (shop, status, id);
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
+    CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
+    CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
     CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
     CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
     CREATE TABLE stored_responses (
@@ -91,9 +112,10 @@ export const shopTables: Migration = {
       fingerprint TEXT NOT NULL,
       response TEXT NOT NULL,
       expires_at INTEGER NOT NULL,
+      due_at INTEGER NOT NULL,
       UNIQUE (shop, digest)
     ) STRICT;
-    CREATE INDEX stored_responses_by_time ON stored_responses (expires_at);
+    CREATE INDEX stored_responses_by_time ON stored_responses (due_at);
     CREATE TABLE imports (
       shop INTEGER NOT NULL,
       digest TEXT NOT NULL,
@@ -109,12 +131,27 @@ export const shopTables: Migration = {
     CREATE TABLE shops (
       shop BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
       account_id TEXT COLLATE "C",
+      former_account_id TEXT COLLATE "C",
       mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
       last_pet_id BIGINT NOT NULL DEFAULT 0,
       last_category_id BIGINT NOT NULL DEFAULT 0,
       last_order_id BIGINT NOT NULL DEFAULT 0,
+      last_event_id BIGINT NOT NULL DEFAULT 0,
       last_at BIGINT NOT NULL DEFAULT 0,
       ahead BIGINT NOT NULL DEFAULT 0,
+      animals_available BIGINT NOT NULL DEFAULT 0,
+      animals_pending BIGINT NOT NULL DEFAULT 0,
+      animals_sold BIGINT NOT NULL DEFAULT 0,
+      animals_without_status BIGINT NOT NULL DEFAULT 0,
+      open_orders BIGINT NOT NULL DEFAULT 0,
+      added_count BIGINT NOT NULL DEFAULT 0,
+      added_day BIGINT NOT NULL DEFAULT 0,
+      sold_count BIGINT NOT NULL DEFAULT 0,
+      sold_day BIGINT NOT NULL DEFAULT 0,
+      expired_count BIGINT NOT NULL DEFAULT 0,
+      expired_day BIGINT NOT NULL DEFAULT 0,
+      returned_count BIGINT NOT NULL DEFAULT 0,
+      returned_day BIGINT NOT NULL DEFAULT 0,
       UNIQUE (account_id, mode)
     ) WITH (fillfactor = 50);
     CREATE TRIGGER shops_changed AFTER INSERT OR UPDATE OF account_id OR DELETE ON shops
@@ -122,11 +159,12 @@ export const shopTables: Migration = {
     CREATE TABLE pets (
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,
-      name TEXT NOT NULL,
+      name TEXT COLLATE "C" NOT NULL,
       category_id BIGINT NOT NULL,
       status TEXT CHECK (status IN ('available', 'pending', 'sold')),
+      has_metadata BIGINT,
+      name_folded TEXT COLLATE "C",
       added_at BIGINT NOT NULL,
-      added_by TEXT,
       PRIMARY KEY (shop, id)
     );
     CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
@@ -135,6 +173,7 @@ export const shopTables: Migration = {
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,
       name TEXT COLLATE "C" NOT NULL,
+      has_metadata BIGINT,
       PRIMARY KEY (shop, id)
     );
     CREATE UNIQUE INDEX categories_by_name ON categories (shop, name);
@@ -158,21 +197,18 @@ export const shopTables: Migration = {
     END $$;
     CREATE TRIGGER pets_added AFTER INSERT ON pets REFERENCING NEW TABLE AS added
       FOR EACH STATEMENT EXECUTE FUNCTION count_added_pets();
-    CREATE TABLE pet_status_changes (
+    CREATE TABLE metadata (
       shop BIGINT NOT NULL,
-      pet_id BIGINT NOT NULL,
-      number BIGINT NOT NULL,
-      at BIGINT NOT NULL,
-      from_status TEXT,
-      to_status TEXT NOT NULL,
-      cause TEXT NOT NULL,
-      PRIMARY KEY (shop, pet_id, number)
+      kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('pet', 'category', 'order')),
+      id BIGINT NOT NULL,
+      pairs TEXT NOT NULL,
+      PRIMARY KEY (shop, kind, id)
     );
     CREATE TABLE store_orders (
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,
       pet_id BIGINT NOT NULL,
-      reference TEXT,
+      reference TEXT COLLATE "C",
       status TEXT NOT NULL CHECK (status IN ('placed', 'confirmed', 'cancelled', 'expired', 'returned')),
       placed_at BIGINT NOT NULL,
       expires_at BIGINT NOT NULL,
@@ -180,10 +216,13 @@ export const shopTables: Migration = {
       confirmed_at BIGINT,
       cancelled_at BIGINT,
       returned_at BIGINT,
+      has_metadata BIGINT,
       PRIMARY KEY (shop, id)
     );
     CREATE INDEX store_orders_by_status ON store_orders (shop, status, id);
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
+    CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
+    CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
     CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
     CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
     CREATE TABLE stored_responses (
@@ -192,9 +231,10 @@ export const shopTables: Migration = {
       fingerprint TEXT NOT NULL,
       response TEXT NOT NULL,
       expires_at BIGINT NOT NULL,
+      due_at BIGINT NOT NULL,
       PRIMARY KEY (shop, digest)
     );
-    CREATE INDEX stored_responses_by_time ON stored_responses (expires_at);
+    CREATE INDEX stored_responses_by_time ON stored_responses (due_at);
     CREATE TABLE imports (
       shop BIGINT NOT NULL,
       digest TEXT COLLATE "C" NOT NULL,

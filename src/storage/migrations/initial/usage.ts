@@ -3,17 +3,18 @@ import type { Migration } from "../migration.ts";
 /** What keys are used for. */
 export const usageTables: Migration = {
   name: "usage",
-  // By time first: what is written at one time lies together, and what is old can be deleted from the front.
+  // `key_id` is empty for all keys of the shop together. By time first: what is written at one time lies together, and what is old can be deleted from the front.
   sqlite: `
     CREATE TABLE usage_counts (
       span TEXT NOT NULL CHECK (span IN ('hour', 'day')),
       starts_at INTEGER NOT NULL,
       account_id TEXT NOT NULL,
       mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+      key_id TEXT NOT NULL,
       operation TEXT NOT NULL,
       status INTEGER NOT NULL,
       counts TEXT NOT NULL,
-      PRIMARY KEY (span, starts_at, account_id, mode, operation, status)
+      PRIMARY KEY (span, starts_at, account_id, mode, key_id, operation, status)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE deprecated_calls (
       day INTEGER NOT NULL,
@@ -31,10 +32,11 @@ export const usageTables: Migration = {
       starts_at BIGINT NOT NULL,
       account_id TEXT COLLATE "C" NOT NULL,
       mode TEXT COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
+      key_id TEXT COLLATE "C" NOT NULL,
       operation TEXT COLLATE "C" NOT NULL,
       status BIGINT NOT NULL,
       counts TEXT NOT NULL,
-      PRIMARY KEY (span, starts_at, account_id, mode, operation, status)
+      PRIMARY KEY (span, starts_at, account_id, mode, key_id, operation, status)
     );
     CREATE TABLE deprecated_calls (
       day BIGINT NOT NULL,

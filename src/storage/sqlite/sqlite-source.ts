@@ -1,13 +1,15 @@
 import type { Database } from "bun:sqlite";
-import { BATCH, columnList, type Table, type WholeStore } from "../migrate-store/whole-store.ts";
+import { StorageUnusable } from "../errors.ts";
+import { BATCH, columnList, type SourceStore, type Table } from "../migrate-store/source-store.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { type Row, StorageUnusable } from "../storage.ts";
+import { STEPS_TABLE } from "../migrations/taken-steps.ts";
+import type { Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
-import { newDatabase, openAlone, sqliteCode } from "./database.ts";
+import { newDatabase, openExclusive, sqliteCode, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 
 /** Tables that triggers keep: what is in them follows from others. */
-const derived: ReadonlySet<string> = new Set(["category_animals"]);
+const derived: ReadonlySet<string> = new Set(["category_animals", STEPS_TABLE]);
 
 interface TableRow extends Row {
   name: string;
@@ -24,25 +26,23 @@ const readTables = {
 const lastGiven = { sql: "SELECT max(seq) AS id FROM sqlite_sequence WHERE name = $1" };
 
 /** All of an embedded store. While it is open, nobody else can open it. */
-export class WholeSqlite implements WholeStore {
+export class SqliteSource implements SourceStore {
   readonly shown: string;
   readonly #connection: Connection;
 
   /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it open. */
-  static open(file: string, migrations?: readonly Migration[]): WholeSqlite {
+  static open(file: string, migrations?: readonly Migration[]): SqliteSource {
     try {
-      return new WholeSqlite(file, openAlone(file, migrations));
+      return new SqliteSource(file, openExclusive(file, migrations));
     } catch (error) {
       if (!sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw error;
-      throw new StorageUnusable(`The store at ${file} is in use. Stop its service first, and end other commands.`, {
-        cause: error,
-      });
+      throw storeInUse(file, error);
     }
   }
 
   /** A store that nothing was done with yet, in memory. */
-  static pristine(migrations?: readonly Migration[]): WholeSqlite {
-    return new WholeSqlite("memory", newDatabase(migrations));
+  static pristine(migrations?: readonly Migration[]): SqliteSource {
+    return new SqliteSource("memory", newDatabase(migrations));
   }
 
   private constructor(shown: string, database: Database) {

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import type { Row } from "../storage.ts";
+import type { Row } from "../statement.ts";
 
 /** A table, with its columns in the order in which rows are read. */
 export interface Table {
@@ -8,7 +8,7 @@ export interface Table {
 }
 
 /** A store, seen as nothing but tables. */
-export interface WholeStore {
+export interface SourceStore {
   /** The store, for people. */
   readonly shown: string;
   /** All tables with rows of their own, in an order in which they can be filled. */

@@ -1,8 +1,10 @@
+import { CommitUnknown } from "../errors.ts";
 import { asText } from "../migrate-store/checksum.ts";
 import type { TargetStore } from "../migrate-store/migrate-store.ts";
-import { BATCH, columnList, type Table } from "../migrate-store/whole-store.ts";
+import { BATCH, columnList, type Table } from "../migrate-store/source-store.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { CommitUnknown, type Row, type Statement } from "../storage.ts";
+import { STEPS_TABLE } from "../migrations/taken-steps.ts";
+import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
@@ -13,7 +15,7 @@ import { prepareSchema } from "./schema.ts";
 const DEADLINE = 600_000;
 
 /** Tables that are of use in this engine alone, and what a trigger fills. */
-const own: ReadonlySet<string> = new Set(["petstore_schema", "petstore_leader", "key_changes", "category_animals"]);
+const own: ReadonlySet<string> = new Set([STEPS_TABLE, "petstore_leader", "key_changes", "category_animals"]);
 
 interface ColumnRow extends Row {
   table_name: string;
@@ -31,14 +33,14 @@ const readColumns: Statement<ColumnRow> = {
 };
 
 /** All of a store in PostgreSQL, which is filled in one transaction. Nobody else writes to it meanwhile. */
-export class WholePostgres implements TargetStore {
+export class PostgresTarget implements TargetStore {
   readonly shown: string;
   readonly #connection: Connection;
   readonly #columns: readonly ColumnRow[];
   readonly #inserts = new Map<Table, Statement>();
 
   /** Makes the schema if there is none, and begins the transaction. Throws `StorageUnavailable` or `StorageUnusable`. */
-  static async open(address: PostgresAddress, migrations?: readonly Migration[]): Promise<WholePostgres> {
+  static async open(address: PostgresAddress, migrations?: readonly Migration[]): Promise<PostgresTarget> {
     const { shown } = address;
     let connection: Connection | undefined;
     try {
@@ -46,7 +48,7 @@ export class WholePostgres implements TargetStore {
       await prepareSchema(connection, { shown, create: true, ...(migrations ? { migrations } : {}) });
       await connection.run(begin);
       const columns = (await connection.run(readColumns)) as unknown as ColumnRow[];
-      const store = new WholePostgres(shown, connection, columns);
+      const store = new PostgresTarget(shown, connection, columns);
       const names = store.tables().map(({ name }) => name);
       await connection.run({ sql: `LOCK TABLE ${names.join(", ")} IN EXCLUSIVE MODE` });
       return store;

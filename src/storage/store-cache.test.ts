@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
-import { Remembered } from "./remembered.ts";
 import type { Storage } from "./storage.ts";
+import { StoreCache } from "./store-cache.ts";
 
 /** Nobody else writes to it. */
 let isExact = true;
@@ -10,9 +10,9 @@ interface Value {
   readonly text: string;
 }
 const newMemory = () =>
-  new Remembered<Value>(storage, { capacity: 80, sizeOf: ({ text }) => text.length, isLasting: () => true });
+  new StoreCache<Value>(storage, { capacity: 80, sizeOf: ({ text }) => text.length, isLasting: () => true });
 
-let values: Remembered<Value>;
+let values: StoreCache<Value>;
 let reads: number;
 beforeEach(() => {
   values = newMemory();
@@ -65,7 +65,7 @@ test("a shop that reads very much forgets its own values only", () => {
   expect(values.bytes).toBeLessThanOrEqual(80);
 });
 
-test("of many shops, those are kept that were used lately, in so many bytes", () => {
+test("of many shops, those are kept that were used lately, in this many bytes", () => {
   for (let shop = 1; shop <= 50; shop++) {
     getTwice(shop, "a");
     get(1, "a");

@@ -27,14 +27,15 @@ export interface Keeping<V> {
 /**
  * Values made from rows of shops, kept to be given again: those that were asked for twice. A walk through everything
  * asks once for each, and so fills no memory. What another process writes is noticed before a value is given; what this
- * process writes, its owner has to forget.
+ * process writes, its owner must forget.
  */
-export class Remembered<V extends object> {
+export class StoreCache<V extends object> {
   readonly #storage: Storage;
   readonly #keeping: Keeping<V>;
   /** Those at the front are forgotten first. */
   #shops = new Map<number, ShopValues<V>>();
   #bytes = 0;
+  #timesForgotten = 0;
   readonly #asked = new RecentMap<string, true>(ASKED);
 
   constructor(storage: Storage, keeping: Keeping<V>) {
@@ -58,21 +59,22 @@ export class Remembered<V extends object> {
       this.#asked.set(asked, true);
       return read();
     }
-    const into = known ?? this.#open(shop);
+    const before = this.#timesForgotten;
     return whenReady(read(), (found) => {
       // A value that was read before something was forgotten is not kept.
-      if (this.#shops.get(shop) === into && this.#keeping.isLasting(found)) this.#keep(shop, into, key, found);
+      if (this.#timesForgotten === before && this.#keeping.isLasting(found)) this.#keep(shop, key, found);
       return found;
     });
   }
 
   /** Forgets the values of a shop. What a transaction that changes rows of which they are made wants done after its commit. */
   forget(shop: number): void {
-    this.#bytes -= this.#shops.get(shop)?.bytes ?? 0;
-    this.#shops.delete(shop);
+    this.#timesForgotten++;
+    this.#drop(shop);
   }
 
   forgetAll(): void {
+    this.#timesForgotten++;
     this.#shops = new Map();
     this.#bytes = 0;
   }
@@ -82,15 +84,21 @@ export class Remembered<V extends object> {
     return this.#bytes;
   }
 
+  #drop(shop: number): void {
+    this.#bytes -= this.#shops.get(shop)?.bytes ?? 0;
+    this.#shops.delete(shop);
+  }
+
   #open(shop: number): ShopValues<V> {
     const opened = { values: new Map<string, V>(), bytes: 0, isUsed: false };
     this.#shops.set(shop, opened);
     return opened;
   }
 
-  #keep(shop: number, into: ShopValues<V>, key: string, value: V): void {
+  #keep(shop: number, key: string, value: V): void {
     const { capacity, sizeOf } = this.#keeping;
     const size = sizeOf(value);
+    const into = this.#shops.get(shop) ?? this.#open(shop);
     if (into.bytes + size > capacity / PARTS) {
       this.#bytes -= into.bytes;
       into.values.clear();
@@ -100,7 +108,7 @@ export class Remembered<V extends object> {
       if (this.#bytes + size <= capacity) break;
       if (first === shop) continue;
       if (isUsed) this.#spare(first);
-      else this.forget(first);
+      else this.#drop(first);
     }
     into.values.set(key, value);
     into.bytes += size;

@@ -1,0 +1,63 @@
+import type { Row, SqlParameter, Statement } from "./statement.ts";
+import { type Call, type Step, step, type Transaction } from "./transaction.ts";
+
+/** Inside a transaction: runs the statement with each of the lists of parameters. */
+export function* each(text: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
+  yield* together(lists.map((parameters) => ({ statement: text, parameters })));
+}
+
+/** Inside a transaction: runs statements that need no rows of each other, in one round trip. */
+export function* together(calls: readonly Call[]): Transaction<void> {
+  const [call, ...more] = calls;
+  if (call) yield step({ ...call, more });
+}
+
+/**
+ * Inside a transaction: runs parts that need nothing of each other side by side. The first steps of all are one round
+ * trip, then their second ones, and so on. No part may append.
+ */
+export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<void> {
+  let running = parts.map((part) => ({ part, next: part.next([]) }));
+  for (;;) {
+    for (const one of running) {
+      while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield one.next.value);
+    }
+    running = running.filter(({ next }) => !next.done);
+    const calls: Call[] = [];
+    for (const { next } of running) {
+      const { statement: text, parameters, more: own = [] } = next.value as Step;
+      calls.push({ statement: text, parameters }, ...own);
+    }
+    const [call, ...more] = calls;
+    if (!call) return;
+    let others: readonly (readonly Row[])[] = [];
+    const rows = yield step({ ...call, more, takeMore: (taken) => void (others = taken) });
+    const given = [rows, ...others];
+    for (const one of running) {
+      const { more: own = [] } = one.next.value as Step;
+      const [ownRows = []] = given.splice(0, 1 + own.length);
+      one.next = one.part.next(ownRows);
+    }
+  }
+}
+
+/** The last step of a transaction that has other steps: as `together`, and as `final`. */
+export function* finalTogether(calls: readonly Call[]): Transaction<void> {
+  const [call, ...more] = calls;
+  if (call) yield step({ ...call, more, isLast: true });
+}
+
+/** Part of another transaction: runs one that may have ended with `final`, and continues after it. */
+export function* nested<T>(part: Transaction<T>): Transaction<T> {
+  let next = part.next([]);
+  while (!next.done) {
+    const { value } = next;
+    if ("afterCommit" in value) {
+      next = part.next(yield value);
+      continue;
+    }
+    const { isLast: _, ...goingOn } = value;
+    next = part.next(yield step(goingOn));
+  }
+  return next.value;
+}

@@ -1,0 +1,45 @@
+import type { Migration } from "../migration.ts";
+
+/**
+ * The log of each shop: one row for each resource that a change has changed, with ids from 1 on without gaps.
+ *
+ * `pet_id` is the animal that the event is about, or whose order it is about. `subject` is the id of the changed
+ * resource; null where that is the animal itself, which most events are about. `actor` is the id of a key, or `key`,
+ * `system` or `operator`. `data` is the resource behind the change, and `previous` what is to be changed in it to get the one
+ * before (a JSON Merge Patch); both are JSON as the interface shows it.
+ */
+export const eventTables: Migration = {
+  name: "events",
+  sqlite: `
+    CREATE TABLE events (
+      shop INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      type TEXT NOT NULL,
+      pet_id INTEGER,
+      subject TEXT,
+      actor TEXT NOT NULL,
+      request_id TEXT,
+      data TEXT,
+      previous TEXT,
+      PRIMARY KEY (shop, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX events_by_pet ON events (shop, pet_id, id);
+  `,
+  postgres: `
+    CREATE TABLE events (
+      shop BIGINT NOT NULL,
+      id BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      pet_id BIGINT,
+      type TEXT NOT NULL,
+      subject TEXT,
+      actor TEXT NOT NULL,
+      request_id TEXT,
+      data TEXT,
+      previous TEXT,
+      PRIMARY KEY (shop, id)
+    );
+    CREATE INDEX events_by_pet ON events (shop, pet_id, id);
+  `,
+};

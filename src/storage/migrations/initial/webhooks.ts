@@ -1,0 +1,130 @@
+import type { Migration } from "../migration.ts";
+
+/**
+ * Webhook endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. `shop` tables hold
+ * what is delivered of one shop's events.
+ */
+export const webhookTables: Migration = {
+  name: "webhooks",
+  // `position` is the last event of `followed_shop` that is dealt with: delivered, not wanted, given up or parked.
+  // `owner` grows with each process that takes over the deliveries; only the newest one may write. `due_at` is when
+  // something parked, or the whole endpoint if it is `blocked`, is tried again, by the shop's clock.
+  sqlite: `
+    CREATE TABLE webhook_endpoints (
+      account_id TEXT NOT NULL,
+      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+      id TEXT NOT NULL,
+      url TEXT NOT NULL,
+      types TEXT NOT NULL,
+      description TEXT NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('enabled', 'paused', 'disabled')),
+      secrets TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      followed_shop INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      last_delivery_id INTEGER NOT NULL DEFAULT 0,
+      last_redelivery_id INTEGER NOT NULL DEFAULT 0,
+      owner INTEGER NOT NULL DEFAULT 0,
+      blocked INTEGER NOT NULL DEFAULT 0,
+      due_at INTEGER,
+      health TEXT NOT NULL,
+      PRIMARY KEY (account_id, mode, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE webhook_parked (
+      shop INTEGER NOT NULL,
+      endpoint_id TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      event_id INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      due_at INTEGER NOT NULL,
+      PRIMARY KEY (shop, endpoint_id, subject)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE webhook_redeliveries (
+      shop INTEGER NOT NULL,
+      endpoint_id TEXT NOT NULL,
+      id INTEGER NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('range', 'single', 'test')),
+      next_event INTEGER NOT NULL,
+      last_event INTEGER NOT NULL,
+      PRIMARY KEY (shop, endpoint_id, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE webhook_deliveries (
+      shop INTEGER NOT NULL,
+      endpoint_id TEXT NOT NULL,
+      id INTEGER NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('event', 'redelivery', 'test')),
+      webhook_id TEXT NOT NULL,
+      event_id INTEGER,
+      event_type TEXT NOT NULL,
+      attempt INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      duration INTEGER NOT NULL,
+      outcome TEXT NOT NULL CHECK (outcome IN ('succeeded', 'failed')),
+      failure TEXT,
+      status INTEGER,
+      response TEXT,
+      PRIMARY KEY (shop, endpoint_id, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX webhook_deliveries_by_outcome ON webhook_deliveries (shop, endpoint_id, outcome, id);
+    CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries (at);
+  `,
+  postgres: `
+    CREATE TABLE webhook_endpoints (
+      account_id TEXT COLLATE "C" NOT NULL,
+      mode TEXT COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
+      id TEXT COLLATE "C" NOT NULL,
+      url TEXT NOT NULL,
+      types TEXT NOT NULL,
+      description TEXT NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('enabled', 'paused', 'disabled')),
+      secrets TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      followed_shop BIGINT NOT NULL,
+      position BIGINT NOT NULL,
+      last_delivery_id BIGINT NOT NULL DEFAULT 0,
+      last_redelivery_id BIGINT NOT NULL DEFAULT 0,
+      owner BIGINT NOT NULL DEFAULT 0,
+      blocked BIGINT NOT NULL DEFAULT 0,
+      due_at BIGINT,
+      health TEXT NOT NULL,
+      PRIMARY KEY (account_id, mode, id)
+    ) WITH (fillfactor = 50);
+    CREATE TABLE webhook_parked (
+      shop BIGINT NOT NULL,
+      endpoint_id TEXT COLLATE "C" NOT NULL,
+      subject TEXT COLLATE "C" NOT NULL,
+      event_id BIGINT NOT NULL,
+      attempts BIGINT NOT NULL,
+      due_at BIGINT NOT NULL,
+      PRIMARY KEY (shop, endpoint_id, subject)
+    );
+    CREATE TABLE webhook_redeliveries (
+      shop BIGINT NOT NULL,
+      endpoint_id TEXT COLLATE "C" NOT NULL,
+      id BIGINT NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('range', 'single', 'test')),
+      next_event BIGINT NOT NULL,
+      last_event BIGINT NOT NULL,
+      PRIMARY KEY (shop, endpoint_id, id)
+    );
+    CREATE TABLE webhook_deliveries (
+      shop BIGINT NOT NULL,
+      endpoint_id TEXT COLLATE "C" NOT NULL,
+      id BIGINT NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('event', 'redelivery', 'test')),
+      webhook_id TEXT NOT NULL,
+      event_id BIGINT,
+      event_type TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      duration BIGINT NOT NULL,
+      outcome TEXT COLLATE "C" NOT NULL CHECK (outcome IN ('succeeded', 'failed')),
+      failure TEXT,
+      status BIGINT,
+      response TEXT,
+      PRIMARY KEY (shop, endpoint_id, id)
+    );
+    CREATE INDEX webhook_deliveries_by_outcome ON webhook_deliveries (shop, endpoint_id, outcome, id);
+    CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries (at);
+  `,
+};

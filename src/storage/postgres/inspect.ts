@@ -1,0 +1,42 @@
+import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import { migrations } from "../migrations.ts";
+import type { Statement } from "../statement.ts";
+import { readStoreState, type StoreState } from "../store-state.ts";
+import type { PostgresAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { schemaState } from "./schema.ts";
+
+/** How long the server may take, in milliseconds. */
+const DEADLINE = 5_000;
+
+const readServer: Statement = {
+  sql: `SELECT current_setting('server_version') AS version,
+          CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`,
+};
+
+/** Looks at the store in a database; undefined where there is none. Rejects with `StorageUnusable`. */
+export async function inspectPostgres(address: PostgresAddress): Promise<StoreState | undefined> {
+  const { shown } = address;
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.open({ address, deadline: DEADLINE });
+    const schema = await schemaState(connection, shown, migrations);
+    if (schema === undefined) return undefined;
+    const read = async (sql: string) => (await (connection as Connection).run({ sql }))[0];
+    const [environment, last] = [await read(readStoreState.environment), await read(readStoreState.lastChange)];
+    const [server] = await connection.run(readServer);
+    return {
+      engine: `PostgreSQL ${server?.["version"]}`,
+      schema,
+      knownSchema: migrations.length,
+      isOfProduction: environment && environment["environment"] === "production",
+      lastChange: Number(last?.["last_change"] ?? 0),
+      serverTime: Number(server?.["now"]),
+    };
+  } catch (error) {
+    if (error instanceof StorageUnusable || error instanceof StorageUnavailable) throw error;
+    throw new StorageUnusable(`The store in ${shown} cannot be opened: ${(error as Error).message}.`, { cause: error });
+  } finally {
+    connection?.close();
+  }
+}

@@ -1,0 +1,23 @@
+import { migrations } from "../migrations.ts";
+import { readStoreState, type StoreState } from "../store-state.ts";
+import { openWithoutMigrating, schemaVersion } from "./database.ts";
+
+/** Looks at the store in a file, also alongside a service. Throws `StorageUnusable`. */
+export function inspectSqlite(file: string): StoreState {
+  const database = openWithoutMigrating(file);
+  try {
+    const read = (sql: string) => database.query<Record<string, string | bigint>, []>(sql).get();
+    const schema = schemaVersion(database, file, migrations);
+    const environment = read(readStoreState.environment)?.["environment"];
+    return {
+      engine: `SQLite ${read("SELECT sqlite_version() AS version")?.["version"]}`,
+      schema,
+      knownSchema: migrations.length,
+      isOfProduction: environment === undefined ? undefined : environment === "production",
+      lastChange: Number(read(readStoreState.lastChange)?.["last_change"] ?? 0),
+      serverTime: undefined,
+    };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,64 @@
+import { constants, Database } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { StorageUnusable } from "../errors.ts";
+import { migrations } from "../migrations.ts";
+import { requireOwnFile, schemaVersion } from "./database.ts";
+
+/** What a store holds, as its verification found it. */
+export interface Contents {
+  /** The number of steps that its schema has taken. */
+  readonly schema: number;
+  /** The number of rows of each table. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads a whole store that nobody uses, such as a backup: every page and every index of it. Throws `StorageUnusable`
+ * where it is damaged, of another program, or of a newer release. It writes nothing, so a backup stays as it was.
+ */
+export function verifySqlite(file: string): Contents {
+  if (!existsSync(file)) throw new StorageUnusable(`There is no file ${file}.`);
+  if (hasLog(file)) {
+    throw new StorageUnusable(
+      `${file} has a log, ${file}-wal, with changes that are not in the file: it is a store that was copied, or one in ` +
+        "use. Make a backup of it with `petstore backups take`.",
+    );
+  }
+  let database: Database | undefined;
+  try {
+    database = openWithoutLog(file);
+    requireOwnFile(database, file);
+    const schema = schemaVersion(database, file, migrations);
+    const faults = [
+      ...column(database, "PRAGMA integrity_check").filter((text) => text !== "ok"),
+      ...column(database, "PRAGMA foreign_key_check").map((table) => `a row of ${table} refers to one that is missing`),
+    ];
+    if (faults.length > 0) throw new StorageUnusable(`${file} is damaged: ${faults[0]}.`);
+    const tables = column(database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+    const rows = tables.map((name) => [name, Number(column(database as Database, `SELECT count(*) FROM ${name}`)[0])]);
+    return { schema, rows: Object.fromEntries(rows) as Record<string, number> };
+  } catch (error) {
+    if (error instanceof StorageUnusable) throw error;
+    throw new StorageUnusable(`${file} cannot be read as a store: ${(error as Error).message}.`, { cause: error });
+  } finally {
+    database?.close();
+  }
+}
+
+function hasLog(file: string): boolean {
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Opens a file as the only one who uses it, and makes none next to it: without `immutable`, SQLite would make a log. */
+function openWithoutLog(file: string): Database {
+  const address = `file:${encodeURI(file).replaceAll(/[?#]/g, encodeURIComponent)}?immutable=1`;
+  return new Database(address, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+}
+
+/** The first column of the rows of a query, as texts. */
+function column(database: Database, sql: string): string[] {
+  return database
+    .query<Record<string, unknown>, []>(sql)
+    .all()
+    .map((row) => String(Object.values(row)[0]));
+}
