@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
-import { all, statement } from "../storage/storage.ts";
+import { statement } from "../storage/statement.ts";
+import { all } from "../storage/transaction.ts";
 import { defineError, failure } from "./errors.ts";
-import { bind, defineOperation, type Handlers } from "./operation.ts";
+import { bind, type Handlers } from "./handler.ts";
+import { defineOperation } from "./operation.ts";
 import { Int64 } from "./schemas.ts";
 import { successOr } from "./success-or.ts";
 
@@ -19,7 +21,7 @@ const operations = [
     summary: "Get a toy",
     description: "Returns a toy.",
     params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: notFound },
-    answer: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
+    response: { status: 200, description: "The toy.", schema: Toy, examples: { One: { id: 1n } } },
   }),
 ] as const;
 
@@ -51,7 +53,7 @@ test("an operation is joined with its handler", () => {
   };
   const [bound] = bind(operations, handlers);
   expect(bound?.operation).toBe(operations[0]);
-  const input = { params: { toyId: 1n }, query: {}, body: undefined, after: undefined, caller };
+  const input = { params: { toyId: 1n }, query: {}, body: undefined, after: undefined, caller, requestId: "1" };
   expect(bound?.serve(input, refuseWrites)).toEqual({ body: { id: 1n } });
 });
 
@@ -72,7 +74,7 @@ test("a handler that gives an error which is not declared does not compile", () 
   expect(bind(operations, handlers)).toHaveLength(1);
 });
 
-test("a handler whose answer does not fit the schema does not compile", () => {
+test("a handler whose response does not fit the schema does not compile", () => {
   // @ts-expect-error -- an int64 is a bigint
   const handlers: Handlers<typeof operations> = { getToy: () => ({ body: { id: 1 } }) };
   expect(bind(operations, handlers)).toHaveLength(1);

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
+import { scopes } from "./caller.ts";
 import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
 import { unknownKeyFaults } from "./known-keys.ts";
-import { dateToUnixSeconds, errorsOf, type Operation, pathParameters, scopes } from "./operation.ts";
-import { HERE } from "./schemas.ts";
+import type { Operation } from "./operation.ts";
+import { dateToUnixSeconds, errorsOf, pathParameters } from "./operation-properties.ts";
+import { HERE, isInt64 } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
 import { compileValidator } from "./validators.ts";
 
@@ -92,8 +94,8 @@ function schemaFaults(operations: readonly Operation[]): string[] {
   };
   visit(ErrorBody);
   for (const operation of operations) {
-    const { query, body, ifMatch, answer } = operation;
-    for (const schema of [query, body?.schema, ifMatch, answer.schema]) visit(schema);
+    const { query, body, ifMatch, response } = operation;
+    for (const schema of [query, body?.schema, ifMatch, response.schema]) visit(schema);
   }
   return [...ambiguous].map((title) => `${title}: two different schemas have this title; rename one.`);
 }
@@ -107,7 +109,7 @@ function tagFaults(operations: readonly Operation[]): string[] {
 }
 
 function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
-  const { name, method, path, summary, description, scope, answer, body, tag, errors } = operation;
+  const { name, method, path, summary, description, scope, response, body, tag, errors } = operation;
   return [
     ...unknownKeyFaults(operation),
     ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
@@ -119,7 +121,9 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...(scope === "any" || scopes.includes(scope)
       ? []
       : [`the scope ${scope} does not exist; use any or one of ${scopes.join(", ")}.`]),
-    ...([200, 201, 204].includes(answer.status) ? [] : [`the status ${answer.status} is not one of 200, 201, 204.`]),
+    ...([200, 201, 204].includes(response.status)
+      ? []
+      : [`the status ${response.status} is not one of 200, 201, 204.`]),
     ...(body && method === "GET" ? ["a GET operation has no body; use query, or another method."] : []),
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice; remove one.`),
     ...preconditionFaults(operation),
@@ -128,10 +132,11 @@ function operationFaults(operation: Operation, operations: readonly Operation[])
     ...pagingFaults(operation),
     ...deprecationFaults(operation, operations),
     ...shapeFaults("body", body?.schema),
-    ...shapeFaults("answer", answer.schema),
+    ...shapeFaults("response", response.schema),
     ...exampleFaults("body", body?.schema, body?.examples),
-    ...exampleFaults("answer", answer.schema, answer.examples),
+    ...exampleFaults("response", response.schema, response.examples),
     ...locationFaults(operation),
+    ...streamFaults(operation),
   ];
 }
 
@@ -148,11 +153,11 @@ function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
   ];
 }
 
-/** Whoever changes a resource learns its entity tag as whoever reads it does. */
-function entityTagFaults({ method, answer }: Operation, operations: readonly Operation[]): string[] {
-  const isRead = operations.some((other) => other.method === "GET" && other.answer.schema === answer.schema);
-  return method !== "GET" && isRead && !answer.entityTag
-    ? ["it answers with what a GET shows; set answer.entityTag to true."]
+/** The response to a change must have the entity tag that a read would return. */
+function entityTagFaults({ method, response }: Operation, operations: readonly Operation[]): string[] {
+  const isRead = operations.some((other) => other.method === "GET" && other.response.schema === response.schema);
+  return method !== "GET" && isRead && !response.entityTag
+    ? ["it returns what a GET shows; set response.entityTag to true."]
     : [];
 }
 
@@ -174,15 +179,15 @@ function parameterFaults({ path, params }: Operation): string[] {
   ];
 }
 
-function pagingFaults({ paged, query, answer }: Operation): string[] {
+function pagingFaults({ paged, query, response }: Operation): string[] {
   if (!paged) return [];
   return [
     ...["limit", "cursor"]
       .filter((name) => !propertiesOf(query).includes(name))
       .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`),
-    ...((answer.schema as { type?: unknown }).type === "array"
+    ...((response.schema as { type?: unknown }).type === "array"
       ? []
-      : ["a paged operation answers with an array; make answer.schema one, or remove paged."]),
+      : ["a paged operation returns an array; make response.schema one, or remove paged."]),
   ];
 }
 
@@ -190,6 +195,23 @@ function pagingFaults({ paged, query, answer }: Operation): string[] {
 function isDate(text: string): boolean {
   const moment = new Date(dateToUnixSeconds(text) * 1000);
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(`${text}T`);
+}
+
+function streamFaults({ method, paged, response }: Operation): string[] {
+  const { stream, status, schema } = response;
+  if (!stream) return [];
+  const properties: Record<string, TSchema> = (schema as Partial<TObject>).properties ?? {};
+  const { [stream.id]: id, [stream.event]: event } = properties;
+  return [
+    ...(method === "GET" && status === 200 ? [] : ["only a GET with status 200 is streamed; remove response.stream."]),
+    ...(paged ? ["a streamed operation has no pages; remove paged."] : []),
+    ...(id && isInt64(id)
+      ? []
+      : [`the stream takes its ids from ${stream.id}, which is not an int64 of the response.`]),
+    ...(event && "type" in event && event.type === "string"
+      ? []
+      : [`the stream takes the names of events from ${stream.event}, which is not a text of the response.`]),
+  ];
 }
 
 function deprecationFaults({ name, deprecation }: Operation, operations: readonly Operation[]): string[] {
@@ -231,13 +253,15 @@ function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Recor
     });
 }
 
-function locationFaults({ answer }: Operation): string[] {
-  if (!answer.location) return [];
-  const properties = propertiesOf(answer.schema);
+function locationFaults({ response }: Operation): string[] {
+  if (!response.location) return [];
+  const properties = propertiesOf(response.schema);
   return [
-    ...(answer.status === 201 ? [] : ["only an answer of status 201 has a location; remove it, or set status to 201."]),
-    ...pathParameters(answer.location)
+    ...(response.status === 201
+      ? []
+      : ["only a response of status 201 has a location; remove it, or set status to 201."]),
+    ...pathParameters(response.location)
       .filter((name) => !properties.includes(name))
-      .map((name) => `the location needs ${name}, which the answer does not have; name one of its properties.`),
+      .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`),
   ];
 }

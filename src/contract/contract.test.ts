@@ -26,7 +26,7 @@ const listToys = defineOperation({
   path: "/toys",
   query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "toys" })),
   paged: { position: Int64({ description: "The `id` of a toy." }) },
-  answer: { status: 200, description: "Toys.", schema: Type.Array(Toy), examples: { "One toy": [ball] } },
+  response: { status: 200, description: "Toys.", schema: Type.Array(Toy), examples: { "One toy": [ball] } },
 });
 
 const createToy = defineOperation({
@@ -35,7 +35,7 @@ const createToy = defineOperation({
   method: "POST",
   path: "/toys",
   body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
-  answer: {
+  response: {
     status: 201,
     description: "The toy.",
     schema: Toy,
@@ -52,7 +52,7 @@ const getToy = defineOperation({
   path: "/toys/{toyId}",
   params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: toyNotFound },
   deprecation: { since: "2026-11-21", removal: "2030-12-05", replacement: "listToys", advice: "List them." },
-  answer: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
+  response: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
 });
 
 const toys: readonly Operation[] = [listToys, createToy, getToy];
@@ -81,7 +81,7 @@ test("a contract without a fault is accepted", () => {
   expect(() => checkContract(toys)).not.toThrow();
 });
 
-test("all faults are told at once, each in a line of its own", () => {
+test("all faults are reported at once, one per line", () => {
   const faulty = [
     listToys,
     { ...listToys, name: "ListToys", summary: " " },
@@ -150,8 +150,8 @@ describe("it is a fault of an operation", () => {
     },
   );
 
-  test.each([100, 202, 301, 404, 500])("to answer with the status %p", (status) => {
-    expect(faultsAfter(listToys, { answer: { ...listToys.answer, status } })).toEqual([
+  test.each([100, 202, 301, 404, 500])("to return the status %p", (status) => {
+    expect(faultsAfter(listToys, { response: { ...listToys.response, status } })).toEqual([
       `listToys: the status ${status} is not one of 200, 201, 204.`,
     ]);
   });
@@ -162,9 +162,9 @@ describe("it is a fault of an operation", () => {
     ]);
   });
 
-  test("to answer a change with what a GET shows, but without its entity tag", () => {
-    expect(faultsAfter(createToy, { answer: { ...createToy.answer, entityTag: undefined } })).toEqual([
-      "createToy: it answers with what a GET shows; set answer.entityTag to true.",
+  test("to return what a GET shows after a change, but without its entity tag", () => {
+    expect(faultsAfter(createToy, { response: { ...createToy.response, entityTag: undefined } })).toEqual([
+      "createToy: it returns what a GET shows; set response.entityTag to true.",
     ]);
   });
 
@@ -219,22 +219,56 @@ describe("it is a fault of the parameters", () => {
     ]);
   });
 
-  test("that a paged operation does not answer with an array", () => {
-    const answer = { ...listToys.answer, schema: Toy, examples: { "A ball": ball } };
-    expect(faultsAfter(listToys, { answer })).toEqual([
-      "listToys: a paged operation answers with an array; make answer.schema one, or remove paged.",
+  test("that a paged operation does not return an array", () => {
+    const response = { ...listToys.response, schema: Toy, examples: { "A ball": ball } };
+    expect(faultsAfter(listToys, { response })).toEqual([
+      "listToys: a paged operation returns an array; make response.schema one, or remove paged.",
     ]);
   });
 
-  test("that the place of a new resource needs a field that the answer lacks", () => {
-    expect(faultsAfter(createToy, { answer: { ...createToy.answer, location: "/toys/{toyId}" } })).toEqual([
-      "createToy: the location needs toyId, which the answer does not have; name one of its properties.",
+  test("that the place of a new resource needs a field that the response lacks", () => {
+    expect(faultsAfter(createToy, { response: { ...createToy.response, location: "/toys/{toyId}" } })).toEqual([
+      "createToy: the location needs toyId, which the response does not have; name one of its properties.",
     ]);
   });
 
   test("that something is placed that is not new", () => {
-    expect(faultsAfter(getToy, { answer: { ...getToy.answer, location: "/toys/{id}" } })).toEqual([
-      "getToy: only an answer of status 201 has a location; remove it, or set status to 201.",
+    expect(faultsAfter(getToy, { response: { ...getToy.response, location: "/toys/{id}" } })).toEqual([
+      "getToy: only a response of status 201 has a location; remove it, or set status to 201.",
+    ]);
+  });
+});
+
+describe("it is a fault of a stream", () => {
+  const stream = { id: "id", event: "name" };
+  const response = { ...getToy.response, stream };
+
+  test("nothing, if it is a GET with an int64 and a text", () => {
+    expect(faultsAfter(getToy, { response })).toEqual([]);
+  });
+
+  test("that it has no ids or no names of events", () => {
+    expect(faultsAfter(getToy, { response: { ...response, stream: { id: "name", event: "id" } } })).toEqual([
+      "getToy: the stream takes its ids from name, which is not an int64 of the response.",
+      "getToy: the stream takes the names of events from id, which is not a text of the response.",
+    ]);
+    expect(faultsAfter(getToy, { response: { ...response, stream: { ...stream, id: "number" } } })).toEqual([
+      "getToy: the stream takes its ids from number, which is not an int64 of the response.",
+    ]);
+  });
+
+  test("that it changes something or has pages", () => {
+    expect(faultsAfter(createToy, { response: { ...createToy.response, stream } })).toContain(
+      "createToy: only a GET with status 200 is streamed; remove response.stream.",
+    );
+    expect(faultsAfter(listToys, { response: { ...response, examples: { "A ball": ball } } })).toContain(
+      "listToys: a streamed operation has no pages; remove paged.",
+    );
+  });
+
+  test("that a key of it means nothing", () => {
+    expect(faultsAfter(getToy, { response: { ...response, stream: { ...stream, evnt: "name" } } })).toEqual([
+      "getToy: the key response.stream.evnt is not known; did you mean response.stream.event?",
     ]);
   });
 });
@@ -245,9 +279,9 @@ describe("it is a fault of an example", () => {
     expect(faultsAfter(createToy, { body })).toEqual([
       'createToy: the body example "A number" does not fit its schema: /name must be string.',
     ]);
-    const answer = { ...getToy.answer, examples: { Huge: { id: 2n ** 63n, name: "Ball" } } };
-    expect(faultsAfter(getToy, { answer })).toEqual([
-      'getToy: the answer example "Huge" does not fit its schema: /id must be a 64-bit integer.',
+    const response = { ...getToy.response, examples: { Huge: { id: 2n ** 63n, name: "Ball" } } };
+    expect(faultsAfter(getToy, { response })).toEqual([
+      'getToy: the response example "Huge" does not fit its schema: /id must be a 64-bit integer.',
     ]);
   });
 
@@ -255,27 +289,32 @@ describe("it is a fault of an example", () => {
     expect(faultsAfter(createToy, { body: { schema: NewToy, examples: {} } })).toEqual([
       "createToy: the body has no example; add one to body.examples.",
     ]);
-    expect(faultsAfter(getToy, { answer: { ...getToy.answer, examples: {} } })).toEqual([
-      "getToy: the answer has no example; add one to answer.examples.",
+    expect(faultsAfter(getToy, { response: { ...getToy.response, examples: {} } })).toEqual([
+      "getToy: the response has no example; add one to response.examples.",
     ]);
   });
 });
 
 describe("it is a fault of a schema", () => {
   test("that it combines others, which answers could not be written by", () => {
-    const { answer } = createToy;
+    const { response } = createToy;
     const nullable = Type.Union([Int64({ description: "Its owner." }), Type.Null()]);
     const schema = Type.Object({ ...Toy.properties, owner: nullable }, { title: "OwnedToy" });
     const examples = { "A ball": { ...ball, owner: null } };
-    expect(faultsAfter(createToy, { answer: { ...answer, schema, examples } })).toEqual([
-      "createToy: the answer uses anyOf; describe it with one plain schema.",
+    expect(faultsAfter(createToy, { response: { ...response, schema, examples } })).toEqual([
+      "createToy: the response uses anyOf; describe it with one plain schema.",
     ]);
   });
 
   test("that another one has its title", () => {
     const impostor = Type.Object({ owner: name }, { title: "Toy" });
-    const answer = { ...createToy.answer, schema: impostor, examples: { One: { owner: "Ada" } }, location: "/toys" };
-    expect(faultsAfter(createToy, { answer })).toEqual(["Toy: two different schemas have this title; rename one."]);
+    const response = {
+      ...createToy.response,
+      schema: impostor,
+      examples: { One: { owner: "Ada" } },
+      location: "/toys",
+    };
+    expect(faultsAfter(createToy, { response })).toEqual(["Toy: two different schemas have this title; rename one."]);
   });
 
   test("that it has the title of the body of errors", () => {
@@ -368,13 +407,13 @@ test("the catalogue holds each error once, the service's own first", () => {
 });
 
 describe("a key that operations do not have", () => {
-  const answer = {
+  const response = {
     status: 200,
     description: "Toys.",
     schema: Type.Array(Toy),
     examples: { "One toy": [ball] },
   } as const;
-  const minimal = { ...common, name: "findToys", method: "GET", path: "/found-toys", answer } as const;
+  const minimal = { ...common, name: "findToys", method: "GET", path: "/found-toys", response } as const;
 
   test("does not compile", () => {
     // @ts-expect-error -- query
@@ -385,8 +424,8 @@ describe("a key that operations do not have", () => {
     defineOperation({ ...minimal, qouta: "free" });
     // @ts-expect-error -- deprecation
     defineOperation({ ...minimal, deprecaton: { since: "2026-11-21" } });
-    // @ts-expect-error -- answer.secret
-    defineOperation({ ...minimal, answer: { ...answer, secrete: true } });
+    // @ts-expect-error -- response.secret
+    defineOperation({ ...minimal, response: { ...response, secrete: true } });
     // @ts-expect-error -- body.examples
     defineOperation({ ...minimal, body: { schema: NewToy, examples: {}, exmaples: {} } });
     const params = { schema: Type.Object({}), invalidError: toyNotFound, invalidErorr: toyNotFound };
@@ -403,7 +442,10 @@ describe("a key that operations do not have", () => {
     [{ quary: Type.Object({}) }, "the key quary is not known; did you mean query?"],
     [{ qouta: "free" }, "the key qouta is not known; did you mean quota?"],
     [{ deprecaton: {} }, "the key deprecaton is not known; did you mean deprecation?"],
-    [{ answer: { ...answer, secrete: true } }, "the key answer.secrete is not known; did you mean answer.secret?"],
+    [
+      { response: { ...response, secrete: true } },
+      "the key response.secrete is not known; did you mean response.secret?",
+    ],
     [{ tag: { ...common.tag, x: 1 } }, "the key tag.x is not known; remove it."],
   ])("is a fault at startup: %#", (change, fault) => {
     expect(contractFaults([{ ...defineOperation(minimal), ...change }])).toContain(`findToys: ${fault}`);

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { Int32 } from "./schemas.ts";
+import { MAX_STREAMS } from "./stream.ts";
 
 /**
- * One permanent error code of the interface. A code keeps its meaning and its status for ever; a
+ * One permanent error code of the interface. A code keeps its meaning and its status forever; a
  * code that is no longer used goes into `retiredCodes` and never comes back with another meaning.
  */
 export interface ErrorDefinition {
@@ -14,8 +15,8 @@ export interface ErrorDefinition {
   readonly meaning: string;
 }
 
-/** Faults told at once: a bound on the work and on the answer that a hostile request can cause. */
-export const MOST_FAULTS = 50;
+/** The most faults in one response. It bounds the work that a hostile request can cause. */
+export const MAX_FAULTS = 50;
 
 /** One fault of an input. `path` is a JSON Pointer (RFC 6901) into `{header, query, body}` of the request. */
 export interface Fault {
@@ -24,7 +25,7 @@ export interface Fault {
 }
 
 /**
- * An answer that is an error. Handlers return it (they do not throw), so that the compiler sees
+ * A response that is an error. Handlers return it (they do not throw), so that the compiler sees
  * which errors an operation can give. `message` is public text; `retryAfter` is in whole seconds.
  */
 export interface Failure<E extends ErrorDefinition = ErrorDefinition> {
@@ -67,7 +68,7 @@ export const ErrorBody = Type.Object(
         ),
         {
           description: "Every fault of an invalid input. Present with `invalid_request` only.",
-          maxItems: MOST_FAULTS,
+          maxItems: MAX_FAULTS,
         },
       ),
     ),
@@ -79,7 +80,7 @@ export type ErrorBody = Static<typeof ErrorBody>;
 export const missingApiKey = defineError({
   code: "missing_api_key",
   status: 401,
-  meaning: "The request carries no API key as bearer token.",
+  meaning: "The request has no API key as bearer token.",
 });
 export const invalidApiKey = defineError({
   code: "invalid_api_key",
@@ -91,10 +92,15 @@ export const insufficientScope = defineError({
   status: 403,
   meaning: "The API key is valid but lacks the scope that the operation needs.",
 });
+export const accountSuspended = defineError({
+  code: "account_suspended",
+  status: 403,
+  meaning: "The operator has suspended the account of the API key. Nothing was done.",
+});
 export const rateLimitExceeded = defineError({
   code: "rate_limit_exceeded",
   status: 429,
-  meaning: "The requests of the current minute or day are used up. `Retry-After` says when to go on.",
+  meaning: "The requests of the current minute or day are used up. `Retry-After` says when to continue.",
 });
 export const keyBanned = defineError({
   code: "key_banned",
@@ -121,7 +127,7 @@ export const operationRemoved = defineError({
 export const invalidRequest = defineError({
   code: "invalid_request",
   status: 400,
-  meaning: "A header, the query or the body is invalid. `details` names every fault.",
+  meaning: "A header, the query or the body is invalid. `details` lists the faults.",
 });
 export const requestTimeout = defineError({
   code: "request_timeout",
@@ -144,19 +150,23 @@ export const idempotencyKeyReused = defineError({
   code: "idempotency_key_reused",
   status: 422,
   meaning:
-    "The `Idempotency-Key` came before with another body, query or `If-Match`, or, where the answer holds a " +
+    "The `Idempotency-Key` was used with another body, query or `If-Match`, or, if the response holds a " +
     "secret, with another API key. Nothing was done.",
 });
 export const idempotencyKeyInUse = defineError({
   code: "idempotency_key_in_use",
   status: 409,
-  meaning:
-    "A request with this `Idempotency-Key` is still running. `Retry-After` says when to ask for its answer again.",
+  meaning: "A request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat the request.",
+});
+export const sandboxReset = defineError({
+  code: "sandbox_was_reset",
+  status: 409,
+  meaning: "The sandbox was reset while the request waited. Nothing was done.",
 });
 export const internalError = defineError({
   code: "internal_error",
   status: 500,
-  meaning: "The service failed. The failure is logged under the `X-Request-Id` of the answer.",
+  meaning: "The service failed. The failure is logged under the `X-Request-Id` of the response.",
 });
 export const storageUnavailable = defineError({
   code: "storage_unavailable",
@@ -173,6 +183,18 @@ export const overloaded = defineError({
     "`Retry-After` says when to try again.",
 });
 
+/** Of the operations that are streamed. */
+export const tooManyStreams = defineError({
+  code: "too_many_streams",
+  status: 429,
+  meaning: `The account has ${MAX_STREAMS} streams open at one process. \`Retry-After\` says when to try again.`,
+});
+export const streamsExhausted = defineError({
+  code: "streams_exhausted",
+  status: 503,
+  meaning: "The process serves as many streams as it can. `Retry-After` says when to try again.",
+});
+
 /** Of the operations that honour `If-Match`. */
 export const preconditionFailed = defineError({
   code: "precondition_failed",
@@ -180,11 +202,17 @@ export const preconditionFailed = defineError({
   meaning: "The resource no longer matches `If-Match`. Nothing was changed.",
 });
 
+/** The failure of a request with a fault that only its handler can find. */
+export function invalidInput(fault: Fault) {
+  return failure(invalidRequest, `The request is invalid: ${fault.path} ${fault.message}.`, { details: [fault] });
+}
+
 /** Errors that the service itself gives, before or around any operation's own work. */
 export const serviceErrors: readonly ErrorDefinition[] = [
   invalidRequest,
   missingApiKey,
   invalidApiKey,
+  accountSuspended,
   insufficientScope,
   pathNotFound,
   methodNotAllowed,
@@ -194,6 +222,7 @@ export const serviceErrors: readonly ErrorDefinition[] = [
   unsupportedMediaType,
   idempotencyKeyInUse,
   idempotencyKeyReused,
+  sandboxReset,
   rateLimitExceeded,
   keyBanned,
   internalError,

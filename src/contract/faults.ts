@@ -1,14 +1,14 @@
 import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
-import { type Fault, MOST_FAULTS } from "./errors.ts";
+import { type Fault, MAX_FAULTS } from "./errors.ts";
 import { PATTERN_MEANING } from "./schemas.ts";
 import { suggest } from "./suggest.ts";
 import type { compileValidator } from "./validators.ts";
 
-const LONGEST_NAME = 64;
+const MAX_NAME = 64;
 
-// The schema library stops at its eighth error unless it is told otherwise.
-Settings.Set({ maxErrors: MOST_FAULTS });
+// The schema library stops at its eighth error by default.
+Settings.Set({ maxErrors: MAX_FAULTS });
 
 type Validator = ReturnType<typeof compileValidator>;
 type ValidationError = ReturnType<Validator["Errors"]>[number];
@@ -23,7 +23,7 @@ export function faultsOf(validator: Validator, value: unknown, schema: TSchema, 
 }
 
 function translate(error: ValidationError, schema: TSchema, base: string, noun: string): Fault[] {
-  const path = base + error.instancePath;
+  const path = base + shortened(error);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case "required":
@@ -33,20 +33,25 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
       }));
     case "boolean": // the schema of every property that the object's schema does not name: nothing fits it
       return [unknownProperty(error, schema, base, noun)];
-    case "additionalProperties": // sums those up
+    case "additionalProperties": // sum those up, or faults of free names
+    case "propertyNames":
       return [];
     case "enum":
       return [{ path, message: `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}` }];
     case "pattern":
-      return [{ path, message: `must hold ${patternMeaning(schema, error.schemaPath)}` }];
+      return [{ path, message: `${ofKey(error)}must hold ${patternMeaning(schema, error.schemaPath)}` }];
     case "type":
-      return [{ path, message: `must be ${article(String(params["type"]))}` }];
+      return [{ path, message: `must be ${article([params["type"]].flat().join(" or "))}` }];
     case "minLength":
-      return [{ path, message: `must have at least ${count(params["limit"], "character")}` }];
+      return [{ path, message: `${ofKey(error)}must have at least ${count(params["limit"], "character")}` }];
     case "maxLength":
-      return [{ path, message: `must have at most ${count(params["limit"], "character")}` }];
+      return [{ path, message: `${ofKey(error)}must have at most ${count(params["limit"], "character")}` }];
+    case "maxProperties":
+      return [{ path, message: `must have at most ${count(params["limit"], "pair")}` }];
     case "maxItems":
       return [{ path, message: `must have at most ${count(params["limit"], "item")}` }];
+    case "format": // the only one that inputs have
+      return [{ path, message: "must be a date and time with an offset, as 2026-11-21T12:00:00Z" }];
     case "minimum":
       return [{ path, message: `must be at least ${params["limit"]}` }];
     case "maximum":
@@ -56,20 +61,33 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
   }
 }
 
+/** The path of a fault. Where a schema lets clients choose names, the last one is cut: see `pointerToken`. */
+function shortened({ instancePath, schemaPath }: ValidationError): string {
+  if (!/\/(?:additionalProperties|propertyNames)$/.test(schemaPath)) return instancePath;
+  const slash = instancePath.lastIndexOf("/");
+  return `${instancePath.slice(0, slash)}/${pointerToken(plainToken(instancePath.slice(slash + 1)))}`;
+}
+
+function plainToken(token: string): string {
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** Says that a fault is one of a name and not of its value. */
+function ofKey({ schemaPath }: ValidationError): string {
+  return schemaPath.endsWith("/propertyNames") ? "is a key that " : "";
+}
+
 /**
  * A name that a client chose as one token of a JSON Pointer (RFC 6901, section 3). It is cut, and made
- * Unicode, so that every client can read the answer.
+ * Unicode, so that every client can read the response.
  */
 export function pointerToken(name: string): string {
-  return name.slice(0, LONGEST_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
+  return name.slice(0, MAX_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: TSchema, base: string, noun: string) {
   const slash = instancePath.lastIndexOf("/");
-  const name = instancePath
-    .slice(slash + 1)
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
+  const name = plainToken(instancePath.slice(slash + 1));
   const parent = nodeAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf("/")));
   const known = Object.keys((parent?.["properties"] as object | undefined) ?? {});
   return {

@@ -20,8 +20,9 @@ const ofOperation: KeysOf<Operation> = {
   params: true,
   query: true,
   body: true,
+  emits: true,
   ifMatch: true,
-  answer: true,
+  response: true,
   paged: true,
   errors: true,
 };
@@ -29,7 +30,7 @@ const tag: Part<"tag"> = { name: true, description: true, stability: true };
 const deprecation: Part<"deprecation"> = { since: true, removal: true, replacement: true, advice: true };
 const params: Part<"params"> = { schema: true, invalidError: true };
 const body: Part<"body"> = { schema: true, examples: true };
-const answer: Part<"answer"> = {
+const response: Part<"response"> = {
   status: true,
   description: true,
   schema: true,
@@ -37,9 +38,11 @@ const answer: Part<"answer"> = {
   location: true,
   entityTag: true,
   secret: true,
+  stream: true,
 };
+const stream: KeysOf<NonNullable<Operation["response"]["stream"]>> = { id: true, event: true };
 const paged: Part<"paged"> = { position: true };
-const ofParts = { tag, deprecation, params, body, answer, paged };
+const ofParts = { tag, deprecation, params, body, response, paged };
 
 /** Faults of keys that an operation or a part of it has and that mean nothing: misspelled ones, which would be ignored. */
 export function unknownKeyFaults(operation: Operation): string[] {
@@ -48,6 +51,7 @@ export function unknownKeyFaults(operation: Operation): string[] {
     ...Object.entries(ofParts).flatMap(([name, known]) =>
       unknownKeys(operation[name as keyof typeof ofParts] ?? {}, known, `${name}.`),
     ),
+    ...unknownKeys(operation.response.stream ?? {}, stream, "response.stream."),
   ];
 }
 

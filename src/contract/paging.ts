@@ -40,6 +40,6 @@ export function pagesOf<S extends TSchema, P extends TSchema, F extends TPropert
   return {
     query: Type.Object({ ...pageParameters({ maximum: 100, default: size, what }), ...(filters as F) }),
     paged: { position },
-    answer: { status: 200, description: `A page of ${what}.`, schema, examples },
+    response: { status: 200, description: `A page of ${what}.`, schema, examples },
   } as const;
 }

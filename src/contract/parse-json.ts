@@ -14,7 +14,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * The number as written: a bigint where it is an integer beyond 2^53; NaN where it is no integer but
- * so close to one that a JavaScript number cannot tell, so that nobody takes it for that integer.
+ * so close to one that a JavaScript number cannot tell them apart, so it is not mistaken for that integer.
  */
 function exactNumber(value: number, source: string): number | bigint {
   if (!Number.isInteger(value)) return value;

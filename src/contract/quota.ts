@@ -1,4 +1,4 @@
-/** Requests that somebody may send. Both figures are whole numbers of at least 1. */
+/** How many requests may be sent. Both figures are integers of at least 1. */
 export interface Quota {
   /** In a minute. */
   readonly perMinute: number;

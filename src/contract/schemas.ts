@@ -18,7 +18,7 @@ export function isInt64(schema: TSchema): boolean {
   return type === "integer" && format === "int64";
 }
 
-/** Bounds of a signed 32-bit integer, of which whole numbers that stay small are. */
+/** Bounds of a signed 32-bit integer, the format of integers that stay small. */
 const INT32_MAX = 2 ** 31 - 1;
 
 interface CountOptions {
@@ -29,12 +29,12 @@ interface CountOptions {
   readonly examples?: number[];
 }
 
-/** A whole number that fits 32 bits, from 0 on where nothing else is said. */
+/** A 32-bit integer, at least 0 unless `minimum` says otherwise. */
 export function Int32(options: CountOptions) {
   return Type.Integer({ format: "int32", minimum: 0, maximum: INT32_MAX, ...options });
 }
 
-/** A whole number of a response that may be larger than 32 bits can hold, but is exact as a JavaScript number. */
+/** An integer in a response that may exceed 32 bits but is exact as a JavaScript number. */
 export function LargeCount(options: CountOptions): TUnsafe<number> {
   return Type.Unsafe<number>({ type: "integer", format: "int64", maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
@@ -46,6 +46,15 @@ export const HERE = "x-here";
 export function described<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, [HERE]: description };
 }
+
+/** What a value has to keep besides the keywords of its schema, and how that is said: `must not …`. */
+export interface Rule {
+  readonly allows: (value: unknown) => boolean;
+  readonly message: string;
+}
+
+/** The keyword that holds rules which JSON Schema cannot express. The schema's description has to tell them. */
+export const RULES = "x-rules";
 
 /** The keyword that says in words what a `pattern` allows. */
 export const PATTERN_MEANING = "x-pattern-meaning";
@@ -74,6 +83,24 @@ export function textWithout(characters: string): string {
 /** A moment in UTC, to the millisecond, as text (RFC 3339): `2026-11-21T12:00:00.000Z`. */
 export function Timestamp(options: { description: string }) {
   return Type.String({ ...options, format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+}
+
+/** A moment that a client names: a date and a time with its offset from UTC (RFC 3339). `millisecondsOf` reads it. */
+export function Moment(options: { description: string }) {
+  // Without the time zones in brackets of RFC 9557. 40 characters are enough for nanoseconds and an offset.
+  return Type.String({
+    ...Timestamp(options),
+    maxLength: 40,
+    pattern: "^[^\\[]*$",
+    [PATTERN_MEANING]: "no time zone in brackets",
+  });
+}
+
+/** Unix milliseconds of a `Moment`, rounded up. A leap second counts as the next second. */
+export function millisecondsOf(moment: string): number {
+  const second = moment.replace(/:60(?=[.Zz+-])/, ":59");
+  const isBetween = /\.\d{3}\d*[1-9]/.test(moment);
+  return Date.parse(second) + (second === moment ? 0 : 1_000) + (isBetween ? 1 : 0);
 }
 
 /** The text of a `Timestamp` for unix milliseconds. */

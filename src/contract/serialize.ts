@@ -8,7 +8,8 @@ type Projection = (value: unknown) => unknown;
 
 /**
  * Compiles a schema into a function that writes values as JSON. Only what the schema declares is
- * written, in its order, so that nothing internal can leak; bigints keep every digit.
+ * written, in its order, so that nothing internal can leak; bigints keep every digit. What a schema with
+ * `additionalProperties: true` describes is written as it is.
  */
 export function compileSerializer(schema: TSchema): Serializer {
   // Building objects for `JSON.stringify` is several times faster than joining texts here.
@@ -23,13 +24,35 @@ function compileProjection(schema: TSchema): Projection {
     const projectItem = compileProjection(items);
     return (value) => (value as readonly unknown[]).map(projectItem);
   }
+  const { additionalProperties } = schema as { additionalProperties?: unknown };
+  if (additionalProperties === true) return exactValue;
+  if (typeof additionalProperties === "object") return mapProjection(additionalProperties as TSchema);
   if (type === "object") return objectProjection(schema as TObject);
   return (value) => value;
+}
+
+/** JSON of any value, with every digit of its bigints. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(exactValue(value));
+}
+
+/** The value as it is, for `JSON.stringify`: with every digit of its bigints. */
+export function exactValue(value: unknown): unknown {
+  if (typeof value === "bigint") return projectInt64(value);
+  if (Array.isArray(value)) return value.map(exactValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, exactValue(field)]));
 }
 
 function projectInt64(value: unknown): unknown {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value));
+}
+
+/** Of an object whose names clients choose. */
+function mapProjection(values: TSchema): Projection {
+  const project = compileProjection(values);
+  return (value) => Object.fromEntries(Object.entries(value as object).map(([name, field]) => [name, project(field)]));
 }
 
 function objectProjection(schema: TObject): Projection {

@@ -1,4 +1,4 @@
-import { modes, type ShopName } from "./operation.ts";
+import { modes, type ShopName } from "./caller.ts";
 
 /** What holds the values of one mode, by account. */
 interface ValuesOfMode<V> {

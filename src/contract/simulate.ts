@@ -5,15 +5,15 @@ export const SIMULATE = "Petstore-Simulate";
 /** Its item that asks for the end of the connection in place of a response. */
 export const DISCONNECT = "disconnect";
 /** The longest delay that it can ask for, in milliseconds. */
-export const LONGEST_DELAY = 10_000;
+export const MAX_DELAY = 10_000;
 /** Responses of one account that a process delays at once. */
-export const MOST_DELAYED = 20;
+export const MAX_DELAYED = 20;
 
 /** The value of the header. */
 export const Simulate = Type.String({
   description:
     "For test keys: return this error code of the operation and do nothing else, `disconnect`, or hold the response " +
-    `back (\`delay=MILLISECONDS\`, up to ${LONGEST_DELAY}).`,
+    `back (\`delay=MILLISECONDS\`, up to ${MAX_DELAY}).`,
   maxLength: 200,
   pattern: "^[a-z0-9_]+(?:=[0-9]{1,5})?(?:, ?[a-z0-9_]+(?:=[0-9]{1,5})?)?$",
 });

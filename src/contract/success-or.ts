@@ -1,6 +1,6 @@
 import type { Failure } from "./errors.ts";
 
-/** What a store says where it did not do what it was asked: a name, alone or with what the client is told besides. */
+/** Why a store did not do what it was asked: a name, alone or with details for the client. */
 type Refused = string | { readonly refused: string };
 
 type NameOf<O> = O extends string ? O : O extends { readonly refused: infer Name extends string } ? Name : never;

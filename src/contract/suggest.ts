@@ -6,13 +6,13 @@ export function suggest(given: string, known: readonly string[]): string | undef
   const lower = known.map((name) => name.toLowerCase());
   const candidate = closest(given.toLowerCase(), lower);
   const changes = distance(given.toLowerCase(), candidate);
-  // A short name all of whose letters would have to change has nothing to do with the given one.
+  // A short name that shares no letter with the given one is not a typing mistake of it.
   const isClose = changes <= Math.max(2, candidate.length / 3) && changes < candidate.length;
   return isClose ? known[lower.indexOf(candidate)] : undefined;
 }
 
 /** True for a name that differs from a known one in at most two letters, in any case. */
-export function isSlipOf(known: readonly string[], given: string): boolean {
+export function isTypoOf(known: readonly string[], given: string): boolean {
   return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
 }
 

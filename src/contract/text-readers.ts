@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from "typebox";
+import { parseJson } from "./parse-json.ts";
 import { isInt64, parseInt64 } from "./schemas.ts";
 
 /** Outside of JSON a number is written in plain digits: no `+`, exponent, space or leading zero. */
@@ -7,6 +8,15 @@ const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 /** Compiles, for each property of a schema, what its text stands for: the text itself where it does not fit. */
 export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
   return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
+}
+
+/** The value of JSON; the text itself where it is none, which then is no object. */
+function readJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The items of a list, which stand in a text separated by commas; undefined for what is no list. */
@@ -22,5 +32,6 @@ export function compileTextReader(schema: TSchema): (text: string) => unknown {
   }
   if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
   const { type } = schema as { type?: unknown };
+  if (type === "object") return readJson;
   return type === "integer" ? (text) => (plainDigits.test(text) ? Number(text) : text) : (text) => text;
 }

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
-import { INT64_MAX, INT64_MIN, isInt64 } from "./schemas.ts";
+import { INT64_MAX, INT64_MIN, isInt64, RULES, type Rule } from "./schemas.ts";
 
 /** True for a safe integer, and for a bigint of the signed 64-bit range. */
 function fitsInt64(value: unknown): boolean {
@@ -9,17 +9,24 @@ function fitsInt64(value: unknown): boolean {
 
 const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must be a 64-bit integer");
 
-/** A copy of the schema in which every int64 has its range checked and may be a bigint. */
-function widenInt64<S>(schema: S): S | object {
-  if (Array.isArray(schema)) return schema.map((part) => widenInt64(part));
+/** A copy of the schema in which every int64 has its range checked and may be a bigint, and every rule is checked. */
+function checkable<S>(schema: S): S | object {
+  if (Array.isArray(schema)) return schema.map((part) => checkable(part));
   if (typeof schema !== "object" || schema === null) return schema;
   if (isInt64(schema)) return int64Value;
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, widenInt64(value)]));
+  const { [RULES]: rules = [], ...keywords } = schema as { readonly [RULES]?: readonly Rule[] };
+  const copy: TSchema = Object.fromEntries(Object.entries(keywords).map(([key, value]) => [key, checkable(value)]));
+  return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, allowsAny(allows), () => message), copy);
+}
+
+/** A rule is about objects: that the value is one is another fault. */
+function allowsAny(allows: Rule["allows"]): Rule["allows"] {
+  return (value) => typeof value !== "object" || value === null || allows(value);
 }
 
 /** Compiles a schema of the contract into a check of parsed JSON, large integers being bigints. */
 export function compileValidator(schema: TSchema): Validator {
-  return Compile(widenInt64(schema));
+  return Compile(checkable(schema));
 }
 
 /**

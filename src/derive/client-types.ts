@@ -5,7 +5,7 @@ import { HERE, isInt64 } from "../contract/schemas.ts";
 interface Shape {
   readonly title?: string;
   readonly description?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly TSchema[];
@@ -55,7 +55,7 @@ export class ClientTypes {
   #named(title: string, schema: TSchema, direction: Direction): string {
     const { description, type } = schema as Shape;
     const body = this.#inline(schema, direction);
-    const isGeneric = /\bId\b/.test(body);
+    const isGeneric = /\bId\b/.test(body.replaceAll(/\/\*\*.*?\*\//gs, "")); // comments may name X-Request-Id
     if (isGeneric) this.#generic.add(title);
     const head = `${title}${isGeneric ? "<Id = bigint>" : ""}`;
     const declaration =
@@ -72,6 +72,15 @@ export class ClientTypes {
     if (shape.enum) return shape.enum.map((value) => JSON.stringify(value)).join(" | ");
     if (shape.const !== undefined) return JSON.stringify(shape.const);
     if (shape.anyOf) return shape.anyOf.map((part) => this.of(part, direction, name)).join(" | ");
+    if (Array.isArray(shape.type)) {
+      const { additionalProperties, ...rest } = schema as Shape;
+      const parts = shape.type.map((type: string) => ({
+        ...rest,
+        ...(type === "object" && { additionalProperties }),
+        type,
+      }));
+      return parts.map((part) => this.#inline(part as TSchema, direction, name)).join(" | ");
+    }
     switch (shape.type) {
       case "integer":
       case "number":
@@ -106,6 +115,7 @@ export class ClientTypes {
       ...Object.values(patternProperties ?? {}),
       ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
     ];
+    if (additionalProperties === true) return "{ readonly [name: string]: unknown }";
     const [value] = values;
     if (value && Object.keys(properties).length === 0)
       return `{ readonly [name: string]: ${this.of(value, direction)} }`;

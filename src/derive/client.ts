@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from "typebox";
-import { errorsOf, type Operation, pathParameters, takesIdempotencyKey } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import { errorsOf, pathParameters, takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { ClientTypes, comment } from "./client-types.ts";
 
 const generated = "// Generated from the contract by `npm run derive`.\n";
@@ -28,9 +29,8 @@ ${[...types.declarations, ...inputs, errorCodes(operations)].join("\n\n")}
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- \`define\` makes the methods
 export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
   static {
-    this.define({
-${operations.map((operation) => `${operation.name}: ${row(operation)},`).join("\n")}
-    });
+    this.define(\`
+${operations.map(row).join("\n")}\`);
   }
 }
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- \`define\` has made these methods
@@ -41,11 +41,11 @@ ${methods.join("\n\n")}
   };
 }
 
-/** What the client has to know of an operation to call it. */
-function row({ method: verb, path, body, query, paged, quota }: Operation): string {
-  const parts = { body: body, query: query, list: paged, free: quota === "free" };
-  const names = Object.entries(parts).flatMap(([name, part]) => (part ? [name] : []));
-  return JSON.stringify([verb, path, ...names]);
+/** What the client must know of an operation to call it: `define` in client/src/client.ts says how it is written. */
+function row({ name, method: verb, path, body, query, paged, quota, response }: Operation): string {
+  const parts = { b: body, q: query, l: paged, e: response.stream, f: quota === "free", s: quota === "sandbox" };
+  const letters = Object.entries(parts).flatMap(([letter, part]) => (part ? [letter] : []));
+  return `${path.replaceAll(/\{\w+\}/g, "*")} ${verb}${letters.join("")} ${name}`;
 }
 
 function queryType(name: string, query: TObject, types: ClientTypes): string {
@@ -95,13 +95,14 @@ function method(operation: Operation, operations: readonly Operation[], types: C
 /** `Id` in the types of results is what the client was made for. */
 const idOf = (type: string) => type.replaceAll(/\bId\b/g, "IdOf<Ids>");
 
-function resultType({ answer }: Operation, types: ClientTypes): string {
-  if (answer.status === 204) return "Promise<NoContent>";
-  return `Promise<Result<${idOf(types.of(answer.schema, "output"))}>>`;
+function resultType({ response }: Operation, types: ClientTypes): string {
+  if (response.status === 204) return "Promise<NoContent>";
+  if (response.stream) return `AsyncGenerator<${idOf(types.of(response.schema, "output"))}, never, void>`;
+  return `Promise<Result<${idOf(types.of(response.schema, "output"))}>>`;
 }
 
-function pagesType({ answer }: Operation, types: ClientTypes): string {
-  const { items } = answer.schema as unknown as { items: TSchema };
+function pagesType({ response }: Operation, types: ClientTypes): string {
+  const { items } = response.schema as unknown as { items: TSchema };
   return `Pages<${idOf(types.of(items, "output"))}>`;
 }
 

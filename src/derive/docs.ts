@@ -18,8 +18,8 @@ interface DocumentedEvent {
 
 /** A command of the command line, as far as its reference shows it. */
 interface DocumentedCommand {
-  readonly name: string;
   readonly summary: string;
+  /** A call that begins with the name of the command. */
   readonly example: string;
   readonly isInternal?: boolean;
 }
@@ -61,8 +61,8 @@ export function replacePart(text: string, name: string, content: string): string
 function commandTable(commands: readonly DocumentedCommand[]): string {
   const rows = commands
     .filter(({ isInternal }) => !isInternal)
-    .map(({ name, summary, example }) => `| \`${name}\` | ${summary} | \`${example}\` |`);
-  return ["| command | what it does | example |", "| --- | --- | --- |", ...rows].join("\n");
+    .map(({ summary, example }) => `| \`${example}\` | ${summary} |`);
+  return ["| command, for example | what it does |", "| --- | --- |", ...rows].join("\n");
 }
 
 function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): string {
@@ -76,7 +76,7 @@ function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): s
 function eventTable(events: Readonly<Record<string, DocumentedEvent>>): string {
   const rows = Object.entries(events).map(([name, { level, message, fields }]) => {
     const shown = fields ? fields.map((field) => `\`${field}\``).join(", ") : "one for each setting";
-    return `| \`${name}\` | ${level} | ${message} | ${shown || "–"} |`;
+    return `| \`${name}\` | ${level} | ${message} | ${shown} |`;
   });
   return ["| event | level | message | its own fields |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }

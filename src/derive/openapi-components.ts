@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { HERE, PATTERN_MEANING } from "../contract/schemas.ts";
+import { HERE, PATTERN_MEANING, RULES } from "../contract/schemas.ts";
 
 export type Json = Record<string, unknown>;
 type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "examples";
 
 /** Keywords for the service itself. */
-const internal: ReadonlySet<string> = new Set([HERE, PATTERN_MEANING]);
+const internal: ReadonlySet<string> = new Set([HERE, PATTERN_MEANING, RULES]);
 
 /** Keywords that only schemas of requests have. The examples of a response show all of it at once. */
 const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);

@@ -1,5 +1,6 @@
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
-import { dateToUnixSeconds, type Operation } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import { dateToUnixSeconds } from "../contract/operation-properties.ts";
 import { exampleOf } from "./openapi-examples.ts";
 import { operationAnchor } from "./operation-anchor.ts";
 
@@ -48,7 +49,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   },
   ETag: {
     description:
-      "Entity tag of the answer. Sent back as `If-None-Match` it brings 304 while nothing has changed; sent as " +
+      "Entity tag of the response. Sent back as `If-None-Match` it brings 304 while nothing has changed; sent as " +
       "`If-Match` with a change, that is refused if somebody else has changed the resource meanwhile.",
     schema: { type: "string" },
     example: ENTITY_TAG,
@@ -87,7 +88,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   },
 };
 
-/** Headers that some answers only have at times. */
+/** Headers that some responses have only sometimes. */
 const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter"]);
 
 /** The headers behind the names of components, which are short because every response refers to some. */
@@ -139,7 +140,7 @@ function headerExamples(
   operations: readonly Operation[],
   { base, docs, cursorOf }: ExampleAddresses,
 ): Record<string, string | undefined> {
-  const made = operations.find(({ answer }) => answer.location !== undefined)?.answer;
+  const made = operations.find(({ response }) => response.location !== undefined)?.response;
   const [body] = Object.values(made?.examples ?? {}) as Record<string, unknown>[];
   const paged = operations.find((operation) => operation.paged);
   const parameters = Object.entries(paged?.query?.properties ?? {})

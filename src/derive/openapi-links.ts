@@ -1,13 +1,14 @@
 import type { TObject } from "typebox";
-import { type Operation, pathParameters } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import { pathParameters } from "../contract/operation-properties.ts";
 import type { Components, Json } from "./openapi-components.ts";
 
 /**
- * What a client can do next with a response of success, as OpenAPI links: operations on the resource that
+ * What a client can do next with a success response, as OpenAPI links: operations on the resource that
  * it holds, and those that get a resource which it names in a field called like their path parameter.
  */
 export function linksOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
-  const fields = Object.keys((operation.answer.schema as TObject).properties ?? {});
+  const fields = Object.keys((operation.response.schema as TObject).properties ?? {});
   const collection = collectionOf(operation, operations);
   const targets = operations.filter(({ name }) => name !== operation.name);
   return Object.fromEntries(
@@ -23,14 +24,14 @@ export function linksOf(operation: Operation, operations: readonly Operation[], 
   );
 }
 
-/** The path of the list to which the resource of a response belongs: there a POST makes one, and answers with its `id`. */
-function collectionOf({ answer }: Operation, operations: readonly Operation[]): string | undefined {
+/** The path of the list to which the resource of a response belongs: there a POST makes one, and returns its `id`. */
+function collectionOf({ response }: Operation, operations: readonly Operation[]): string | undefined {
   const making = operations.find(
     (other) =>
       other.method === "POST" &&
-      other.answer.status === 201 &&
-      other.answer.schema === answer.schema &&
-      "id" in ((answer.schema as TObject).properties ?? {}),
+      other.response.status === 201 &&
+      other.response.schema === response.schema &&
+      "id" in ((response.schema as TObject).properties ?? {}),
   );
   return making?.path;
 }

@@ -1,5 +1,7 @@
-import { type DisabledTestPanel, mediaTypesOf, type Operation } from "../contract/operation.ts";
+import type { DisabledTestPanel, Operation } from "../contract/operation.ts";
+import { mediaTypesOf } from "../contract/operation-properties.ts";
 import { type FreeQuota, sandboxQuota } from "../contract/quota.ts";
+import { clientSnippet } from "./client-snippets.ts";
 import type { Components, Json } from "./openapi-components.ts";
 import { namedExamples } from "./openapi-examples.ts";
 import { parametersOf } from "./openapi-parameters.ts";
@@ -44,6 +46,7 @@ export function operationObject(
         }
       : {}),
     responses: responsesOf(operation, operations, components),
+    "x-codeSamples": [{ lang: "TypeScript", label: "petstore-client", source: clientSnippet(operation) }],
   };
 }
 
@@ -52,7 +55,7 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
   return `No test panel: ${disabled}.`;
 }
 
-const costsNothing = "Costs no quota, and answers also while the key is banned or the windows are used up.";
+const costsNothing = "Costs no quota, and works while the key is banned or the windows are used up.";
 const freeNotices: Readonly<Record<FreeQuota, string>> = {
   free:
     `${costsNothing} It may be sent as often as the account's plan allows, counted apart; the limit headers are ` +

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
-import { isCacheable, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import { isCacheable, takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { HERE } from "../contract/schemas.ts";
 import { SIMULATE, Simulate, simulateExamples } from "../contract/simulate.ts";
+import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Components, Json } from "./openapi-components.ts";
 import { exampleOf, namedExamples } from "./openapi-examples.ts";
 import { ENTITY_TAG } from "./openapi-headers.ts";
@@ -18,7 +20,7 @@ export function parametersOf(
   components: Components,
   cursor: string | undefined,
 ): Json[] {
-  const { params, query, ifMatch } = operation;
+  const { params, query, ifMatch, response } = operation;
   const list = (schema: TObject | undefined, place: "path" | "query") =>
     Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
       const { description, examples: _, [HERE]: here, ...rest } = property as Json;
@@ -42,6 +44,7 @@ export function parametersOf(
     ...inPath,
     ...list(query, "query"),
     ...(isCacheable(operation) ? [components.add("parameters", "IfNoneMatch", { ...ifNoneMatch })] : []),
+    ...(response.stream ? [components.add("parameters", "LastEventId", { ...lastEventId })] : []),
     ...(ifMatch ? [components.add("parameters", "IfMatch", { ...ifMatchParameter })] : []),
     ...(takesIdempotencyKey(operation)
       ? [components.add("parameters", "IdempotencyKey", idempotencyKey(components))]
@@ -80,6 +83,14 @@ const ifNoneMatch: Json = {
     "response is 304 without a body (RFC 9110, section 13.1.2). It costs quota all the same.",
   example: ENTITY_TAG,
   schema: entityTags,
+};
+
+const lastEventId: Json = {
+  name: LAST_EVENT_ID,
+  in: "header",
+  description: "The `id` of the last event that the client has got. The stream continues after it.",
+  example: 41,
+  schema: { type: "integer", format: "int64", minimum: 0 },
 };
 
 const ifMatchParameter: Json = {

@@ -5,7 +5,14 @@ import {
   invalidRequest,
   serviceErrors,
 } from "../contract/errors.ts";
-import { errorsOf, hasEntityTag, isCacheable, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import {
+  errorsOf,
+  hasEntityTag,
+  isCacheable,
+  responseType,
+  takesIdempotencyKey,
+} from "../contract/operation-properties.ts";
 import type { Components, Json } from "./openapi-components.ts";
 import { namedExamples } from "./openapi-examples.ts";
 import { headerReferences, headersOfAll } from "./openapi-headers.ts";
@@ -13,7 +20,7 @@ import { linksOf } from "./openapi-links.ts";
 
 /** The responses of an operation. Those of errors, and 304, are components, because operations share them. */
 export function responsesOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
-  const { answer, paged, deprecation } = operation;
+  const { response, paged, deprecation } = operation;
   const ofDeprecation = deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : [];
   const onSuccess = [
     ...headersOfAll,
@@ -22,21 +29,21 @@ export function responsesOf(operation: Operation, operations: readonly Operation
     ...(paged ? ["NextLink"] : []),
   ];
   const onlySuccess = [
-    ...(answer.location ? ["Location"] : []),
+    ...(response.location ? ["Location"] : []),
     ...(takesIdempotencyKey(operation) ? ["Replayed"] : []),
   ];
   const links = linksOf(operation, operations, components);
   const responses: Json = {
-    [answer.status]: {
-      description: answer.description,
+    [response.status]: {
+      description: response.description + streamNotice(operation),
       headers: headerReferences([...onSuccess, ...onlySuccess]),
-      ...(answer.status === 204
+      ...(response.status === 204
         ? {}
         : {
             content: {
-              "application/json": {
+              [responseType(operation)]: {
                 schema: components.schema(boundedAnswer(operation), "output"),
-                examples: namedExamples(answer.examples),
+                examples: namedExamples(response.examples),
               },
             },
           }),
@@ -59,10 +66,19 @@ export function responsesOf(operation: Operation, operations: readonly Operation
   return responses;
 }
 
+/** How the response of a stream is to be read: version 3.1 of OpenAPI has no words for it, and shows one event. */
+function streamNotice({ response: { stream } }: Operation): string {
+  if (!stream) return "";
+  return (
+    ` Server-sent events (HTML standard): the \`data\` of each is JSON of this schema, \`id\` is its \`${stream.id}\` ` +
+    `and \`event\` its \`${stream.event}\`.`
+  );
+}
+
 /** A page holds as many items as its parameter `limit` allows. */
-function boundedAnswer({ paged, query, answer }: Operation): object {
+function boundedAnswer({ paged, query, response }: Operation): object {
   const { maximum } = (query?.properties["limit"] ?? {}) as { maximum?: number };
-  return paged && maximum !== undefined ? { ...answer.schema, maxItems: maximum } : answer.schema;
+  return paged && maximum !== undefined ? { ...response.schema, maxItems: maximum } : response.schema;
 }
 
 /** Errors of operations before those of the service, so that the same ones always have the same name. */
@@ -105,7 +121,7 @@ function describeErrors(errors: readonly ErrorDefinition[]): string {
   return lines.join("\n\n");
 }
 
-/** Whether the answer may be kept for retries: one of the operation itself, which ran. Shared by all operations that have it. */
+/** Whether the response may be kept for retries: one of the operation itself, which ran. Shared by all operations that have it. */
 function isKept(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);
 }

@@ -1,8 +1,8 @@
 import { errorCatalogue } from "../contract/check.ts";
 import type { ErrorDefinition } from "../contract/errors.ts";
-import { ANSWER_KEPT_HOURS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, RESPONSE_LIFETIME_HOURS } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
-import { LONGEST_DELAY, SIMULATE } from "../contract/simulate.ts";
+import { MAX_DELAY, SIMULATE } from "../contract/simulate.ts";
 import { errorTable } from "./error-table.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
@@ -15,7 +15,7 @@ export interface DocumentedServer {
   readonly description: string;
 }
 
-/** Where questions about the service are answered. */
+/** Where users ask questions about the service. */
 export interface DocumentedContact {
   readonly name: string;
   readonly url: string;
@@ -54,6 +54,13 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
       description: introduction(errorCatalogue(operations)),
       contact: service.contact,
       license: { name: "MIT", identifier: "MIT" },
+      "x-scalar-sdk-installation": [
+        {
+          lang: "TypeScript",
+          description: "The service's own client keeps integers exact, paces itself and retries safely.",
+          source: clientInstallation(service),
+        },
+      ],
     },
     servers: service.servers.map(({ url, description }) => ({
       url,
@@ -76,6 +83,20 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
   };
   disableOptionalParameters(document);
   return document;
+}
+
+/** How a program gets the client, and an object whose methods the snippets of the operations call. */
+function clientInstallation({ docs, servers: [{ url }] }: DocumentedService): string {
+  return [
+    `npm install ${new URL("client.tgz", docs).href}`,
+    "",
+    'import { Petstore } from "petstore-client";',
+    "",
+    "const petstore = new Petstore({",
+    '  key: "<API_KEY>",',
+    `  baseUrl: "${url}",`,
+    "});",
+  ].join("\n");
 }
 
 /** The document as JSON text, integers beyond 2^53 written exactly. */
@@ -105,7 +126,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     "## Idempotency",
     `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If no response arrives, or a 5xx, send the same ` +
       "request again with the same value: its effect happens once. The service keeps the response for " +
-      `${ANSWER_KEPT_HOURS} hours, including errors of the operation, and repeats it with ` +
+      `${RESPONSE_LIFETIME_HOURS} hours, including errors of the operation, and repeats it with ` +
       `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals that come before the operation runs, such as an ` +
       "invalid request, a missing scope or a limit. Values are separate for each account, method and path. Other " +
       "methods ignore the header, because they are safe to repeat.",
@@ -113,7 +134,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
     errorTable(catalogue),
     `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
-      `closes the connection without a response, and \`delay=2000\` holds the response back by up to ${LONGEST_DELAY} ms. ` +
+      `closes the connection without a response, and \`delay=2000\` holds the response back by up to ${MAX_DELAY} ms. ` +
       "So each error can be tried.",
     "## Integers",
     "Identifiers are 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",

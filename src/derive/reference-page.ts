@@ -39,7 +39,7 @@ export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bun
 `;
 }
 
-/** The script that opens the page once the bundle behind it is there: the reference's settings, derived from the operations. */
+/** The script that opens the page once the bundle has loaded: the reference's settings, derived from the operations. */
 export function deriveReferenceStart(
   operations: readonly Operation[],
   { document }: Pick<ReferenceFiles, "document">,
@@ -62,7 +62,7 @@ export function deriveReferenceStart(
   };
   // Zod, a part of the bundle, otherwise tries whether the page's policy allows it to make functions of
   // texts. It does not, and each try would be reported as a violation.
-  // The anchors are the operations' names, which links in answers use too.
+  // The anchors are the operations' names, which links in responses use too.
   // Inputs of the test panel do not say that their list of suggestions is closed, and some of its buttons
   // have no role: screen readers need both (WCAG 2.2, 4.1.2).
   return `globalThis.__zod_globalConfig = { jitless: true };

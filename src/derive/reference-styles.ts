@@ -4,7 +4,9 @@ import { operationAnchor } from "./operation-anchor.ts";
 
 /** The styles that the reference page adds to those of Scalar. The id `reference` outranks the latter. */
 export function deriveReferenceStyles(operations: readonly Operation[]): string {
-  return [COLORS, TABLES, CONTROLS, BADGES, ...operations.map(stabilityBadge), disabledPanels(operations)].join("\n");
+  return [COLORS, TABLES, LINES, CONTROLS, BADGES, ...operations.map(stabilityBadge), disabledPanels(operations)].join(
+    "\n",
+  );
 }
 
 /** Text has a contrast of at least 4.5:1 with every background that the page puts behind it (WCAG 2.2, 1.4.3). */
@@ -18,7 +20,7 @@ const COLORS = `
 
 /**
  * A row of a table is a paragraph: its last cell stands below the others. Error codes, which are not broken,
- * leave too little room beside them, and a table that scrolls is out of a keyboard's reach.
+ * leave too little room next to them, and a table that scrolls is out of a keyboard's reach.
  */
 const TABLES = `
 #reference .markdown thead { display: none; }
@@ -27,6 +29,11 @@ const TABLES = `
 #reference .markdown td:not(:last-child) { display: inline; }
 #reference .markdown td code { white-space: nowrap; }
 #reference .markdown tr { padding-block: 8px; }`;
+
+/** Long paths and lines of code are broken: what scrolls is out of a keyboard's reach. */
+const LINES = `
+#reference .endpoints, #reference .endpoints * { overflow: visible; white-space: normal; overflow-wrap: anywhere; }
+#reference .markdown code.hljs, #reference .markdown code.hljs * { white-space: pre-wrap; overflow-wrap: anywhere; }`;
 
 /** Targets of a pointer are 24 pixels wide and high (WCAG 2.2, 2.5.8), and buttons have a name also while the pointer is elsewhere. */
 const CONTROLS = `

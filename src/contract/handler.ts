@@ -1,0 +1,130 @@
+import type { Static, TSchema } from "typebox";
+import type { Caller } from "./caller.ts";
+import type { Change } from "./change.ts";
+import type { Failure } from "./errors.ts";
+import type { Operation } from "./operation.ts";
+import type { StreamSource } from "./stream.ts";
+
+/** The type of one input part: what the schema describes, or an empty object where there is none. */
+type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
+
+type Position<O extends Operation> = O["paged"] extends { position: infer S extends TSchema } ? Static<S> : undefined;
+
+/** What a handler is given: inputs that are already valid, with defaults filled in. */
+export type Input<O extends Operation = Operation> = Inputs<O> & Precondition<O> & Resumption<O>;
+
+interface Inputs<O extends Operation> {
+  readonly params: Part<O["params"] extends { schema: infer S } ? S : undefined>;
+  readonly query: Part<O["query"]>;
+  readonly body: O["body"] extends { schema: infer S extends TSchema } ? Static<S> : undefined;
+  /** Paged operations: the position after which the page starts; undefined on the first page. */
+  readonly after: Position<O> | undefined;
+  readonly caller: Caller;
+  /** The service's name for the request, which the client finds in `X-Request-Id`. */
+  readonly requestId: string;
+  /** The client's `Idempotency-Key`; undefined if it sent none. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+type Precondition<O extends Operation> = O["ifMatch"] extends infer S extends TSchema
+  ? {
+      /** Whether the resource, as it is in the transaction of the change, is what the client expects. */
+      readonly matches: (current: Static<S>) => boolean;
+    }
+  : unknown;
+
+type Resumption<O extends Operation> = O["response"] extends { stream: object }
+  ? {
+      /** The id of the last event that the client has got; undefined where it has got none. */
+      readonly lastEventId: bigint | undefined;
+    }
+  : unknown;
+
+/** The success of an operation that is not paged. */
+export interface Resource<O extends Operation = Operation> {
+  readonly body: Static<O["response"]["schema"]>;
+  /** The internal number of the caller's shop from now on, where the operation has changed that. */
+  readonly shop?: number;
+}
+
+/** The success of a paged operation. A handler that gives the same object again spares the work of rendering it. */
+export interface Listing<O extends Operation = Operation> {
+  readonly items: Static<O["response"]["schema"]>;
+  /** The position of the page's last item; absent on the last page. */
+  readonly next?: Position<O> | undefined;
+}
+
+/** The success of a streamed operation: what the client is sent from now on. */
+export interface Streamed<O extends Operation = Operation> {
+  readonly stream: StreamSource<Static<O["response"]["schema"]>>;
+}
+
+/** What a handler returns on success. */
+export type Success<O extends Operation = Operation> = Operation extends O
+  ? Resource | Listing | Streamed
+  : O["paged"] extends object
+    ? Listing<O>
+    : O["response"] extends { stream: object }
+      ? Streamed<O>
+      : Resource<O>;
+
+export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
+
+/** Runs a change. Resolves when it is on disk; it may run the steps again. */
+export type Write = <T>(change: () => Change<T>) => Promise<T>;
+
+/** Runs the change of an operation; the outcome can be that of an earlier request. */
+export type WriteOutcome = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
+
+/**
+ * What an operation does. A `GET` reads, synchronously if it need not wait: that is
+ * faster. Any other is a change, so that what belongs to the same request can join its transaction.
+ */
+export type Handler<O extends Operation> = O["method"] extends "GET"
+  ? (input: Input<O>) => Outcome<O> | Promise<Outcome<O>>
+  : ((input: Input<O>) => Change<Outcome<O>>) | SettledChange<O>;
+
+/** A change, and the work that must be done before the response but fits in no transaction. */
+export interface SettledChange<O extends Operation = Operation> {
+  readonly change: (input: Input<O>) => Change<Outcome<O>>;
+  /** Called after the commit, and again when the stored response is replayed. It reads what is left from the store. */
+  readonly settle: (input: Input<O>) => Promise<void>;
+}
+
+/** One handler for each operation of the list; a missing one does not compile. */
+export type Handlers<Operations extends readonly Operation[]> = {
+  readonly [O in Operations[number] as O["name"]]: Handler<O>;
+};
+
+/** An operation together with what serves it. */
+export interface BoundOperation {
+  readonly operation: Operation;
+  readonly serve: (input: Input, write: WriteOutcome) => Success | Failure | Promise<Success | Failure>;
+}
+
+type AnyHandler = Handler<Operation> | BoundOperation["serve"];
+
+/** Joins each operation with its handler. */
+export function bind<const Operations extends readonly Operation[]>(
+  operations: Operations,
+  handlers: Handlers<Operations>,
+): BoundOperation[] {
+  const byName = handlers as unknown as Record<string, AnyHandler>;
+  return operations.map((operation) => {
+    const handler = byName[operation.name];
+    if (!handler)
+      throw new TypeError(`The operation ${operation.name} has no handler; add ${operation.name} to the handlers.`);
+    if (operation.method === "GET") return { operation, serve: handler as BoundOperation["serve"] };
+    return { operation, serve: serveChange(handler as Handler<Operation>) };
+  });
+}
+
+function serveChange(handler: Handler<Operation>): BoundOperation["serve"] {
+  if (typeof handler === "function") return (input, write) => write(() => handler(input));
+  const { change, settle } = handler;
+  return async (input, write) => {
+    const outcome = await write(() => change(input));
+    if (!("error" in outcome)) await settle(input);
+    return outcome;
+  };
+}

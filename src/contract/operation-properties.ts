@@ -1,0 +1,91 @@
+import type { Caller } from "./caller.ts";
+import {
+  accountSuspended,
+  type ErrorDefinition,
+  idempotencyKeyInUse,
+  idempotencyKeyReused,
+  insufficientScope,
+  internalError,
+  invalidApiKey,
+  invalidRequest,
+  keyBanned,
+  missingApiKey,
+  operationRemoved,
+  overloaded,
+  payloadTooLarge,
+  rateLimitExceeded,
+  requestTimeout,
+  sandboxReset,
+  storageUnavailable,
+  streamsExhausted,
+  tooManyStreams,
+  unsupportedMediaType,
+} from "./errors.ts";
+import type { Operation } from "./operation.ts";
+import type { FreeQuota } from "./quota.ts";
+
+/** True for an operation that, sent again, could do twice what it does (RFC 9110, section 9.2.2). */
+export function takesIdempotencyKey({ method }: Operation): boolean {
+  return method === "POST" || method === "PATCH";
+}
+
+/** Every error that an operation can return, its own first, without repetition. */
+export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
+  return [
+    ...new Set([
+      ...operation.errors,
+      ...(operation.params ? [operation.params.invalidError] : []),
+      invalidRequest, // also without parameters: an unknown query parameter is refused
+      missingApiKey,
+      invalidApiKey,
+      accountSuspended,
+      ...(operation.scope === "any" ? [] : [insufficientScope]),
+      ...(operation.deprecation ? [operationRemoved] : []),
+      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxReset]), // an empty object may be sent to all
+      ...(operation.body ? [unsupportedMediaType] : []),
+      ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
+      rateLimitExceeded,
+      ...(operation.quota === "free" ? [] : [keyBanned]),
+      ...(operation.response.stream ? [tooManyStreams, streamsExhausted] : []),
+      internalError,
+      overloaded,
+      storageUnavailable,
+    ]),
+  ];
+}
+
+/** What a caller's requests for an operation are counted by where they cost no quota. */
+export function freeQuotaOf(operation: Operation | undefined, { mode }: Pick<Caller, "mode">): FreeQuota | undefined {
+  return operation?.quota === "sandbox" && mode === "live" ? undefined : operation?.quota;
+}
+
+/** The media types in which the body may be sent, the preferred one first; none where there is no body. */
+export function mediaTypesOf({ method, body }: Operation): readonly string[] {
+  if (!body) return [];
+  return method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
+}
+
+/** The media type of the success response. */
+export function responseType({ response }: Operation): "application/json" | "text/event-stream" {
+  return response.stream ? "text/event-stream" : "application/json";
+}
+
+/** True if a client can ask, by the entity tag of a response, whether the next would be another. */
+export function isCacheable({ method, response }: Operation): boolean {
+  return method === "GET" && response.status === 200 && !response.stream;
+}
+
+/** True if the success response has an entity tag (RFC 9110, section 8.8.3). */
+export function hasEntityTag(operation: Operation): boolean {
+  return isCacheable(operation) || operation.response.entityTag === true;
+}
+
+/** First moment of a deprecation date, in unix seconds. */
+export function dateToUnixSeconds(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / 1000;
+}
+
+/** Names of the path parameters, in order: `/pets/{petId}` has `petId`. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] as string);
+}

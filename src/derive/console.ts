@@ -1,0 +1,94 @@
+import type { TSchema } from "typebox";
+import type { Operation } from "../contract/operation.ts";
+import { HERE } from "../contract/schemas.ts";
+
+/** The keywords of a schema that a form needs. */
+interface FormSchema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly [HERE]?: string;
+  readonly enum?: readonly string[];
+  readonly items?: FormSchema;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly default?: unknown;
+}
+
+/** Parts of a query that the console's lists set by themselves. */
+const paging: ReadonlySet<string> = new Set(["limit", "cursor"]);
+
+/**
+ * The module of the console that says which scope each operation needs and which fields its forms have. It is not
+ * formatted. Each form is an export of its own: those that no page shows are left out of the bundle.
+ */
+export function deriveConsole(operations: readonly Operation[]): string {
+  const scopes = Object.fromEntries(operations.map(({ name, scope }) => [name, scope]));
+  const forms = operations.flatMap(({ name, body, query }) => [
+    ...(body ? [form(`${name}Body`, fieldsOf(body.schema))] : []),
+    ...(query ? [form(`${name}Query`, fieldsOf(query))] : []),
+  ]);
+  return `// Generated from the contract by \`npm run derive\`.
+
+import type { FieldDescription, NeededScope } from "../contract.ts";
+
+/** The scope that a key needs for each operation. */
+export const scopes = ${JSON.stringify(scopes)} as const satisfies Record<string, NeededScope>;
+
+${forms.join("\n")}
+`;
+}
+
+function isMap(type: FormSchema["type"]): boolean {
+  return [type].flat().includes("object");
+}
+
+function form(name: string, fields: readonly Record<string, unknown>[]): string {
+  return `export const ${name}: readonly FieldDescription[] = ${JSON.stringify(fields)};`;
+}
+
+function fieldsOf(schema: TSchema): Record<string, unknown>[] {
+  const { properties, required = [] } = schema as {
+    properties: Record<string, FormSchema>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties)
+    .filter(([name, { type }]) => !paging.has(name) && !isMap(type)) // pairs are shown, and changed by programs
+    .map(([name, property]) => fieldOf(name, property, required.includes(name)));
+}
+
+function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<string, unknown> {
+  const { minLength, maxLength, minimum, maximum, minItems, maxItems, items } = schema;
+  return {
+    name,
+    label: labelOf(name),
+    hint: (schema[HERE] ?? schema.description ?? "").replaceAll("`", ""),
+    kind: kindOf(schema),
+    ...(isRequired && schema.default === undefined && { isRequired }),
+    ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),
+    ...defined({ minLength, maxLength, minimum, maximum, minItems, maxItems }),
+  };
+}
+
+function defined(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** The control that suits the values. */
+function kindOf({ type, format, enum: choices, items }: FormSchema): string {
+  if (choices) return "choice";
+  if (type === "array") return items?.enum ? "choices" : "list";
+  if (type === "boolean") return "switch";
+  if (type === "integer") return format === "int64" ? "id" : "integer";
+  return format === "date-time" ? "time" : "text";
+}
+
+/** `categoryId` is shown as "Category", `expiresIn` as "Expires in". */
+function labelOf(name: string): string {
+  const words = name.replace(/(?<=.)Ids?$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
