@@ -9,7 +9,7 @@ export const DRAIN_LIMIT = 16 * 1024 * 1024;
 /** Milliseconds after which the rest of such a body is left. */
 export const DRAIN_DEADLINE = 5_000;
 /** Bodies that are drained at once, in one process. */
-export const MOST_DRAINS = 64;
+export const MAX_DRAINS = 64;
 
 /**
  * Reads and discards bodies of requests that are refused. Most clients read no response while they send:
@@ -29,7 +29,7 @@ export class BodyDrains {
 
   /**
    * Waits until nothing is left of the body of a request that is refused with `failed`, within the bounds above.
-   * Gives true if the connection can be used on; false if the body has not ended, or its length is malformed.
+   * Returns true if the connection can be used on; false if the body has not ended, or its length is malformed.
    * Never rejects. A body that is small and has a length is left to the runtime.
    */
   clear(request: Request, failed: Failure): MaybePromise<boolean> {
@@ -43,14 +43,14 @@ export class BodyDrains {
 
   #drain(body: ReadableStream<Uint8Array> | null, length: BodyLength): MaybePromise<boolean> {
     // The runtime hands over no body of a GET.
-    if (!body || (typeof length === "number" && length > DRAIN_LIMIT) || this.size >= MOST_DRAINS) return false;
+    if (!body || (typeof length === "number" && length > DRAIN_LIMIT) || this.size >= MAX_DRAINS) return false;
     const reader = body.getReader();
     const pending = this.#deadlines.register(() => {
       void reader.cancel().catch(() => {});
       return false;
     });
     void readToEnd(reader).then((isRead) => this.#deadlines.settle(pending, isRead));
-    return pending.answer;
+    return pending.response;
   }
 
   /** Leaves the bodies that take too long. Must be called every now and then. */

@@ -1,21 +1,22 @@
 import type { Failure } from "../contract/errors.ts";
+import type { BoundOperation } from "../contract/handler.ts";
+import type { Deprecation, Operation } from "../contract/operation.ts";
 import {
-  type BoundOperation,
-  type Deprecation,
   dateToUnixSeconds,
   hasEntityTag,
   isCacheable,
-  type Operation,
+  responseType,
   takesIdempotencyKey,
-} from "../contract/operation.ts";
-import { SuccessHeaders, sharedHeaders } from "./headers.ts";
+} from "../contract/operation-properties.ts";
+import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
 import { compileRequestText, type RequestText } from "./request-text.ts";
 import { compileSimulation, type SimulationReader } from "./simulation.ts";
+import { compileStreamText, type StreamText } from "./stream-text.ts";
 
-/** The addresses that answers refer to. */
+/** The addresses that responses refer to. */
 export interface Addresses {
   /** Base address of the interface, without a slash at the end: `https://api.example.org/v1`. */
   readonly base: string;
@@ -28,13 +29,15 @@ export interface CompiledOperation extends BoundOperation {
   readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
   readonly render: Render;
+  /** For an operation whose response is streamed. */
+  readonly streamText: StreamText | undefined;
   /** For an operation that takes an idempotency key. */
   readonly requestText: RequestText | undefined;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
-  /** From this moment on the operation answers 410, in unix milliseconds. */
+  /** From this moment on the operation returns 410, in unix milliseconds. */
   readonly removedFrom: number;
-  /** What every success carries; each answer sets its own values in it before it is copied. */
+  /** What every success carries; each response sets its own values in it before it is copied. */
   readonly successHeaders: SuccessHeaders;
   /** What every failure carries. */
   readonly failureHeaders: Headers;
@@ -50,15 +53,17 @@ export function compileOperation(
   const link = deprecation ? deprecationLink(operation, deprecation.replacement, operations, addresses) : "";
   const headers = new Headers({ ...sharedHeaders, ...(deprecation ? deprecationHeaders(deprecation) : {}) });
   if (link !== "") headers.set("Link", link);
-  if (operation.answer.status !== 204) headers.set("Content-Type", "application/json");
+  if (operation.response.status !== 204) headers.set("Content-Type", responseType(operation));
   const pages = compilePageLinks(operation, addresses.base);
   const failureHeaders = new Headers(headers);
+  if (operation.response.stream) for (const [name, value] of Object.entries(streamHeaders)) headers.set(name, value);
   failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
     readSimulation: compileSimulation(operation, operations),
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, link),
+    streamText: compileStreamText(operation),
     requestText: takesIdempotencyKey(operation) ? compileRequestText(operation) : undefined,
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
@@ -68,7 +73,7 @@ export function compileOperation(
   };
 }
 
-/** The failure, which the operation has to declare. Throws a `TypeError` where it does not. */
+/** Returns the failure. Throws a `TypeError` if the operation does not declare it. */
 export function requireDeclared(failed: Failure, { name, errors }: Operation): Failure {
   if (errors.includes(failed.error)) return failed;
   throw new TypeError(

@@ -18,7 +18,7 @@ export function preferredCoding(acceptEncoding: string | null): Coding {
   return best > 0 ? (codings.find((coding) => weightFor(coding) === best) as Coding) : "identity";
 }
 
-/** The weight of a coding, from 0 (never) to 1; what is not well-formed is taken for 0. */
+/** The weight of a coding, from 0 (never) to 1; a malformed one counts as 0. */
 function weightOf(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith("q="));
   if (weight === undefined) return 1;

@@ -6,7 +6,7 @@ import { Deadlines, REQUEST_DEADLINE } from "./deadlines.ts";
 function enter(deadlines: Deadlines<string>, count = 1): string[] {
   const got: string[] = [];
   for (let index = 0; index < count; index++) {
-    void deadlines.register(() => "late").answer.then((answer) => got.push(answer));
+    void deadlines.register(() => "late").response.then((response) => got.push(response));
   }
   return got;
 }
@@ -14,7 +14,7 @@ function enter(deadlines: Deadlines<string>, count = 1): string[] {
 /** Resolves when this turn of the event loop has ended. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("an answer that is late has its substitute at the deadline, not before", async () => {
+test("a response that is late has its substitute at the deadline, not before", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const got = enter(deadlines);
@@ -29,7 +29,7 @@ test("an answer that is late has its substitute at the deadline, not before", as
   expect([got, later]).toEqual([["late"], []]);
 });
 
-test("an answer that comes in time is the answer, and one that comes later is not", async () => {
+test("a response that comes in time is the response, and one that comes later is not", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const [punctual, late] = [deadlines.register(() => "late"), deadlines.register(() => "late")];
@@ -39,7 +39,7 @@ test("an answer that comes in time is the answer, and one that comes later is no
   deadlines.sweep();
   expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
   deadlines.settle(late, "in time");
-  expect(await Promise.all([punctual.answer, late.answer])).toEqual(["in time", "late"]);
+  expect(await Promise.all([punctual.response, late.response])).toEqual(["in time", "late"]);
 });
 
 test("many that are late together are answered in several turns of the event loop", async () => {

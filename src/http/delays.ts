@@ -1,4 +1,4 @@
-import { MOST_DELAYED } from "../contract/simulate.ts";
+import { MAX_DELAYED } from "../contract/simulate.ts";
 import type { Clock } from "../timing/clock.ts";
 
 /** A delay that has not ended. */
@@ -32,7 +32,7 @@ export class Delays {
   begin(account: string, milliseconds: number): Promise<void> | undefined {
     if (this.#isStopped) return Promise.resolve();
     const count = this.#counts.get(account) ?? 0;
-    if (count >= MOST_DELAYED) return undefined;
+    if (count >= MAX_DELAYED) return undefined;
     this.#counts.set(account, count + 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.add({ account, until: this.#clock.monotonic() + milliseconds, end: resolve });

@@ -1,7 +1,9 @@
 import type { Failure } from "../contract/errors.ts";
-import type { Input, Success } from "../contract/operation.ts";
+import type { Input, Success } from "../contract/handler.ts";
+import type { RequestStage } from "../contract/request-stages.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Pending } from "./deadlines.ts";
+import type { OpenStream } from "./open-stream.ts";
 import type { Admission, Caller } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import type { RenderedBody } from "./rendered-body.ts";
@@ -19,12 +21,15 @@ interface Peer {
   readonly port: number;
 }
 
-/** Tells the address and port of the peer of a request. */
+/** What the server knows of the connections of requests. */
 export interface Peers {
+  /** The address and port of the peer. */
   requestIP(request: Request): Peer | null;
+  /** Sets how many seconds the connection may be idle; 0 for any time. */
+  timeout(request: Request, seconds: number): void;
 }
 
-/** One request on its way through the stages, and what they found out about it. */
+/** One request on its way through the stages, with their results. */
 export class Exchange {
   readonly request: RoutedRequest;
   readonly route: Route;
@@ -38,12 +43,12 @@ export class Exchange {
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
-  /** Set when a stage has to wait: the answer that will come. */
+  /** Set when a stage must wait: the pending response. */
   pending: Pending<Response> | undefined;
   /** True while it waits for its own body, not for the service. */
   awaitsBody = false;
 
-  /** Set by `identify`: the caller, or why there is none. */
+  /** Set by `identify`: the caller, and why the request is refused. */
   caller: Caller | undefined;
   authFailure: Failure | undefined;
   /** Set by `admit`. */
@@ -54,13 +59,17 @@ export class Exchange {
   input: Input | undefined;
   /** Set by `handle`. */
   success: Success | undefined;
-  /** The success as text, where it was rendered before it is answered. */
+  /** The success as text, if it was already rendered. */
   rendered: RenderedBody | undefined;
+  /** Set by `openStream`, for a response that does not end. */
+  stream: OpenStream | undefined;
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
+  /** The stage that it failed in, or is in while it waits. */
+  stage: RequestStage = "load";
   /** The client's address, once it was asked for. */
   address: string | undefined;
-  /** True if the outcome is one that was given before. */
+  /** True if the outcome is a replay. */
   isReplay = false;
 
   /** True for an operation that changes something, which takes the store a while. */
@@ -77,6 +86,11 @@ export class Exchange {
   /** The peer's address and port; null if the connection has ended. Asked for once: each time is a system call. */
   get peer(): Peer | null {
     return this.#peer === undefined ? (this.#peer = this.#peers.requestIP(this.request)) : this.#peer;
+  }
+
+  /** Sets how many seconds the connection may be idle; 0 for any time. */
+  keepConnection(seconds: number): void {
+    this.#peers.timeout(this.request, seconds);
   }
 
   constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peers: Peers) {

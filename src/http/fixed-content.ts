@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { type Coding, preferredCoding } from "./content-coding.ts";
+import { type Coding, codings, preferredCoding } from "./content-coding.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 
 /** Above this size, in bytes, the best compression would keep the first client waiting for seconds. */
@@ -36,6 +36,11 @@ export class FixedContent {
       return new Response(null, { status: 304, headers: unchanged });
     }
     return new Response(body, { headers: coding === "identity" ? own : { ...own, "Content-Encoding": coding } });
+  }
+
+  /** Makes and compresses it before it is asked for. */
+  async prepare(): Promise<void> {
+    for (const coding of codings) await this.#in(coding);
   }
 
   #in(coding: Coding): Promise<Representation> {

@@ -1,5 +1,6 @@
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import { SIMULATE } from "../contract/simulate.ts";
+import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Admission } from "./ports.ts";
 
 /** Every header of ours that a script on another site may read (Fetch standard, section 3.3). */
@@ -26,6 +27,7 @@ const accepted = [
   IDEMPOTENCY_KEY,
   "If-Match",
   "If-None-Match",
+  LAST_EVENT_ID,
   SIMULATE,
   "X-Request-Id",
   // W3C Trace Context and Baggage, and what the browser library of Sentry sends
@@ -34,7 +36,7 @@ const accepted = [
   "baggage",
   "sentry-trace",
 ].join(", ");
-/** How long a browser may keep the answer to a preflight, in seconds: a day. */
+/** How long a browser may cache the response to a preflight, in seconds: a day. */
 const PREFLIGHT_AGE = "86400";
 
 /** Keeps browsers from guessing what a response is (Fetch standard, section 3.5). */
@@ -93,7 +95,10 @@ export class SuccessHeaders {
   }
 }
 
-/** The headers that answer `OPTIONS`, for a browser's preflight too. */
+/** What a stream has besides: no cache keeps it, and no proxy waits until there is more of it (nginx). */
+export const streamHeaders = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } as const;
+
+/** The headers of a response to `OPTIONS`, for a browser's preflight too. */
 export function optionsHeaders(allow: string): Record<string, string> {
   return {
     Allow: allow,

@@ -46,13 +46,13 @@ test("a crowd costs one probe of the store, and another after a second", async (
   expect(await restored).toEqual([200, "ready"]);
 });
 
-test("a store that does not answer is slow, and is not asked again meanwhile", async () => {
+test("a store that does not respond is slow, and is not checked again until it does", async () => {
   jest.useFakeTimers();
   for (let time = 0; time < 3; time++) {
-    const answer = readyz();
+    const response = readyz();
     jest.advanceTimersByTime(2_000);
     clock.advance(2_000);
-    expect(await answer).toEqual([503, "storage slow"]);
+    expect(await response).toEqual([503, "storage slow"]);
   }
   expect(probes).toHaveLength(1);
   probes[0]?.resolve();

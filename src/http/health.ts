@@ -3,9 +3,9 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import type { Page } from "./pages.ts";
 
-/** How long the store may take to prove that it is there, in milliseconds. */
+/** How long the store may take to respond to the check, in milliseconds. */
 const PROBE_DEADLINE = 2_000;
-/** How long its answer holds, in milliseconds: each probe writes to the disk, and anybody may ask. */
+/** How long its response holds, in milliseconds: each probe writes to the disk, and anybody may ask. */
 const KNOWN_FOR = 1_000;
 
 export interface HealthOptions {
@@ -17,7 +17,7 @@ export interface HealthOptions {
   readonly clock: Clock;
 }
 
-/** The pages for whoever watches over the service. None of them needs a key. */
+/** The pages for monitoring. None of them needs a key. */
 export function healthPages({ probe, isStopping, metrics, clock }: HealthOptions): [string, Page][] {
   const readiness = new Readiness(probe, clock);
   const headers = { "Cache-Control": "no-store" };
@@ -41,7 +41,7 @@ export function healthPages({ probe, isStopping, metrics, clock }: HealthOptions
   ];
 }
 
-/** Whether the store is there: asked of the store once for all who want to know within a second. */
+/** Whether the store is available: checked once for all requests within a second. */
 class Readiness {
   readonly #probe: () => Promise<void>;
   readonly #clock: Clock;

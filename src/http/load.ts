@@ -6,16 +6,16 @@ export interface LoadLimits {
   readonly maxInFlight: number;
   /** Milliseconds for which there may always be more, before requests are refused. */
   readonly overloadAfterMs: number;
-  /** Of so many requests that then come, one is refused. */
+  /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
   /** Writes that may wait for the store; all that come beyond are refused. */
   readonly mostWaiting: number;
-  /** Milliseconds for which requests are begun in one turn of the event loop. */
+  /** Milliseconds for which requests are started in one turn of the event loop. */
   readonly longestTurn: number;
 }
 
 /**
- * One in sixteen: a refusal costs up to what an answer costs, because most of both is HTTP. So refusing
+ * One in sixteen: a refusal costs up to what a response costs, because most of both is HTTP. So refusing
  * takes a sixteenth of the time at the most, however many come; refusing all that is too much would
  * leave no time for the rest. A client that heeds `Retry-After` frees its place for a second or more,
  * which empties the queue. One that does not is held by TCP, a request for each connection.
@@ -28,7 +28,7 @@ export const loadLimits: LoadLimits = {
   longestTurn: 20,
 };
 
-/** Refused clients come back after 1 to so many seconds, not all at once. */
+/** Refused clients return after 1 to this many seconds, not all at once. */
 const RETRY_SPREAD = 4;
 
 /**
@@ -77,7 +77,7 @@ export class Load {
 
   /**
    * Counts a request that begins at `now` (of `performance.now`), and says whether to refuse it. Only a
-   * write has to wait behind those that wait for the store: a read is not refused because of them.
+   * write waits behind those that wait for the store: a read is not refused because of them.
    */
   begin(now: number, isWrite: boolean): boolean {
     if (this.#begun++ === 0) this.#beginTurn(now);
@@ -89,11 +89,11 @@ export class Load {
 
   /**
    * For a request that begins at `now`: the next turn of the event loop, if this one has lasted long
-   * enough. The loop goes on reading for as long as very many connections have something to read; what
+   * enough. The loop continues reading for as long as very many connections have something to read; what
    * waits for its end (commits, timers) would wait for a second and more.
    *
    * Few connections do not make a turn last: what they send at once is read at once. A request that must
-   * wait costs them all that they have pipelined behind it, because the runtime then closes the connection.
+   * wait costs them all requests that they have pipelined after it, because the runtime then closes the connection.
    */
   turnFor(now: number, from: { readonly connection: string }): Promise<void> | undefined {
     if (now - this.#turnStart <= this.#limits.longestTurn) return undefined;
@@ -110,7 +110,7 @@ export class Load {
     return 1 + (this.#refused++ % RETRY_SPREAD);
   }
 
-  /** A request has to wait for the store. */
+  /** A request must wait for the store. */
   wait(): void {
     this.#waiting++;
   }

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
-import type { Input, Operation } from "../contract/operation.ts";
+import type { Input } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
 import { compileTextReader } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -39,8 +40,8 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   };
 }
 
-/** The list of one shop: cursors of another, also of one that had this one's data before, are refused. */
-function listOf(shop: number, list: string): string {
+/** The list of one shop: cursors of another, including its number before a reset, are rejected. */
+export function listOf(shop: number, list: string): string {
   return `${shop} ${list}`;
 }
 

@@ -18,8 +18,14 @@ export interface FixedPage extends Representations {
   readonly fixed: FixedContent;
 }
 
-/** Something that is served as it is, outside the interface: no key, no limits. */
-export type Page = ChangingPage | FixedPage;
+/** A folder of pages whose names are not known before they are made. */
+export interface PageFolder {
+  /** The page with this name, the last part of the path. */
+  readonly named: (name: string) => Promise<FixedPage | undefined>;
+}
+
+/** Static content outside the interface: no key, no limits. */
+export type Page = ChangingPage | FixedPage | PageFolder;
 
 /** The status is 200 where it is not said. */
 interface Content {
@@ -34,13 +40,17 @@ export async function servePage(page: Page, request: Request): Promise<Response>
     const message = `This path has no method ${request.method}; it has GET, HEAD.`;
     return Response.json({ code, message, status }, { status, headers: { Allow: "GET, HEAD", ...noSniff } });
   }
+  if ("named" in page) {
+    const found = await page.named(request.url.replace(/[?#].*$/, "").replace(/^.*\//, ""));
+    return found ? servePage(found, request) : notFound();
+  }
   const headers = { "Content-Type": page.type, ...noSniff, ...page.headers };
   if ("fixed" in page) return page.fixed.respond(request, headers);
   const content = await page.content();
   return content ? new Response(content.body, { status: content.status ?? 200, headers }) : notFound();
 }
 
-/** The answer at paths outside the interface where nothing is. */
+/** The response for unknown paths outside the interface. */
 export function notFound(): Response {
   const { code, status } = pathNotFound;
   return Response.json({ code, message: "There is nothing at this path.", status }, { status, headers: noSniff });

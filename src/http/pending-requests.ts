@@ -5,20 +5,31 @@ import { BodyDrains } from "./body-drains.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Delays } from "./delays.ts";
 import { Load, type LoadLimits } from "./load.ts";
+import type { Authenticator } from "./ports.ts";
+import { Streams } from "./streams.ts";
 
 /** How often the load and the deadlines of requests are looked at, in milliseconds. */
 const LOOK = 100;
 
-/** Watches the requests that are not answered yet: how many there are, how long each takes, what refused ones still send. */
+interface Around {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
+}
+
+/** Watches the requests that have not ended: how many there are, how long each takes, what refused ones still send. */
 export class PendingRequests {
   readonly load: Load;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
   readonly delays: Delays;
+  readonly streams: Streams;
   #looks: Timer | undefined;
 
   /** Without `limits`, what suits the service. */
-  constructor({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }, limits?: LoadLimits) {
+  constructor(around: Around, limits?: LoadLimits, maxStreams?: number) {
+    const { clock, log, metrics } = around;
     const load = new Load(clock, limits, (isOverloaded) => {
       if (isOverloaded) log.warn("overload_started");
       else log.info("overload_ended");
@@ -26,7 +37,8 @@ export class PendingRequests {
     const deadlines = new Deadlines<Response>(clock);
     const drains = new BodyDrains(clock);
     const delays = new Delays(clock);
-    metrics.gauge("petstore_requests_pending", "Requests that are not answered yet.", () => deadlines.size);
+    const streams = new Streams(around, maxStreams);
+    metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => deadlines.size);
     metrics.gauge(
       "petstore_bodies_draining",
       "Bodies of refused requests that are read and discarded.",
@@ -36,6 +48,7 @@ export class PendingRequests {
     metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isOverloaded));
     [this.load, this.deadlines, this.drains, this.delays] = [load, deadlines, drains, delays];
+    this.streams = streams;
   }
 
   /** Begins the watch. */
@@ -45,10 +58,11 @@ export class PendingRequests {
       this.deadlines.sweep();
       this.drains.sweep();
       this.delays.sweep();
+      this.streams.sweep();
     }, LOOK);
   }
 
-  /** Ends the watch, once no request is to be answered any more. */
+  /** Ends the watch once the last request has its response. */
   stop(): void {
     clearInterval(this.#looks);
   }

@@ -1,13 +1,27 @@
-import type { Caller, Change, Operation, ShopName } from "../contract/operation.ts";
+import type { Caller, ShopName } from "../contract/caller.ts";
+import type { Change } from "../contract/change.ts";
+import type { Failure } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { FreeQuota } from "../contract/quota.ts";
+import type { RequestStage } from "../contract/request-stages.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
-export type { Caller, Mode, ShopName } from "../contract/operation.ts";
+export type { Caller, Mode, ShopName } from "../contract/caller.ts";
+
+/** A caller as the service knows it. */
+export interface KnownCaller extends Caller {
+  /** True if the account is suspended: no request of its keys is carried out. */
+  readonly isSuspended: boolean;
+}
 
 /** Knows the API keys. */
 export interface Authenticator {
   /** The caller whose key this is; undefined for a key that is not valid (any more). */
-  authenticate(key: string): MaybePromise<Caller | undefined>;
+  authenticate(key: string): MaybePromise<KnownCaller | undefined>;
+  /** The caller as it is now, who had a valid key before; undefined where the key is not valid any more. */
+  authenticateAgain(caller: Caller): MaybePromise<KnownCaller | undefined>;
+  /** Grows whenever keys may have changed, here or in another process. */
+  readonly changes: number;
 }
 
 /** What the limiter says of one request; the figures are those of the limit headers. */
@@ -44,7 +58,7 @@ export interface LimitStatus {
   readonly banEnds: number | undefined;
   /** How long the key's next ban would last, in seconds. */
   readonly nextBan: number;
-  /** How bans grow, in seconds: the first, the longest, and the time without a ban after which it starts anew. */
+  /** How bans grow, in seconds: the first, the longest, and the time without a ban after which it starts again. */
   readonly banSchedule: { readonly first: number; readonly longest: number; readonly forgottenAfter: number };
 }
 
@@ -61,13 +75,13 @@ export interface Limiter {
   /** How the key and its account stand, counting nothing. */
   peek(caller: Caller): MaybePromise<LimitStatus>;
   /**
-   * Sets the clock of a sandbox so many milliseconds ahead of real time, never back. By it the sandbox's windows, strikes
+   * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. By it the sandbox's windows, strikes
    * and bans end; `reset` and `retryAfter` stay in real time. Once it resolves, the next request at any process that
    * shares the limits finds it so. Rejects with `StorageUnavailable` where that cannot be had; it can be called again.
    */
   advanceTo(sandbox: ShopName, ahead: number): Promise<void>;
   /**
-   * Forgets both shops of an account, here and wherever it is kept. To be called once no process serves or saves
+   * Deletes both shops of an account, here and wherever they are stored. To be called once no process serves or saves
    * requests of its keys any more. Rejects with `StorageUnavailable` where some of it is left; it can be called again.
    */
   forget(accountId: string): Promise<void>;
@@ -79,11 +93,45 @@ export interface Limiter {
 
 /** Counts what callers do. It is on the way of every request, so it takes no longer than a few look-ups. */
 export interface Usage {
-  /** Counts a request that was answered. `operation` is undefined where path and method name none. */
+  /** Counts a finished request. `operation` is undefined where path and method name none. */
   count(caller: Caller, operation: Operation | undefined, status: number): void;
 }
 
-/** Is told of requests that were refused because of their key, for those who watch the service. */
+/** What is recorded of a request that changed something or failed. It holds neither its body nor its key. */
+export interface CompletedRequest {
+  readonly id: string;
+  readonly clientRequestId: string | undefined;
+  /** Undefined for a request that was not identified. */
+  readonly caller: Caller | undefined;
+  /** Undefined where addresses are not written down. */
+  readonly address: string | undefined;
+  readonly method: string;
+  readonly operation: Operation | undefined;
+  /** The path of the operation with its ids; undefined where one of them has no plain form. */
+  readonly path: string | undefined;
+  readonly status: number;
+  readonly failed: Failure | undefined;
+  /** The stage that it failed in; undefined for a success. */
+  readonly stage: RequestStage | undefined;
+  readonly admission: Admission | undefined;
+  /** True if its response is a replay. */
+  readonly isReplay: boolean;
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+/** Keeps records of requests that changed something or failed. */
+export interface RequestRecords {
+  /**
+   * True if one more request is to be recorded now: of this caller, or of an anonymous client at an address. It is asked
+   * for each such request, so it takes no longer than a few look-ups.
+   */
+  takes(client: Caller | string, hasFailed: boolean): boolean;
+  /** Records a request that was taken. */
+  add(request: CompletedRequest): void;
+}
+
+/** Records requests that were refused because of their key, for monitoring. */
 export interface Abuse {
   /** The key is banned. */
   banned(caller: Caller, admission: Admission): void;
@@ -91,24 +139,26 @@ export interface Abuse {
   invalidKey(address: string): void;
 }
 
-/** What is kept of a request that was answered. */
-export interface AnswerRecord {
+/** A stored response. */
+export interface StoredResponse {
   /** Tells it from another request of the same name. */
   readonly fingerprint: string;
-  readonly answer: string;
+  readonly response: string;
 }
 
-/** Keeps answers under the digests of requests' names, by shop, for as long as the contract says. All are parts of a change. */
-export interface AnswerRecords {
+/** Stores responses under the digests of requests' names, by shop, for as long as the contract says. All are parts of a change. */
+export interface StoredResponses {
   /**
-   * Takes the name for the change that it is part of, and waits for one that has taken it and is not
-   * committed. Gives the record where the name is known already. `now` is in unix milliseconds.
+   * Claims the name for the change that it is part of, and waits for one that has claimed it and is not
+   * committed. Returns the record where the name is known already. `now` is in unix milliseconds.
    */
-  claim(shop: number, digest: string, fingerprint: string, now: number): Change<AnswerRecord | undefined>;
-  /** Runs a change that would otherwise be the whole transaction, so that others can follow it. */
+  claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
+  /** Runs a change that would otherwise end the transaction, so that other steps can follow it. */
   around<T>(change: Change<T>): Change<T>;
-  /** Keeps the answer of the change that has taken the name. */
-  keep(shop: number, digest: string, answer: string): Change<void>;
-  /** Gives back a name that was taken. */
+  /** Stores the response of the change that claimed the name. */
+  keep(shop: number, digest: string, response: string): Change<void>;
+  /** Moves the stored response to another shop. */
+  move(shop: number, digest: string, to: number): Change<void>;
+  /** Releases a claimed name. */
   release(shop: number, digest: string): Change<void>;
 }

@@ -15,15 +15,15 @@ import { BODY_LIMIT, type BodyLength, bodyLength, hasMalformedLength } from "./b
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
-/** Reads the body of a request, and goes on with it: in the same step, because each promise more costs time. */
+/** Reads the body of a request and continues with it in the same step: each further promise costs time. */
 export type BodyReader = <T>(request: Request, next: (body: BodyResult) => T) => MaybePromise<T>;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const noBody: BodyResult = { value: undefined };
-/** Not dropped in silence: whoever sends it expects that it changes something. */
+/** Not ignored silently: the client expects that it changes something. */
 const unknownBody: BodyResult = { faults: [{ path: "/body", message: "is not taken by this operation" }] };
-/** The client is gone: nobody reads the answer, but it is no failure of the service. */
+/** The client is gone: nobody reads the response, but it is no failure of the service. */
 const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
 const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
 const malformedLength = failure(invalidRequest, "The request is invalid: /header/Content-Length must be one number.", {
@@ -85,7 +85,7 @@ function unreadable(error: unknown): string {
 function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
   const names = mediaTypes.join(" or ");
   const noType = failure(unsupportedMediaType, `The request has no content type; send the body as ${names}.`);
-  const otherType = failure(unsupportedMediaType, `The body has to be sent as ${names}.`);
+  const otherType = failure(unsupportedMediaType, `The body must be sent as ${names}.`);
   const escaped = mediaTypes.map((name) => name.replaceAll(/[.+]/g, "\\$&"));
   const pattern = new RegExp(`^(?:${escaped.join("|")})[ \\t]*(;[ \\t]*charset=("utf-8"|utf-8)[ \\t]*)?;?$`, "i");
   return (headers) => {
@@ -93,7 +93,7 @@ function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => 
     if (type === null) return noType;
     if (!mediaTypes.includes(type) && !pattern.test(type)) return otherType;
     if ((headers.get("content-encoding") ?? "identity") !== "identity") {
-      return failure(unsupportedMediaType, "The body has to be sent without a content encoding.");
+      return failure(unsupportedMediaType, "The body must be sent without a content encoding.");
     }
     return undefined;
   };
@@ -104,7 +104,7 @@ function refuseLength(length: BodyLength): Failure | undefined {
   return length !== "chunked" && length > BODY_LIMIT ? tooLarge : undefined;
 }
 
-/** Goes on with the whole body, or with why there is none. */
+/** Continues with the full body, or with the reason why there is none. */
 function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8Array | BodyResult) => T): Promise<T> {
   const reading = length === "chunked" ? readPieces(request) : request.bytes();
   return reading.then(
@@ -113,7 +113,7 @@ function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8A
   );
 }
 
-/** A body without a length is read piece by piece; undefined, with its rest unread, as soon as it is too large. */
+/** Reads a body without a length in chunks. Returns undefined as soon as it is too large, and leaves the rest unread. */
 async function readPieces({ body }: Request): Promise<Uint8Array | undefined> {
   if (!body) return new Uint8Array();
   const pieces: Uint8Array[] = [];

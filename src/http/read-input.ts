@@ -1,9 +1,13 @@
-import { type Failure, type Fault, failure, invalidRequest, MOST_FAULTS, pathNotFound } from "../contract/errors.ts";
-import { type Caller, type Input, mediaTypesOf, type Operation, takesIdempotencyKey } from "../contract/operation.ts";
+import type { Caller } from "../contract/caller.ts";
+import { type Failure, type Fault, failure, invalidRequest, MAX_FAULTS, pathNotFound } from "../contract/errors.ts";
+import type { Input } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
+import { mediaTypesOf, takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { compileTextReaders } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { type KeyResult, noKey, readIdempotencyKey } from "./idempotency/read-idempotency-key.ts";
+import { readLastEventId } from "./last-event-id.ts";
 import type { PageLinks } from "./page-links.ts";
 import { compilePrecondition } from "./precondition.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
@@ -12,7 +16,8 @@ import { compileQueryReader, type QueryResult } from "./read-query.ts";
 /** A request as the server hands it over: `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
 
-export type InputReader = (request: RoutedRequest, caller: Caller) => MaybePromise<Input | Failure>;
+/** `requestId` is the service's name for the request. */
+export type InputReader = (request: RoutedRequest, caller: Caller, requestId: string) => MaybePromise<Input | Failure>;
 
 /**
  * Compiles an operation's input schemas into the stage that reads a request. `pages` are the
@@ -27,6 +32,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
 
   const join = (
     caller: Caller,
+    requestId: string,
     params: Values,
     key: KeyResult,
     query: QueryResult,
@@ -42,21 +48,41 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
       after = pages.position(cursor, caller.shop, params, query.value);
       if (after === undefined) return invalid([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
     }
-    return { params, query: query.value, body: body.value, after, caller, idempotencyKey: key.value } as Input;
+    return {
+      params,
+      query: query.value,
+      body: body.value,
+      after,
+      caller,
+      requestId,
+      idempotencyKey: key.value,
+    } as Input;
   };
 
-  const read: InputReader = (request, caller) => {
+  const read: InputReader = (request, caller, requestId) => {
     const params = readParams(request.params);
     if (!params)
       return failure(operation.params?.invalidError ?? pathNotFound, "No resource can have this identifier.");
     const key = readKey(request);
     const query = readQuery(queryText(request.url));
-    return readBody(request, (body) => join(caller, params, key, query, body));
+    return readBody(request, (body) => join(caller, requestId, params, key, query, body));
   };
+  if (operation.response.stream) return resuming(read);
   if (!readPrecondition) return read;
-  return (request, caller) => {
+  return (request, caller, requestId) => {
     const matches = readPrecondition(request.headers);
-    return whenReady(read(request, caller), (input) => ("error" in input ? input : { ...input, matches }));
+    return whenReady(read(request, caller, requestId), (input) => ("error" in input ? input : { ...input, matches }));
+  };
+}
+
+/** The reader of a streamed operation, which also reads where the client resumes. */
+function resuming(read: InputReader): InputReader {
+  return (request, caller, requestId) => {
+    const lastEventId = readLastEventId(request.headers);
+    if ("faults" in lastEventId) return invalid(lastEventId.faults);
+    return whenReady(read(request, caller, requestId), (input) =>
+      "error" in input ? input : ({ ...input, lastEventId: lastEventId.value } as Input),
+    );
   };
 }
 
@@ -69,7 +95,7 @@ function bodyReaderOf(operation: Operation): BodyReader {
   return operation.method === "GET" ? ignoreBody : readEmptyBody;
 }
 
-/** The text behind the `?`. Only the query is taken from the URL: its path is normalised. */
+/** The text after the `?`. Only the query is taken from the URL: its path is normalised. */
 function queryText(url: string): string {
   const start = url.indexOf("?");
   return start < 0 ? "" : url.slice(start + 1);
@@ -90,7 +116,7 @@ function compileParamsReader({ params }: Operation): (texts: RoutedRequest["para
 
 /** The failure of a request that has faults, at least one: all of them, up to a bound. */
 export function invalid(faults: readonly Fault[]): Failure {
-  const details = faults.slice(0, MOST_FAULTS);
+  const details = faults.slice(0, MAX_FAULTS);
   const [first] = details;
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
   return failure(invalidRequest, `The request is invalid: ${first?.path} ${first?.message}${more}.`, { details });

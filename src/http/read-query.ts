@@ -5,13 +5,13 @@ import { compileTextReaders, itemsOf } from "../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
 
 /** Queries remembered for each operation, and the longest of them in characters: about 0.5 MB. */
-const MOST_REMEMBERED = 500;
-const LONGEST_REMEMBERED = 256;
+const MAX_CACHED = 500;
+const MAX_CACHED_LENGTH = 256;
 
 /** The valid parameters with defaults filled in, or the faults. */
 export type QueryResult = { readonly value: Record<string, unknown> } | { readonly faults: Fault[] };
 
-/** Compiles the schema of a query into a function that reads the text behind the `?`. */
+/** Compiles the schema of a query into a function that reads the text after the `?`. */
 export function compileQueryReader(schema: TObject | undefined): (query: string) => QueryResult {
   const properties: Record<string, TSchema> = schema?.properties ?? {};
   const required = (schema?.required as string[] | undefined) ?? [];
@@ -43,8 +43,8 @@ function remembering(read: (query: string) => QueryResult): (query: string) => Q
     const remembered = known.get(query);
     if (remembered) return remembered;
     const result = read(query);
-    if ("faults" in result || query.length > LONGEST_REMEMBERED) return result;
-    if (known.size >= MOST_REMEMBERED) known.clear();
+    if ("faults" in result || query.length > MAX_CACHED_LENGTH) return result;
+    if (known.size >= MAX_CACHED) known.clear();
     known.set(query, result);
     return result;
   };

@@ -1,13 +1,16 @@
 // By path, because the package exports neither file. So named, both become parts of the one-file executable.
+
+import { resolve } from "node:path";
 import bundle from "../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { version } from "../../node_modules/@scalar/api-reference/package.json";
 import { FixedContent } from "./fixed-content.ts";
 import type { FixedPage } from "./pages.ts";
 
-/** The bundle of the reference page. Its name changes with its version, so that browsers may keep it for ever. */
+/** The bundle of the reference page. Its name changes with its version, so that browsers may keep it forever. */
 export const referenceBundle: FixedPage & { readonly name: string } = {
   name: `reference-${version}.js`,
   type: "text/javascript; charset=utf-8",
   headers: { "Cache-Control": "public, max-age=31536000, immutable" },
-  fixed: new FixedContent(() => Bun.file(bundle).bytes()),
+  // In a built script, the path starts at that script.
+  fixed: new FixedContent(() => Bun.file(resolve(import.meta.dir, bundle)).bytes()),
 };

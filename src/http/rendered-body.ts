@@ -1,5 +1,6 @@
-import type { Input, Listing, Operation, Resource, Success } from "../contract/operation.ts";
-import { hasEntityTag } from "../contract/operation.ts";
+import type { Input, Listing, Resource, Success } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
+import { hasEntityTag } from "../contract/operation-properties.ts";
 import { compileSerializer } from "../contract/serialize.ts";
 import { entityTag } from "./entity-tag.ts";
 import { compilePath } from "./fill-path.ts";
@@ -19,9 +20,9 @@ export interface RenderedBody {
 /** Renders a success of one operation, which `input` brought about. */
 export type Render = (success: Success, input: Input) => RenderedBody;
 
-/** `deprecationLink` is the part of `Link` that every answer of a deprecated operation has; otherwise empty. */
+/** `deprecationLink` is the part of `Link` that every response of a deprecated operation has; otherwise empty. */
 export function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): Render {
-  const { schema, location: path } = operation.answer;
+  const { schema, location: path } = operation.response;
   const serialize = compileSerializer(schema);
   const location = path === undefined ? undefined : compilePath(path);
   const tagOf = hasEntityTag(operation) ? entityTag : () => "";
@@ -34,7 +35,7 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
       return { text, link: deprecationLink, tag, location: location?.(body as Record<string, unknown>) ?? "" };
     };
   }
-  /** By page: one that a store remembers and gives again is rendered once, and forgotten with it. */
+  /** By page: a cached page is rendered once, and dropped with the cache entry. */
   const rendered = new WeakMap<object, RenderedBody>();
   const render: Render = (success, input) => {
     const { items, next } = success as Listing;

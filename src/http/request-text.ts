@@ -1,4 +1,5 @@
-import type { Input, Operation } from "../contract/operation.ts";
+import type { Input } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
 import { compileSerializer } from "../contract/serialize.ts";
 import { compilePath } from "./fill-path.ts";
 

@@ -12,14 +12,14 @@ import { notFound, type Page, servePage } from "./pages.ts";
 const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
 /** Seconds after which a connection that neither sends nor receives is closed. */
 const IDLE_TIMEOUT = 30;
-/** How long a stopping server goes on answering, so that clients learn to close, in milliseconds. */
+/** How long a stopping server still responds, so that clients learn to close, in milliseconds. */
 const DRAIN = 200;
 /** It then holds requests back until no more of them have come for so long, in milliseconds. */
 const QUIET = 100;
 /** Turns of the event loop in which what has arrived is accepted and read for certain. */
 const TURNS = 5;
 /** But for no longer than this. */
-const LONGEST_HOLD = 2_000;
+const MAX_HOLD = 2_000;
 
 /** What is served, once the address is known. */
 export interface Served {
@@ -99,8 +99,8 @@ export class Server {
    */
   async stop(deadline: number, inStep?: InStep): Promise<void> {
     // Closing at once would reset connections on which the next request is already on its way. So at
-    // first every answer asks to close its connection; then requests are held for a moment, so that
-    // clients wait for an answer, which they will get, instead of connecting to what is about to go.
+    // first every response asks to close its connection; then requests are held for a moment, so that
+    // clients wait for a response, which they will get, instead of connecting to what is about to go.
     this.#isDraining = true;
     await Bun.sleep(DRAIN);
     const hold = Promise.withResolvers<void>();
@@ -119,9 +119,9 @@ export class Server {
     await this.#server.stop(true);
   }
 
-  /** Resolves when all clients wait for an answer: each sends its next request only after that. */
+  /** Resolves when all clients wait for a response: each sends its next request only after that. */
   async #quiet(): Promise<void> {
-    const deadline = performance.now() + LONGEST_HOLD;
+    const deadline = performance.now() + MAX_HOLD;
     let before: number;
     do {
       before = this.#heldRequests;
@@ -153,13 +153,13 @@ export class Server {
   }
 }
 
-/** The same answer, after which the connection is closed (RFC 9112, section 9.6). */
+/** The same response, after which the connection is closed (RFC 9112, section 9.6). */
 function closing(response: Response): Response {
   response.headers.set("Connection", "close");
   return response;
 }
 
-/** For errors that even the interface's own answer to errors could not handle. */
+/** For errors that even the interface's own error handling could not handle. */
 function lastResort(): Response {
   const { code, status } = internalError;
   return Response.json({ code, message: "The service failed.", status }, { status, headers: noSniff });

@@ -1,5 +1,5 @@
 import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.ts";
-import { MOST_DELAYED, SIMULATE } from "../contract/simulate.ts";
+import { MAX_DELAYED, SIMULATE } from "../contract/simulate.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Delays } from "./delays.ts";
@@ -30,7 +30,7 @@ export function simulate(exchange: Exchange, services: Services): MaybePromise<F
   if (failure?.error === noResponse && request.method === "HEAD") return refused("cannot disconnect HEAD; send GET");
   const delayed = delay ? services.delays.begin(caller.accountId, delay) : undefined;
   if (delay && !delayed) {
-    return refused(`must have no delay while ${MOST_DELAYED} responses to the account are held back`);
+    return refused(`must have no delay while ${MAX_DELAYED} responses to the account are held back`);
   }
   return whenReady(failure && asLimited(failure, exchange, caller, services), (failed) => {
     exchange.simulation = { text, delay: delayed, failure: failed };

@@ -7,7 +7,8 @@ import {
   invalidRequest,
 } from "../contract/errors.ts";
 import { faultsOf } from "../contract/faults.ts";
-import { errorsOf, type Operation } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import { errorsOf } from "../contract/operation-properties.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { invalid } from "./read-input.ts";
 import { compileQueryReader } from "./read-query.ts";
@@ -17,7 +18,7 @@ const RETRY = 1;
 /** A query parameter that no operation has. */
 const UNKNOWN_QUERY = "simulated=1";
 
-/** Every error that an operation can answer with, by its code, as it would be returned. */
+/** Every error that an operation can return, by its code, as it would be returned. */
 export function simulatedFailures(operation: Operation): ReadonlyMap<string, Failure> {
   return new Map(errorsOf(operation).map((error) => [error.code, simulatedFailure(operation, error)]));
 }
@@ -31,7 +32,7 @@ function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure
   return failure(error, simulated(error.meaning), tellsWhen ? { retryAfter: RETRY } : {});
 }
 
-/** What tells a developer who reads it that nothing is broken. */
+/** Shows a developer who reads it that nothing is broken. */
 function simulated(message: string): string {
   return `Simulated: ${message}`;
 }

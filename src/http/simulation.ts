@@ -1,7 +1,7 @@
 import { errorCatalogue } from "../contract/check.ts";
 import { type ErrorDefinition, type Failure, type Fault, failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
-import { DISCONNECT, LONGEST_DELAY, SIMULATE } from "../contract/simulate.ts";
+import { DISCONNECT, MAX_DELAY, SIMULATE } from "../contract/simulate.ts";
 import { suggest } from "../contract/suggest.ts";
 import { invalid } from "./read-input.ts";
 import { simulatedFailures } from "./simulated-failures.ts";
@@ -29,7 +29,7 @@ export interface Simulation extends Pick<Asked, "text" | "failure"> {
 export type SimulationReader = (header: string) => Asked | Failure;
 
 /** An error or `disconnect`, and a delay. */
-const MOST_ITEMS = 2;
+const MAX_ITEMS = 2;
 const delayForm = /^delay=([0-9]{1,5})$/;
 
 /** Compiles what the header can ask an operation for. */
@@ -42,21 +42,21 @@ export function compileSimulation(operation: Operation, operations: readonly Ope
   const faultOf = (item: string, isRepeated: boolean): string => {
     if (isRepeated) return `must have at most one error code or ${DISCONNECT}, and at most one delay`;
     if (others.includes(item)) return `names ${item}, which is no error of this operation; it has ${own.join(", ")}`;
-    if (item.startsWith("delay")) return `must have the delay as delay=2000, in milliseconds, at most ${LONGEST_DELAY}`;
+    if (item.startsWith("delay")) return `must have the delay as delay=2000, in milliseconds, at most ${MAX_DELAY}`;
     const meant = suggest(item, known);
     const expected = `must hold an error code, ${DISCONNECT} or delay=2000`;
     return meant ? `${expected}; did you mean ${meant}?` : expected;
   };
 
   return (header) => {
-    const items = header.split(",", MOST_ITEMS + 1).map((item) => item.trim());
+    const items = header.split(",", MAX_ITEMS + 1).map((item) => item.trim());
     let failed: Failure | undefined;
     let delay: number | undefined;
     const messages: string[] = [];
     for (const item of items) {
       const named = failures.get(item);
       const milliseconds = Number(delayForm.exec(item)?.[1]);
-      const isDelay = milliseconds <= LONGEST_DELAY;
+      const isDelay = milliseconds <= MAX_DELAY;
       if (named && !failed) failed = named;
       else if (isDelay && delay === undefined) delay = milliseconds;
       else messages.push(faultOf(item, named !== undefined || isDelay));

@@ -1,4 +1,5 @@
 import {
+  accountSuspended,
   type Failure,
   failure,
   insufficientScope,
@@ -10,7 +11,9 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import { freeQuotaOf, type Write } from "../contract/operation.ts";
+import type { Write } from "../contract/handler.ts";
+import { freeQuotaOf } from "../contract/operation-properties.ts";
+import type { RequestStage } from "../contract/request-stages.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { bearerToken } from "./bearer-token.ts";
@@ -20,6 +23,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
 import { simulate } from "./simulate.ts";
+import type { Streams } from "./streams.ts";
 
 /** What the stages need from outside. */
 export interface StageServices {
@@ -27,8 +31,9 @@ export interface StageServices {
   readonly limiter: Limiter;
   readonly clock: Clock;
   readonly write: Write;
-  readonly retries: Idempotency;
+  readonly idempotency: Idempotency;
   readonly delays: Delays;
+  readonly streams: Streams;
   /** Names the client of a request without a valid key. */
   readonly addressOf: (exchange: Exchange) => string;
 }
@@ -36,7 +41,10 @@ export interface StageServices {
 /** One step of a request. A failure ends the request's way; no later stage sees it. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
 
-/** Who is it? A request without a valid key goes on as an anonymous client, to be counted before it is refused. */
+/**
+ * Who is it? A request without a valid key continues as an anonymous client, to be counted before it is refused; so does
+ * one of a suspended account, in the windows of the account.
+ */
 const identify: Stage = (exchange, { authenticator }) => {
   const token = bearerToken(exchange.request.headers.get("authorization"));
   if (token === undefined) {
@@ -47,8 +55,15 @@ const identify: Stage = (exchange, { authenticator }) => {
     return undefined;
   }
   return whenReady(authenticator.authenticate(token), (caller) => {
-    if (caller) exchange.caller = caller;
-    else
+    if (caller) {
+      exchange.caller = caller;
+      if (caller.isSuspended) {
+        exchange.authFailure = failure(
+          accountSuspended,
+          "The account is suspended. Ask the operator of the service why.",
+        );
+      }
+    } else
       exchange.authFailure = failure(invalidApiKey, "The API key is not valid: mistyped, unknown, expired or revoked.");
     return undefined;
   });
@@ -102,7 +117,7 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
 export const readInput: Stage = (exchange) => {
   const { operation, caller } = exchange;
   if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
-  return whenReady(operation.readInput(exchange.request, caller), (input) => {
+  return whenReady(operation.readInput(exchange.request, caller, exchange.id), (input) => {
     if ("error" in input) return input;
     exchange.input = input;
     return undefined;
@@ -110,11 +125,11 @@ export const readInput: Stage = (exchange) => {
 };
 
 /** Do it. */
-const handle: Stage = (exchange, { write, retries }) => {
+const handle: Stage = (exchange, { write, idempotency }) => {
   const { operation, input } = exchange;
   if (!operation || !input) throw new TypeError("A request was handled before it was read.");
   const retried = input.idempotencyKey !== undefined;
-  const served = retried ? retries.serve(exchange, input) : operation.serve(input, write);
+  const served = retried ? idempotency.serve(exchange, input) : operation.serve(input, write);
   return whenReady(served, (outcome) => {
     if ("error" in outcome) return retried ? outcome : requireDeclared(outcome, operation.operation);
     exchange.success = outcome;
@@ -122,7 +137,15 @@ const handle: Stage = (exchange, { write, retries }) => {
   });
 };
 
-/** The way of a request, in order: so 401 comes before 429, and that before 404, 405, 415, 413 and 400. */
-const inOrder: Readonly<Record<string, Stage>> = { identify, admit, resolve, simulate, readInput, handle };
+/** Is the response a stream? Opens it, unless there are too many; `HEAD` gets the headers alone. */
+const openStream: Stage = (exchange, { streams }) => {
+  const text = exchange.operation?.streamText;
+  return text && exchange.request.method !== "HEAD" ? streams.open(exchange, text) : undefined;
+};
+
+/** The way of a request, in the order of `requestStages`. */
+const inOrder = { identify, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
+  Record<Exclude<RequestStage, "load">, Stage>
+>;
 export const stages: readonly Stage[] = Object.values(inOrder);
-export const stageNames: readonly string[] = Object.keys(inOrder);
+export const stageNames = Object.keys(inOrder) as readonly RequestStage[];

@@ -6,11 +6,11 @@ const MINUTE = 60_000;
 /** Requests with invalid keys in a minute, of one address or of all others together, that are worth a line. */
 const BURST = 10;
 /** Addresses that get a line of their own in a minute: those that sent most. */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 /** Addresses that are told apart within a minute, about 0.1 KB each. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 /** Bans that are remembered until they end, about 0.2 KB each. */
-const MOST_BANS = 10_000;
+const MAX_BANS = 10_000;
 
 /** Whose key was refused. */
 interface KeyHolder {
@@ -38,6 +38,8 @@ interface AbuseLogOptions {
   readonly showsAddresses: boolean;
   /** How many strikes ban a key whose account has this minute limit. */
   readonly strikesForBan: (perMinute: number) => number;
+  /** Called when this process first refuses a key because of a ban, with the ban's end in unix seconds. */
+  readonly onBan: (keyId: string, endsAt: number) => void;
 }
 
 /**
@@ -45,7 +47,7 @@ interface AbuseLogOptions {
  * address and minute. It is told only of requests that were refused, so that others pay nothing for it. Its memory and
  * the number of its lines are bounded, however many addresses attack.
  *
- * A process tells of a ban when it first refuses the key: of many processes, each does.
+ * A process reports a ban when it first refuses the key, so several processes can report the same ban.
  */
 export class AbuseLog {
   readonly #options: AbuseLogOptions;
@@ -61,7 +63,7 @@ export class AbuseLog {
     const { metrics } = options;
     metrics.counter(
       "petstore_bans_total",
-      "Bans of keys that this process has begun to enforce.",
+      "Bans of keys that this process has started to enforce.",
       () => this.#counted.bans,
     );
     metrics.counter(
@@ -73,15 +75,16 @@ export class AbuseLog {
 
   /** Notes that a request was refused because its key is banned. */
   banned({ keyId, accountId, perMinute }: KeyHolder, { retryAfter, reset }: BanRefusal): void {
-    const { clock, log, strikesForBan } = this.#options;
+    const { clock, log, strikesForBan, onBan } = this.#options;
     const now = clock.monotonic();
     const known = this.#bans.get(keyId);
     if (known && now < known.endsAt) return;
     if (known) this.#end(known);
-    else if (this.#bans.size >= MOST_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
+    else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
     this.#bans.set(keyId, { keyId, accountId, endsAt: now + retryAfter * 1000 });
     this.#counted.bans++;
     const until = new Date(reset * 1000).toISOString();
+    onBan(keyId, reset);
     log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
   }
 
@@ -94,7 +97,7 @@ export class AbuseLog {
     this.#guessesOfAll++;
     const count = this.#guesses.get(address);
     if (count !== undefined) this.#guesses.set(address, count + 1);
-    else if (this.#guesses.size < MOST_ADDRESSES) this.#guesses.set(address, 1);
+    else if (this.#guesses.size < MAX_ADDRESSES) this.#guesses.set(address, 1);
   }
 
   /** Logs what is over: bans, and the minute that began with an invalid key. To be called twice a second. */
@@ -109,7 +112,7 @@ export class AbuseLog {
     const { log, showsAddresses } = this.#options;
     const guesses = [...this.#guesses];
     const bursts = showsAddresses ? guesses.filter(([, count]) => count >= BURST) : [];
-    const told = bursts.toSorted(([, one], [, other]) => other - one).slice(0, MOST_LINES);
+    const told = bursts.toSorted(([, one], [, other]) => other - one).slice(0, MAX_LINES);
     for (const [address, count] of told) log.warn("invalid_keys_rejected", { count, address });
     const rest = told.reduce((left, [, count]) => left - count, this.#guessesOfAll);
     if (rest >= BURST) log.warn("invalid_keys_rejected", { count: rest, addresses: guesses.length - told.length });

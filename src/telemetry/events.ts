@@ -9,9 +9,9 @@ interface LogEvent {
   readonly level: Exclude<LogLevel, "silent">;
   /** What has happened, as a sentence that is the same each time. */
   readonly message: string;
-  /** The fields that a line of it has beside those of all lines; none given: any. */
+  /** The fields of its lines, besides those that all lines have. Absent: any fields. */
   readonly fields?: readonly string[];
-  /** A failure that goes on is one series of lines for each value of this field. */
+  /** A failure that continues is one series of lines for each value of this field. */
   readonly per?: string;
 }
 
@@ -35,20 +35,32 @@ export const events = {
     ],
   },
   settings: { level: "debug", message: "These settings are in force." },
+  console_not_built: {
+    level: "error",
+    message: "The web console cannot be built. The next request for it tries again.",
+    fields: [],
+  },
+  backup_taken: { level: "info", message: "A backup was taken and verified.", fields: ["file", "bytes"] },
+  backup_failed: {
+    level: "error",
+    message: "A backup failed. It is tried again after a minute.",
+    fields: [],
+  },
   security_contact_expired: {
     level: "warn",
     message: "PETSTORE_SECURITY_EXPIRES has passed: security.txt is not served.",
     fields: [],
   },
+  account_deleted: { level: "info", message: "All data of a deleted account is removed.", fields: ["accountId"] },
   stopping: { level: "info", message: "The service was told to stop.", fields: [] },
   stopped_without_saving: {
     level: "warn",
-    message: "The store was not free in time. What was counted since it was last free is lost.",
+    message: "The store was locked for too long. Counts since the last save are lost.",
     fields: [],
   },
   request: {
     level: "info",
-    message: "A request was answered.",
+    message: "A request was served.",
     fields: [
       "requestId",
       "clientRequestId",
@@ -65,6 +77,11 @@ export const events = {
       "simulated",
     ],
   },
+  stream_ended: {
+    level: "info",
+    message: "A stream ended. Its request was logged when it began.",
+    fields: ["requestId", "operation", "accountId", "keyId", "reason", "seconds", "events", "bytes"],
+  },
   request_failed: {
     level: "error",
     message: "A request failed because of a bug in the service.",
@@ -75,38 +92,43 @@ export const events = {
     message: "The store could not serve a request.",
     fields: ["requestId"],
   },
-  store_unusable: { level: "error", message: "The store cannot be used any more. The process ends.", fields: [] },
+  store_unusable: { level: "error", message: "The store cannot be used. The process ends.", fields: [] },
   task_failed: {
     level: "error",
-    message: "A task in the background failed. It is tried again.",
+    message: "A background task failed. It is tried again.",
     fields: ["task"],
     per: "task",
   },
   overload_started: { level: "warn", message: "The service is overloaded. Some requests are refused.", fields: [] },
-  overload_ended: { level: "info", message: "No requests are refused any more.", fields: [] },
+  overload_ended: { level: "info", message: "Requests are no longer refused.", fields: [] },
   limits_not_shared: {
     level: "warn",
-    message: "This process counts limits alone. Others may admit as much again.",
+    message: "This process counts limits alone. Other processes may admit the same number again.",
     fields: ["reason"],
   },
   limits_shared_again: { level: "info", message: "This process counts limits together with others again.", fields: [] },
   ban_started: {
     level: "warn",
-    message: "The key goes on after a 429 and is banned.",
+    message: "The key kept sending requests after a 429 and is banned.",
     fields: ["keyId", "accountId", "until", "seconds", "strikes"],
   },
   ban_ended: { level: "info", message: "The ban of the key is over.", fields: ["keyId", "accountId"] },
   invalid_keys_rejected: {
     level: "warn",
-    message: "Within a minute, many requests came with keys that are not valid.",
+    message: "Many requests within a minute had invalid keys.",
     fields: ["count", "address", "addresses"],
+  },
+  webhook_endpoint_disabled: {
+    level: "warn",
+    message: "A webhook endpoint was disabled: it has failed for 5 days, or returned 410.",
+    fields: ["endpointId", "accountId"],
   },
   traces_not_delivered: {
     level: "warn",
-    message: "The receiver does not take the traces. They are dropped.",
+    message: "The receiver does not accept the traces. They are dropped.",
     fields: ["reason"],
   },
-  traces_delivered_again: { level: "info", message: "The receiver takes the traces again.", fields: [] },
+  traces_delivered_again: { level: "info", message: "The receiver accepts the traces again.", fields: [] },
   log_lines_dropped: {
     level: "warn",
     message: "The reader of the log was too slow. Lines before this one are missing.",
@@ -119,7 +141,7 @@ export const events = {
   },
   base_url_not_set: {
     level: "warn",
-    message: "PETSTORE_BASE_URL is not set. Links in answers lead to the address that the service listens on.",
+    message: "PETSTORE_BASE_URL is not set. Links in responses lead to the address that the service listens on.",
     fields: ["address"],
   },
   worker_ready: { level: "info", message: "A worker serves requests.", fields: ["worker", "pid"] },
@@ -128,10 +150,10 @@ export const events = {
     message: "A worker does not respond. It is killed and replaced.",
     fields: ["worker", "pid", "seconds"],
   },
-  worker_ended: { level: "warn", message: "A worker ended without being told to.", fields: ["worker", "pid", "how"] },
+  worker_ended: { level: "warn", message: "A worker ended unexpectedly.", fields: ["worker", "pid", "how"] },
   worker_given_up: {
     level: "error",
-    message: "A worker ended again and again. The service ends.",
+    message: "A worker kept ending. The service ends.",
     fields: ["worker"],
   },
   restart_started: { level: "info", message: "All workers are being replaced.", fields: [] },

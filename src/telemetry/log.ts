@@ -1,17 +1,18 @@
 import { write } from "node:fs";
 import { type EventAt, type EventName, eventOf, type Field, type Given, type LogLevel, logLevels } from "./events.ts";
+import { isPlainId } from "./plain-id.ts";
 
 /** Lines wait so long for others, in milliseconds: one system call then writes them together. */
 const FLUSH_AFTER = 20;
 /** How long a process that ends at once waits for the thread that writes its last lines, in milliseconds. */
 const LAST_WORDS = 100;
 /** Characters that may wait for a slow reader of the log. Beyond it lines are dropped and counted. */
-const MOST_WAITING = 4 * 1024 * 1024;
+const MAX_WAITING = 4 * 1024 * 1024;
 
-/** Of a failure that goes on there is a line at its beginning, and then one in each such time, in milliseconds. */
+/** Of a failure that continues there is a line at its beginning, and then one in each such time, in milliseconds. */
 const REMINDER = 10_000;
 
-/** A failure that goes on: how often it has happened since its last line, and when it was last. */
+/** A failure that continues: how often it has happened since its last line, and when it was last. */
 interface Ongoing {
   readonly event: EventName;
   times: number;
@@ -123,7 +124,7 @@ export class Log {
     return this.#threshold <= 1;
   }
 
-  /** Logs a served request, at level `info`. Written by hand because it is on every request's way. */
+  /** Logs a served request, at level `info`. Written without a serializer because every request passes here. */
   request(line: RequestLine): void {
     if (!this.takesRequests) return;
     const { id, clientRequestId, operation, method, status, code, duration, account, key } = line;
@@ -151,7 +152,7 @@ export class Log {
   }
 
   /**
-   * Writes what waits while nothing else of the program runs: for a process that must not go on. It
+   * Writes what waits while nothing else of the program runs: for a process that must not continue. It
    * cannot be told when the other thread has written, but for a reader that reads the time is ample.
    */
   closeAtOnce(): void {
@@ -194,7 +195,7 @@ export class Log {
   }
 
   #append(line: string): void {
-    if (this.#waiting.length > MOST_WAITING) {
+    if (this.#waiting.length > MAX_WAITING) {
       this.#dropped++;
       return;
     }
@@ -226,15 +227,12 @@ export class Log {
   }
 }
 
-/** What the ids in a path look like. Anything else in a path may be a part of a key, sent there by mistake. */
-const plainId = /^(\d{1,19}|[a-z]+_[0-9A-Za-z]{1,16})$/;
-
 /** The field with the ids of a request's path; empty where there are none. As texts, because they can have 64 bits. */
 function resourceField(params: Readonly<Record<string, string>>): string {
   let text = "";
   for (const name in params) {
     const id = params[name] as string;
-    if (plainId.test(id)) text += `${text === "" ? "" : ","}"${name}":"${id}"`;
+    if (isPlainId(id)) text += `${text === "" ? "" : ","}"${name}":"${id}"`;
   }
   return text === "" ? "" : `,"resource":{${text}}`;
 }

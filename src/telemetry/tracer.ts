@@ -11,7 +11,7 @@ const SEND_AFTER = 1_000;
 /** Requests that are sent together. */
 const BATCH = 512;
 /** Requests that may wait: about two megabytes. What comes beyond is dropped and counted. */
-const MOST_WAITING = 4_096;
+const MAX_WAITING = 4_096;
 /** Milliseconds that a stopping service waits for the receiver. */
 const LAST_WORDS = 1_000;
 
@@ -92,7 +92,7 @@ export class Tracer {
   record(request: object, served: ServedRequest): void {
     const parent = parseTraceparent(served.traceparent);
     if (!(parent ? parent.isSampled : Math.random() < this.#ratio)) return;
-    if (this.#waiting.length >= MOST_WAITING) {
+    if (this.#waiting.length >= MAX_WAITING) {
       this.#dropped++;
       return;
     }

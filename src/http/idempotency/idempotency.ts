@@ -1,30 +1,31 @@
+import type { Change } from "../../contract/change.ts";
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
-import type { Change, Input, Success, Write } from "../../contract/operation.ts";
+import type { Input, Success, Write } from "../../contract/handler.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { bearerToken } from "../bearer-token.ts";
 import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
-import type { AnswerRecord, AnswerRecords } from "../ports.ts";
+import type { StoredResponse, StoredResponses } from "../ports.ts";
 import { seal, unseal } from "./sealed-text.ts";
 import { isFinal, readOutcome, writeOutcome } from "./stored-response.ts";
 
-/** Seconds after which a client may ask again for the answer to a request that is still running. */
+/** Seconds after which a client may repeat a request that is still running. */
 const RUNNING_RETRY = 1;
-/** Characters kept of a digest: 132 bits. */
+/** Characters stored of a digest: 132 bits. */
 const DIGEST_LENGTH = 22;
 
 /**
  * Serves requests that have an idempotency key, so that one which is sent again does nothing twice: its
- * answer is kept in the transaction that does it. A name belongs to a shop, for one method and path.
+ * response is kept in the transaction that does it. A name belongs to an account and mode, for one method and path.
  */
 export class Idempotency {
-  readonly #records: AnswerRecords;
+  readonly #records: StoredResponses;
   readonly #write: Write;
   readonly #clock: Clock;
-  /** Digests of the names of requests whose transaction has not ended, though it may be too late for their answer. */
+  /** Digests of the names of requests whose transaction has not ended, though it may be too late for their response. */
   readonly #running = new Set<string>();
 
-  constructor(records: AnswerRecords, write: Write, clock: Clock) {
+  constructor(records: StoredResponses, write: Write, clock: Clock) {
     this.#records = records;
     this.#write = write;
     this.#clock = clock;
@@ -40,15 +41,15 @@ export class Idempotency {
     const { operation: compiled, caller, request } = exchange;
     if (!compiled?.requestText || !caller) throw new TypeError("A request that cannot have a name has one.");
     const { operation, requestText } = compiled;
-    const { shop } = caller;
+    const { accountId, mode, shop } = caller;
     const key = input.idempotencyKey as string;
     // What only the client has: nobody else may read a secret again, neither here nor in the store.
-    const secret = operation.answer.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
-    const name = digest(`${shop}\n${requestText.target(input)}\n${key}`);
+    const secret = operation.response.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
+    const name = digest(`${accountId}\n${mode}\n${requestText.target(input)}\n${key}`);
     const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";
     const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${requestText.content(input)}`);
     if (this.#running.has(name)) {
-      const message = "A request with this Idempotency-Key is still running. Ask again for its answer.";
+      const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
       return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });
     }
 
@@ -56,7 +57,7 @@ export class Idempotency {
     const write = (outcome: Success | Failure) =>
       writeOutcome("error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) });
     const now = this.#clock.now();
-    function* once(change: () => Change<Success | Failure>): Change<AnswerRecord | Success | Failure> {
+    function* once(change: () => Change<Success | Failure>): Change<StoredResponse | Success | Failure> {
       const known = yield* records.claim(shop, name, fingerprint, now);
       if (known) return known;
       const outcome = yield* records.around(change());
@@ -64,6 +65,7 @@ export class Idempotency {
       if (isFinal(outcome)) {
         const text = write(outcome);
         yield* records.keep(shop, name, secret === "" ? text : seal(text, secret, name));
+        if ("body" in outcome && outcome.shop !== undefined) yield* records.move(shop, name, outcome.shop);
       } else yield* records.release(shop, name);
       return outcome;
     }
@@ -74,8 +76,8 @@ export class Idempotency {
         if (!("fingerprint" in outcome)) return outcome;
         if (outcome.fingerprint !== fingerprint) return reused(secret !== "");
         exchange.isReplay = true;
-        const { answer } = outcome;
-        const kept = readOutcome(secret === "" ? answer : unseal(answer, secret, name), operation);
+        const { response } = outcome;
+        const kept = readOutcome(secret === "" ? response : unseal(response, secret, name), operation);
         if ("error" in kept) return kept;
         exchange.rendered = kept.rendered;
         return { body: undefined };

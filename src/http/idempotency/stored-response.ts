@@ -1,15 +1,16 @@
 import type { ErrorDefinition, Failure } from "../../contract/errors.ts";
-import type { Operation, Success } from "../../contract/operation.ts";
+import type { Success } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
 import type { RenderedBody } from "../rendered-body.ts";
 
 /** An outcome that is kept: a rendered success, so that it is the same again byte for byte; or a failure. */
 interface Kept {
-  /** The name is that of all releases: what one has kept, the next has to read. */
+  /** The name must not change: the next release must read what this one stored. */
   readonly ready?: RenderedBody;
   readonly failure?: Pick<Failure, "message" | "details" | "retryAfter"> & Pick<ErrorDefinition, "code" | "status">;
 }
 
-/** True unless the failure is one that passes: then the same request may succeed later. */
+/** True unless the failure is temporary, so that the same request may succeed later. */
 export function isFinal(outcome: Success | Failure): boolean {
   return !("error" in outcome) || (outcome.error.status < 500 && outcome.error.status !== 429);
 }

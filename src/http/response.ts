@@ -6,15 +6,16 @@ import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./heade
 import type { Admission } from "./ports.ts";
 import { noResponse } from "./simulation.ts";
 
-/** The answer to a request whose handler succeeded. `base` is the base address. */
-export function answerSuccess(exchange: Exchange, admission: Admission, base: string): Response {
+/** The response to a request whose handler succeeded. `base` is the base address. */
+export function successResponse(exchange: Exchange, admission: Admission, base: string): Response {
   const { operation: compiled, request, success, input } = exchange;
-  if (!compiled || !success || !input) throw new TypeError("A request was answered before it was handled.");
-  const { status } = compiled.operation.answer;
-  // One object for all answers of the operation: a response copies it, and filling it anew costs more.
+  if (!compiled || !success || !input) throw new TypeError("A response was made before the request was handled.");
+  const { status } = compiled.operation.response;
+  // One object for all responses of the operation: copying it is cheaper than filling it again.
   const { successHeaders } = compiled;
   const headers = successHeaders.all;
   successHeaders.setOwn(exchange.id, admission);
+  if (compiled.streamText) return answerStream(exchange, headers);
   if (status === 204) return marked(exchange, new Response(null, { status, headers }));
   const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
   if (compiled.operation.paged) successHeaders.setLink(link);
@@ -28,8 +29,16 @@ export function answerSuccess(exchange: Exchange, admission: Admission, base: st
   return unchanged;
 }
 
-/** The answer to a request that failed, in the Error shape. `closes` says that its connection ends with it. */
-export function answerFailure(exchange: Exchange, admission: Admission, failed: Failure, closes: boolean): Response {
+/** The response of a stream. For `HEAD`, its headers; the runtime would otherwise add the length of an empty body. */
+function answerStream({ stream }: Exchange, headers: Headers): Response {
+  if (stream) return new Response(stream.body, { headers });
+  const response = new Response(null, { headers });
+  response.headers.set("Transfer-Encoding", "chunked");
+  return response;
+}
+
+/** The response to a request that failed, in the Error shape. `closes` means that the connection ends with it. */
+export function failureResponse(exchange: Exchange, admission: Admission, failed: Failure, closes: boolean): Response {
   const { error, message, details, retryAfter } = failed;
   if (error === noResponse) return closedConnection();
   const { operation: compiled } = exchange;
@@ -48,7 +57,7 @@ export function answerFailure(exchange: Exchange, admission: Admission, failed: 
   return marked(exchange, new Response(body, { status: error.status, headers }));
 }
 
-/** Tells the client where an answer is one that was given before. */
+/** Marks a replayed response. */
 function marked({ isReplay }: Exchange, response: Response): Response {
   if (isReplay) response.headers.set(IDEMPOTENT_REPLAYED, "true");
   return response;
@@ -62,8 +71,8 @@ function closedConnection(): Response {
 
 const unknownHeaders = { ...sharedHeaders, "Content-Type": "application/json" };
 
-/** The answer to `OPTIONS` on a known path: which methods there are, to anybody. */
-export function answerOptions(exchange: Exchange, admission: Admission): Response {
+/** The response to `OPTIONS` on a known path: its methods, for anybody. */
+export function optionsResponse(exchange: Exchange, admission: Admission): Response {
   const headers = new Headers({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
   setOwnHeaders(headers, exchange.id, admission);
   return new Response(null, { status: 204, headers });

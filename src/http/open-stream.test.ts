@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { readStream } from "../../test/harness/server-sent-events.ts";
+import { streamTicks, tick } from "../../test/harness/ticks.ts";
+import { OpenStream, type StreamEnd } from "./open-stream.ts";
+import { compileStreamText, type StreamText } from "./stream-text.ts";
+
+const text = compileStreamText(streamTicks) as StreamText;
+
+/** A stream that began at time 0, and what its client reads of it. */
+function open() {
+  const ends: StreamEnd[] = [];
+  const stream = new OpenStream(text, 3n, 1_000, 0, (reason) => ends.push(reason));
+  const reader = stream.body.getReader();
+  let got = "";
+  const read = async () => {
+    const { value } = await reader.read();
+    got += new TextDecoder().decode(value);
+    return readStream(got);
+  };
+  return { stream, ends, read, reader };
+}
+
+test("a client gets a comment after 15 s of silence, with the id up to which it has missed nothing", async () => {
+  const { stream, read } = open();
+  await read();
+  stream.sweep(1_000); // the beginning was sent before
+  stream.pass(9n);
+  stream.sweep(15_999);
+  stream.send([tick(10)]);
+  expect((await read()).comments).toEqual([]);
+  stream.sweep(16_000);
+  stream.pass(12n);
+  stream.sweep(30_999);
+  stream.sweep(31_000);
+  const { comments, lastId } = await read();
+  expect([comments.length, lastId]).toEqual([1, "12"]);
+  stream.sweep(45_999);
+  stream.sweep(46_000);
+  expect((await read()).comments).toHaveLength(2);
+});
+
+test("the id to continue from never falls", async () => {
+  const { stream, read } = open();
+  stream.pass(2n);
+  stream.sweep(0);
+  stream.sweep(15_000);
+  expect((await read()).lastId).toBe("3");
+  expect((await read()).lastId).toBe("3");
+});
+
+test("ends after an hour, once, with what was sent before", async () => {
+  const { stream, ends, read, reader } = open();
+  stream.send([tick(4)]);
+  stream.sweep(3_599_999);
+  expect(ends).toEqual([]);
+  stream.sweep(3_600_000);
+  stream.sweep(3_600_001);
+  stream.send([tick(5)]);
+  expect(ends).toEqual(["hour"]);
+  await read();
+  expect((await read()).events.map(({ id }) => id)).toEqual(["4"]);
+  expect((await reader.read()).done).toBe(true);
+});
+
+test("drained resolves when all was taken, and at the end", async () => {
+  const { stream, read } = open();
+  let isDrained = false;
+  const drained = stream.drained().then(() => void (isDrained = true));
+  await Promise.resolve();
+  expect(isDrained).toBe(false);
+  await read();
+  void read(); // the connection takes more than there is
+  await drained;
+  stream.send([tick(4)]);
+  stream.end();
+  await stream.drained();
+});
+
+test("a client that does not read may leave half a megabyte waiting", () => {
+  const { stream, ends } = open();
+  stream.send([tick(4, "x".repeat(500_000))]);
+  expect(ends).toEqual([]);
+  stream.send([tick(5, "x".repeat(50_000))]);
+  expect([ends, stream.isOpen]).toEqual([["slow"], false]);
+});

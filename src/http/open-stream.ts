@@ -1,0 +1,131 @@
+import type { StreamSink } from "../contract/stream.ts";
+import { aliveComment, type StreamText, streamHead } from "./stream-text.ts";
+
+/** Bytes that may wait for a client that reads slowly. The system's buffers of its connection hold some more. */
+const MAX_WAITING = 512 * 1024;
+/** Milliseconds of silence after which a client gets a comment. */
+const MAX_SILENCE = 15_000;
+/** Milliseconds after which a stream ends. Its client comes back, so no stream outlives a change of the service for long. */
+const MAX_STREAM = 3_600_000;
+
+/** Why a stream has ended. `gone`: its client has closed it. `key`: the key is no longer valid for it. */
+export type StreamEnd = "gone" | "slow" | "key" | "hour" | "stopping" | "source";
+
+/** What an open stream says of itself. */
+export interface StreamCounts {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** One stream: what was sent and not read yet waits here, up to a bound. */
+export class OpenStream implements StreamSink<unknown> {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #text: StreamText;
+  readonly #since: number;
+  readonly #onEnd: (reason: StreamEnd) => void;
+  #position: bigint;
+  #queue: Uint8Array[] = [];
+  /** Bytes in the queue. */
+  #waiting = 0;
+  #events = 0;
+  #bytes = 0;
+  /** Whether anything was sent since the last sweep; since when nothing was, by the sweeps. */
+  #hasSent = false;
+  #silentSince: number;
+  #isOpen = true;
+  /** Set while the connection takes more than there is. */
+  #more: PromiseWithResolvers<void> | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
+
+  /** `now` is of the monotonic clock. `retry` is told to the client, in milliseconds. `onEnd` is called once. */
+  constructor(text: StreamText, position: bigint, retry: number, now: number, onEnd: (reason: StreamEnd) => void) {
+    this.#text = text;
+    this.#position = position;
+    this.#since = this.#silentSince = now;
+    this.#onEnd = onEnd;
+    this.#push(streamHead(retry, position));
+    // Without a queue of its own, which would hide how much the client has read.
+    this.body = new ReadableStream(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.#finish("gone") },
+      { highWaterMark: 0 },
+    );
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get counts(): StreamCounts {
+    return { events: this.#events, bytes: this.#bytes };
+  }
+
+  send(events: readonly unknown[]): void {
+    const last = events.at(-1);
+    if (last === undefined || !this.#isOpen) return;
+    this.#position = this.#text.idOf(last);
+    this.#events += events.length;
+    this.#push(this.#text.events(events));
+  }
+
+  pass(id: bigint): void {
+    if (id > this.#position) this.#position = id;
+  }
+
+  drained(): Promise<void> {
+    if (this.#waiting === 0 || !this.#isOpen) return Promise.resolve();
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
+  }
+
+  end(): void {
+    this.#finish("source");
+  }
+
+  /** Ends the stream for a reason of the service's. What waits for the client is still sent. */
+  close(reason: StreamEnd): void {
+    this.#finish(reason);
+  }
+
+  /** Does what is due at `now`, of the monotonic clock. Call it every second or so. */
+  sweep(now: number): void {
+    if (now - this.#since >= MAX_STREAM) return this.#finish("hour");
+    if (!this.#hasSent && now - this.#silentSince < MAX_SILENCE) return;
+    if (!this.#hasSent) this.#push(aliveComment(this.#position));
+    this.#hasSent = false;
+    this.#silentSince = now;
+  }
+
+  #push(bytes: Uint8Array): void {
+    if (this.#waiting > 0 && this.#waiting + bytes.length > MAX_WAITING) return this.#finish("slow");
+    this.#queue.push(bytes);
+    this.#waiting += bytes.length;
+    this.#bytes += bytes.length;
+    this.#hasSent = true;
+    this.#more?.resolve();
+  }
+
+  /** The connection can take more. */
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    while (this.#waiting === 0 && this.#isOpen) {
+      this.#drained?.resolve();
+      this.#drained = undefined;
+      this.#more = Promise.withResolvers();
+      await this.#more.promise;
+    }
+    this.#more = undefined;
+    for (const bytes of this.#queue) controller.enqueue(bytes);
+    this.#queue = [];
+    this.#waiting = 0;
+    if (!this.#isOpen) controller.close();
+  }
+
+  #finish(reason: StreamEnd): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (reason === "slow" || reason === "gone") this.#queue = []; // a slow client comes back for it
+    if (this.#queue.length === 0) this.#waiting = 0;
+    this.#more?.resolve();
+    this.#drained?.resolve();
+    this.#onEnd(reason);
+  }
+}

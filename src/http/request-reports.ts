@@ -1,0 +1,135 @@
+import { type Failure, keyBanned } from "../contract/errors.ts";
+import type { Success } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { isPlainId } from "../telemetry/plain-id.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
+import type { ClientAddresses } from "./client-address.ts";
+import { readClientRequestId } from "./client-request-id.ts";
+import type { Exchange } from "./exchange.ts";
+import { compilePath } from "./fill-path.ts";
+import type { Abuse, Admission, RequestRecords, Usage } from "./ports.ts";
+import type { RoutedRequest } from "./read-input.ts";
+import { addressOf } from "./request-address.ts";
+
+export interface ReportServices {
+  readonly usage: Usage;
+  readonly addresses: ClientAddresses;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Undefined where traces are off. */
+  readonly tracer: Tracer | undefined;
+  readonly abuse: Abuse;
+  readonly records: RequestRecords;
+  /** Whether log lines and records of requests have the client's address. */
+  readonly logsAddresses: boolean;
+  /** True for a text that may hold an API key, which must not get into the log. */
+  readonly mayHoldKey: (text: string) => boolean;
+}
+
+/** Reports each finished request to usage, metrics, log, traces and request records. */
+export class RequestReports {
+  readonly #services: ReportServices;
+  readonly #basePath: string;
+
+  constructor(services: ReportServices, basePath: string) {
+    this.#services = services;
+    this.#basePath = basePath;
+  }
+
+  /** Counts a request that the limits refused. */
+  countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
+    if (admission.verdict === "admitted") return;
+    if (failed.error === keyBanned) {
+      this.#services.metrics.limited("ban");
+      if (exchange.caller) this.#services.abuse.banned(exchange.caller, admission);
+    } else this.#services.metrics.limited(exchange.caller ? "account" : "address");
+  }
+
+  /** Reports a request and returns its response, held back if a delay was simulated. */
+  report(exchange: Exchange, response: Response): MaybePromise<Response> {
+    const duration = performance.now() - exchange.startedAt;
+    const { caller, failed, simulation } = exchange;
+    const isSimulated = simulation !== undefined && isAskedFor(exchange);
+    const { usage, metrics, log, tracer } = this.#services;
+    const operation = exchange.operation?.operation;
+    if (caller) usage.count(caller, operation, response.status);
+    metrics.request(operation?.name, isSimulated ? "simulated" : response.status, duration / 1000);
+    if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
+    if (failed || exchange.isWrite) this.#keep(exchange, response.status, duration);
+    if (log.takesRequests || tracer) this.#tell(exchange, response.status, duration);
+    return simulation?.delay ? simulation.delay.then(() => response) : response;
+  }
+
+  /** Writes a request to log and traces, without its path and query: clients put keys there by mistake. */
+  #tell(exchange: Exchange, status: number, duration: number): void {
+    const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
+    const { id, request, caller, startedAt } = exchange;
+    const operation = exchange.operation?.operation;
+    const served = {
+      id,
+      clientRequestId: readClientRequestId(request.headers.get("x-request-id"), mayHoldKey),
+      operation: operation?.name,
+      method: request.method,
+      status,
+      code: exchange.failed?.error.code,
+      account: caller?.accountId,
+      key: caller?.keyId,
+      created: operation?.response.status === 201 ? idOf(exchange.success) : undefined,
+      resource: operation?.params && request.params,
+      address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
+      simulated: exchange.simulation?.text,
+      duration,
+    };
+    log.request(served);
+    tracer?.record(exchange, {
+      ...served,
+      traceparent: request.headers.get("traceparent"),
+      route: operation && this.#basePath + operation.path,
+      startedAt,
+      isSimulated: isAskedFor(exchange),
+    });
+  }
+
+  /** Records a request that changed something or failed. */
+  #keep(exchange: Exchange, status: number, duration: number): void {
+    const { records, logsAddresses, mayHoldKey } = this.#services;
+    const { id, request, caller, admission, isReplay, failed, authFailure, stage } = exchange;
+    const operation = exchange.operation?.operation;
+    if (!records.takes(caller ?? addressOf(exchange, this.#services.addresses), failed !== undefined)) return;
+    const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
+    records.add({
+      id,
+      clientRequestId: readClientRequestId(request.headers.get("x-request-id"), mayHoldKey),
+      caller,
+      address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
+      method: request.method,
+      operation,
+      path: operation && recordedPath(operation, request.params),
+      status,
+      failed: saysKey ? { error: failed.error, message: failed.error.meaning } : failed,
+      stage: failed && (failed === authFailure ? "identify" : stage),
+      admission,
+      isReplay,
+      duration,
+    });
+  }
+}
+
+/** The path of a request; undefined where something in it could be a part of a key. */
+function recordedPath({ path }: Operation, params: RoutedRequest["params"] = {}): string | undefined {
+  return Object.values(params).every(isPlainId) ? compilePath(path)(params) : undefined;
+}
+
+/** True if the request failed because it asked for it. */
+function isAskedFor({ failed, simulation }: Exchange): boolean {
+  return failed !== undefined && failed === simulation?.failure;
+}
+
+/** The id of the resource in a response, if it has one. */
+function idOf(success: Success | undefined): string | number | bigint | undefined {
+  const body = success && "body" in success ? success.body : undefined;
+  return (body as { readonly id?: string | number | bigint } | undefined)?.id;
+}

@@ -1,0 +1,151 @@
+import { type Failure, failure, streamsExhausted, tooManyStreams } from "../contract/errors.ts";
+import type { Streamed } from "../contract/handler.ts";
+import { MAX_STREAMS } from "../contract/stream.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Clock } from "../timing/clock.ts";
+import type { Exchange } from "./exchange.ts";
+import { OpenStream, type StreamEnd } from "./open-stream.ts";
+import type { Authenticator, Caller, KnownCaller } from "./ports.ts";
+import type { StreamText } from "./stream-text.ts";
+
+/** The most open streams of a process, unless a test sets another number. */
+const MAX_TOTAL = 10_000;
+/** Seconds after which a client that got no stream may try again. */
+const RETRY_AFTER = 5;
+/** Milliseconds after which a client whose stream has ended should reconnect. */
+const RETRY = 1_000;
+/** Seconds that a connection may be idle after its stream has ended, and after one that was read too slowly. */
+const IDLE = 30;
+const IDLE_SLOW = 1;
+/** Milliseconds between checks of streams and keys. A change of keys is checked as soon as it is known. */
+const PERIOD = 1_000;
+
+interface Entry {
+  readonly stream: OpenStream;
+  readonly caller: Caller;
+  /** Whether the stream may continue with the caller's current rights. */
+  readonly mayContinue: (now: KnownCaller | undefined) => boolean;
+}
+
+interface Around {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
+}
+
+/** The streams that are open in this process. */
+export class Streams {
+  readonly #around: Around;
+  readonly #maxTotal: number;
+  readonly #open = new Set<Entry>();
+  readonly #ofAccount = new Map<string, number>();
+  #events = 0;
+  #slow = 0;
+  #checkedAt = 0;
+  /** `Authenticator.changes` at the last check. */
+  #changes = 0;
+  #isStopping = false;
+
+  constructor(around: Around, maxTotal = MAX_TOTAL) {
+    this.#maxTotal = maxTotal;
+    const { metrics } = (this.#around = around);
+    metrics.gauge("petstore_streams", "Streams that are open.", () => this.#open.size);
+    metrics.counter("petstore_stream_events", "Events sent to streams that have ended.", () => this.#events);
+    metrics.counter(
+      "petstore_streams_slow",
+      "Streams that were ended because their clients read too slowly.",
+      () => this.#slow,
+    );
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Opens the stream that the handler of a request has returned; returns the failure if there are too many. */
+  open(exchange: Exchange, text: StreamText): Failure | undefined {
+    const { operation, success, caller } = exchange;
+    if (!operation || !success || !caller) throw new TypeError("A stream was opened before its request was handled.");
+    const count = this.#ofAccount.get(caller.accountId) ?? 0;
+    if (this.#open.size >= this.#maxTotal) {
+      return failure(streamsExhausted, "This process serves as many streams as it can.", { retryAfter: RETRY_AFTER });
+    }
+    if (count >= MAX_STREAMS) {
+      const message = `The account has ${count} streams open here. Close one, or share one.`;
+      return failure(tooManyStreams, message, { retryAfter: RETRY_AFTER });
+    }
+    const { name, scope } = operation.operation;
+    const source = (success as Streamed).stream;
+    const now = this.#around.clock.monotonic();
+    let stop: (() => void) | undefined;
+    const stream = new OpenStream(text, source.position, RETRY, now, (reason) => {
+      stop?.();
+      this.#close(entry, exchange, name, reason, now);
+    });
+    const mayContinue: Entry["mayContinue"] = (current) =>
+      current?.shop === caller.shop && !current.isSuspended && (scope === "any" || current.scopes.has(scope));
+    const entry: Entry = { stream, caller, mayContinue };
+    this.#open.add(entry);
+    this.#ofAccount.set(caller.accountId, count + 1);
+    exchange.keepConnection(0);
+    exchange.stream = stream;
+    stop = source.start(stream);
+    if (!stream.isOpen) stop();
+    if (this.#isStopping) stream.close("stopping");
+    return undefined;
+  }
+
+  /** Ends the streams that must end, and sends keep-alives on the others. Call it about every 100 ms. */
+  sweep(): void {
+    const { clock, authenticator } = this.#around;
+    const now = clock.monotonic();
+    const { changes } = authenticator;
+    if (now - this.#checkedAt < PERIOD && changes === this.#changes) return;
+    this.#checkedAt = now;
+    this.#changes = changes;
+    for (const { stream } of this.#open) stream.sweep(now);
+    for (const entries of Map.groupBy(this.#open, ({ caller }) => caller.keyId).values()) void this.#confirm(entries);
+  }
+
+  /** Ends all streams, and makes later ones end at once. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const { stream } of this.#open) stream.close("stopping");
+  }
+
+  /** Ends the streams of a key that is no longer valid for them. While the store does not respond, they continue. */
+  async #confirm(entries: readonly Entry[]): Promise<void> {
+    const [first] = entries as [Entry];
+    try {
+      const current = await this.#around.authenticator.authenticateAgain(first.caller);
+      for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key");
+    } catch {
+      // The next check asks again. The failure is logged by requests that meet it.
+    }
+  }
+
+  #close(entry: Entry, exchange: Exchange, operation: string, reason: StreamEnd, since: number): void {
+    const { caller, stream } = entry;
+    this.#open.delete(entry);
+    const left = (this.#ofAccount.get(caller.accountId) ?? 1) - 1;
+    if (left === 0) this.#ofAccount.delete(caller.accountId);
+    else this.#ofAccount.set(caller.accountId, left);
+    if (reason === "slow") this.#slow++;
+    // The connection of a client that reads nothing must not stay open.
+    if (reason !== "gone") exchange.keepConnection(reason === "slow" ? IDLE_SLOW : IDLE);
+    const { events, bytes } = stream.counts;
+    this.#events += events;
+    this.#around.log.info("stream_ended", {
+      requestId: exchange.id,
+      operation,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      reason,
+      seconds: Math.round((this.#around.clock.monotonic() - since) / 1000),
+      events,
+      bytes,
+    });
+  }
+}
