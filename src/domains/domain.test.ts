@@ -33,7 +33,7 @@ test("settings of a domain are read, and suggested, with those of the service", 
     PETSTORE_TOY_NAME: "Bo",
   });
   expect(() => read({ PETSTORE_TOY_SHELFS: "5" })).toThrow("Did you mean PETSTORE_TOY_SHELVES?");
-  expect(() => read({ PETSTORE_TOY_SHELVES: "many" })).toThrow('is "many", but has to be a digit.');
+  expect(() => read({ PETSTORE_TOY_SHELVES: "many" })).toThrow('is "many", but must be a digit.');
 });
 
 test("a configuration that was read without a domain has its settings at their fallbacks", () => {

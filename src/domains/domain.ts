@@ -1,7 +1,10 @@
 import { ContractError, contractFaults } from "../contract/check.ts";
-import type { BoundOperation, Operation } from "../contract/operation.ts";
+import type { EventType } from "../contract/event-type.ts";
+import type { BoundOperation } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Limiter } from "../http/ports.ts";
 import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
+import type { OwnedTable } from "../storage/owned-table.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -15,7 +18,7 @@ export interface BackgroundTask {
   /** Who does it: each process for itself, or one for all that work on the store. */
   readonly by: "each" | "leader";
   readonly run: () => Promise<void>;
-  /** Called once behind the last round, when the service stops and requests have ended. */
+  /** Called once after the last round, when the service stops and requests have ended. */
   readonly finish?: () => Promise<void>;
 }
 
@@ -26,8 +29,14 @@ export interface Host {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly limiter: Limiter;
+  /** The folder of an embedded store, where a domain may keep a file next to it; undefined for another store. */
+  readonly dataFolder: string | undefined;
+  /** True where the service runs for development. */
+  readonly isDevelopment: boolean;
   /** Has a task repeated while the service runs. Throws `TypeError` where another one has its name. */
   readonly repeat: (task: BackgroundTask) => void;
+  /** Has the tasks of this process run at once, where there is something for them to do. */
+  readonly runSoon: () => void;
 }
 
 /**
@@ -38,15 +47,21 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   /** The name of its folder, or of what its folders are together. */
   readonly name: string;
   readonly operations: readonly Operation[];
+  /** What its changes add to the log of a shop. */
+  readonly eventTypes?: readonly EventType[];
   /** Settings that nobody else reads. They are parsed, documented and suggested with all others. */
   readonly settings?: S;
-  /** Commands that work on its data, beside the service. */
+  /** Commands that work on its data, alongside the service. */
   readonly commands?: readonly Command[];
+  /** All its tables whose rows belong to shops: they are emptied when a shop is deleted. */
+  readonly shopTables?: readonly OwnedTable[];
+  /** Its tables whose rows belong to accounts: they are emptied when an account is deleted. */
+  readonly accountTables?: readonly OwnedTable[];
   /** Brings the operations to life, and registers metrics and background tasks with the host. Called once per service. */
   open(host: H, settings: Values<S>): readonly BoundOperation[];
 }
 
-/** Gives the domain as it is, with `open` typed after its settings. */
+/** Returns the domain as it is, with `open` typed after its settings. */
 export function defineDomain<S extends Settings, H extends Host = Host>(domain: Domain<S, H>): Domain<Settings, H> {
   return domain;
 }
@@ -64,11 +79,27 @@ export function checkDomains(domains: readonly Omit<Domain, "open">[], reserved:
     ...repeated(domains.flatMap(({ commands = [] }) => commands.map(({ name }) => name))).map(
       (name) => `${name}: two commands have this name.`,
     ),
+    ...repeated(domains.flatMap(({ eventTypes = [] }) => eventTypes.map(({ type }) => type))).map(
+      (type) => `${type}: two event types have this name.`,
+    ),
     ...repeated(settings).map((name) => `${name}: this setting is declared twice.`),
     ...domains.flatMap((domain) => settingFaults(domain.settings ?? {})),
     ...contractFaults(domains.flatMap(({ operations }) => operations)),
+    ...emissionFaults(domains),
   ];
   if (faults.length > 0) throw new ContractError(faults);
+}
+
+/** Operations that emit what no domain declares: a client could not ask for it. */
+function emissionFaults(domains: readonly Omit<Domain, "open">[]): string[] {
+  const declared = new Set(domains.flatMap(({ eventTypes = [] }) => eventTypes.map(({ type }) => type)));
+  return domains
+    .flatMap(({ operations }) => operations)
+    .flatMap(({ name, emits = [] }) =>
+      emits
+        .filter((type) => !declared.has(type))
+        .map((type) => `${name}: it emits ${type}, which no domain declares; add it to the eventTypes of one.`),
+    );
 }
 
 /** The values that occur more than once. */

@@ -1,7 +1,9 @@
 import { failure, preconditionFailed } from "../../contract/errors.ts";
-import type { Handlers } from "../../contract/operation.ts";
+import type { Handlers } from "../../contract/handler.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
+import { authorOf } from "../events/author.ts";
+import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
   categoryExists,
   categoryInUse,
@@ -16,8 +18,8 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
   return {
     listCategories: ({ caller, query: { limit }, after }) => categories.page(caller.shop, after, limit),
 
-    *createCategory({ caller, body }) {
-      return successOr(yield* categories.add(caller.shop, body), {
+    *createCategory({ caller, requestId, body }) {
+      return successOr(yield* categories.add(authorOf(caller, requestId), body), {
         "id taken": () => failure(categoryExists, `There is a category with the id ${body.id}.`),
         "name taken": () => nameTaken,
       });
@@ -26,18 +28,19 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
     getCategory: ({ caller, params: { categoryId } }) =>
       whenReady(categories.get(caller.shop, categoryId), (found) => (found ? { body: found } : notFound(categoryId))),
 
-    *renameCategory({ caller, params: { categoryId }, body: { name }, matches }) {
-      return successOr(yield* categories.rename(caller.shop, categoryId, name, matches), {
+    *updateCategory({ caller, requestId, params: { categoryId }, body, matches }) {
+      return successOr(yield* categories.update(authorOf(caller, requestId), categoryId, body, matches), {
         "not found": () => notFound(categoryId),
-        "not expected": () => renamedMeanwhile(categoryId),
+        "not expected": () => changedMeanwhile(categoryId),
+        metadata: tooMuchMetadata,
         "name taken": () => nameTaken,
       });
     },
 
-    *deleteCategory({ caller, params: { categoryId }, query: { moveTo }, matches }) {
-      return successOr(yield* categories.delete(caller.shop, categoryId, moveTo, matches), {
+    *deleteCategory({ caller, requestId, params: { categoryId }, query: { moveTo }, matches }) {
+      return successOr(yield* categories.delete(authorOf(caller, requestId), categoryId, moveTo, matches), {
         "not found": () => notFound(categoryId),
-        "not expected": () => renamedMeanwhile(categoryId),
+        "not expected": () => changedMeanwhile(categoryId),
         "no target": () =>
           moveTo === categoryId
             ? failure(moveTargetNotFound, "The animals of a category cannot be moved to itself.")
@@ -55,7 +58,7 @@ function notFound(id: bigint) {
   return failure(categoryNotFound, `No category has the id ${id}.`);
 }
 
-function renamedMeanwhile(id: bigint) {
+function changedMeanwhile(id: bigint) {
   return failure(preconditionFailed, `The category ${id} is not what If-Match names any more. Nothing was changed.`);
 }
 

@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
-import { defineError, preconditionFailed } from "../../contract/errors.ts";
+import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
+import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, noContent, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { Int64, Text } from "../../contract/schemas.ts";
+import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
 const categories: Tag = {
   name: "categories",
@@ -36,6 +38,11 @@ export const moveTargetNotFound = defineError({
   meaning: "The category that `moveTo` names does not exist, or is the one to be deleted.",
 });
 
+export const categoryCreated = defineEvent({ type: "category.created", meaning: "A category was added." });
+export const categoryUpdated = defineEvent({ type: "category.updated", meaning: "A category was changed." });
+export const categoryDeleted = defineEvent({ type: "category.deleted", meaning: "A category was deleted." });
+export const categoryEventTypes = [categoryCreated, categoryUpdated, categoryDeleted] as const;
+
 const name = Text({
   description: "The category's name. No two are the same.",
   minLength: 1,
@@ -54,17 +61,23 @@ const NewCategory = Type.Object(
       }),
     ),
     name,
+    metadata: newMetadata,
   },
   { title: "NewCategory", description: "A category to add.", additionalProperties: false },
 );
 
-const CategoryName = Type.Object(
-  { name },
-  { title: "CategoryName", description: "The new name of a category.", additionalProperties: false },
+const CategoryPatch = Type.Object(
+  { name: Type.Optional(name), metadata: metadataPatch },
+  {
+    title: "CategoryPatch",
+    description: "The fields of a category to change (JSON Merge Patch, RFC 7396). Only metadata can be removed.",
+    additionalProperties: false,
+  },
 );
+export type CategoryPatch = Static<typeof CategoryPatch>;
 
-const Category = Type.Object(
-  { id: Int64({ description: "Unique identifier.", examples: [5n] }), name },
+export const Category = Type.Object(
+  { id: Int64({ description: "Unique identifier.", examples: [5n] }), name, metadata },
   { title: "Category", description: "A category of animals." },
 );
 export type Category = Static<typeof Category>;
@@ -111,7 +124,8 @@ const createCategory = defineOperation({
       "A category that animals name already": { id: 6n, name: "Rabbits" },
     },
   },
-  answer: {
+  emits: ["category.created"],
+  response: {
     status: 201,
     description: "The category as it was added.",
     schema: Category,
@@ -130,29 +144,35 @@ const getCategory = defineOperation({
   summary: "Get a category",
   description: "Returns the category with the given identifier.",
   params,
-  answer: { status: 200, description: "The category.", schema: Category, examples: { "A category": hamsters } },
+  response: { status: 200, description: "The category.", schema: Category, examples: { "A category": hamsters } },
 });
 
-const renameCategory = defineOperation({
-  name: "renameCategory",
+const updateCategory = defineOperation({
+  name: "updateCategory",
   method: "PATCH",
   path: "/categories/{categoryId}",
   tag: categories,
-  summary: "Rename a category",
+  summary: "Change a category",
   description:
-    "Gives a category another name, and returns it. Its animals stay as they are. With `If-Match` it renames only a " +
-    "category that nobody has renamed meanwhile.",
+    "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the category. Its animals stay as they " +
+    "are. With `If-Match` it changes only a category that nobody has changed in the meantime.",
   params,
-  body: { schema: CategoryName, examples: { "Another name": { name: "Golden hamsters" } } },
+  body: {
+    schema: CategoryPatch,
+    examples: {
+      "Another name": { name: "Golden hamsters" },
+    },
+  },
   ifMatch: Category,
-  answer: {
+  emits: ["category.updated"],
+  response: {
     status: 200,
-    description: "The category with its new name.",
+    description: "The category as it is now.",
     schema: Category,
     examples: { "Another name": { id: 5n, name: "Golden hamsters" } },
     entityTag: true,
   },
-  errors: [preconditionFailed, categoryNameTaken],
+  errors: [preconditionFailed, invalidRequest, categoryNameTaken],
 });
 
 const deleteCategory = defineOperation({
@@ -164,7 +184,7 @@ const deleteCategory = defineOperation({
   description:
     "Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that " +
     "category first, all of them or, if the request fails, none. The service does not assign the identifier again. " +
-    "With `If-Match` it deletes only a category that nobody has renamed meanwhile. Sent again, it finds no category: 404.",
+    "With `If-Match` it deletes only a category that nobody has changed in the meantime. Sent again, it finds no category: 404.",
   testPanel: { disabled: "one click would delete a category for good" },
   params,
   query: Type.Object({
@@ -173,7 +193,8 @@ const deleteCategory = defineOperation({
     ),
   }),
   ifMatch: Category,
-  answer: noContent("The category is deleted."),
+  emits: ["category.deleted", "pets.reassigned"],
+  response: noContent("The category is deleted."),
   errors: [preconditionFailed, categoryInUse, moveTargetNotFound],
 });
 
@@ -181,6 +202,6 @@ export const categoryOperations = [
   listCategories,
   createCategory,
   getCategory,
-  renameCategory,
+  updateCategory,
   deleteCategory,
 ] as const;

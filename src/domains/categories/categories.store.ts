@@ -1,16 +1,42 @@
+import { together } from "../../storage/combined-steps.ts";
+import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
-import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import type { Author } from "../events/author.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import { publishLast } from "../events/publish.ts";
+import {
+  keptPairs,
+  type Metadata,
+  metadataRefusal,
+  patchedPairs,
+  samePairs,
+  type TooMuchMetadata,
+} from "../metadata/metadata.schemas.ts";
+import { pairsColumn } from "../metadata/metadata.statements.ts";
+import { keepPairs, metadataFlag, readPairs, replacePairs } from "../metadata/metadata.store.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import type { Category } from "./categories.operations.ts";
+import {
+  Category,
+  type CategoryPatch,
+  categoryCreated,
+  categoryDeleted,
+  categoryUpdated,
+} from "./categories.operations.ts";
 
-/** What categories have to know of the animals that name them, and may do to them. */
+/** What categories must know of the animals that name them, and may do to them. */
 export interface CategorizedPets {
   /** Part of a transaction: how many animals name the category. */
   countIn(shop: LockedShop, categoryId: bigint): Transaction<bigint>;
-  /** Part of a transaction: makes all animals that name one category name the other. */
-  reassign(shop: LockedShop, from: bigint, to: bigint): Transaction<void>;
+  /**
+   * Part of a transaction: makes all animals that name one category name the other. Returns its event,
+   * which is not published yet; undefined where there is no such animal.
+   */
+  reassign(shop: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined>;
   /** Part of a transaction: the first number, from this one on, that no animal names. */
   firstUnnamed(shop: LockedShop, from: bigint): Transaction<bigint>;
 }
@@ -18,21 +44,23 @@ export interface CategorizedPets {
 interface CategoryRow extends Row {
   id: bigint;
   name: string;
+  metadata: string | null;
 }
 interface IdRow extends Row {
   id: bigint;
 }
 
-const byId = statement<CategoryRow>("SELECT id, name FROM categories WHERE shop = $1 AND id = $2");
-const byName = statement<CategoryRow>("SELECT id, name FROM categories WHERE shop = $1 AND name = $2");
-const firstRows = statement<CategoryRow>("SELECT id, name FROM categories WHERE shop = $1 ORDER BY id LIMIT $2");
+export const categoryTables = [shopTable("categories", "id"), shopTable("deleted_categories", "id")];
+
+const columns = `id, name, ${pairsColumn("category", "categories")}`;
+const byId = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
+const byName = statement<IdRow>("SELECT id FROM categories WHERE shop = $1 AND name = $2");
+const firstRows = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`);
 const rowsAfter = statement<CategoryRow>(
-  "SELECT id, name FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3",
+  `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const insert = statement<CategoryRow>("INSERT INTO categories (shop, id, name) VALUES ($1, $2, $3) RETURNING id, name");
-const setName = statement<CategoryRow>(
-  "UPDATE categories SET name = $1 WHERE shop = $2 AND id = $3 RETURNING id, name",
-);
+const insert = statement("INSERT INTO categories (shop, id, name, has_metadata) VALUES ($1, $2, $3, $4)");
+const setFields = statement("UPDATE categories SET name = $1, has_metadata = $2 WHERE shop = $3 AND id = $4");
 const remove = statement("DELETE FROM categories WHERE shop = $1 AND id = $2");
 const noteDeletion = statement("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
 const lastAssigned = statement<IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
@@ -46,6 +74,13 @@ const firstUnused = statement<IdRow>(`
   )
   SELECT max(id) AS id FROM candidate
 `);
+
+const event = eventsOf<Category>(Category, ({ id }) => ({ petId: null, subject: String(id) }));
+
+function toCategory(row: CategoryRow): Category {
+  const { id, name } = row;
+  return row.metadata === null ? { id, name } : { id, name, metadata: readPairs(row.metadata) };
+}
 
 /** Part of a transaction: whether the category has a record. */
 export function* categoryHasRecord({ shop }: LockedShop, id: bigint): Transaction<boolean> {
@@ -74,7 +109,7 @@ export class CategoryStore {
   }
 
   get(shop: number, id: bigint): MaybePromise<Category | undefined> {
-    return this.#storage.first(byId, shop, id);
+    return whenReady(this.#storage.first(byId, shop, id), (row) => row && toCategory(row));
   }
 
   /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
@@ -83,60 +118,78 @@ export class CategoryStore {
       after === undefined
         ? this.#storage.all(firstRows, shop, limit + 1)
         : this.#storage.all(rowsAfter, shop, after, limit + 1);
-    return whenReady(rows, (found) =>
-      pageOf(
-        found,
-        limit,
-        (row) => row,
-        ({ id }) => id,
-      ),
-    );
+    return whenReady(rows, (found) => pageOf(found, limit, toCategory, ({ id }) => id));
   }
 
   /** Adds a category, with an id that the service assigns where it has none. */
-  *add(shop: number, { id, name }: { id?: bigint; name: string }): Transaction<Category | "id taken" | "name taken"> {
+  *add(
+    author: Author,
+    { id, name, metadata: given }: { id?: bigint; name: string; metadata?: Metadata },
+  ): Transaction<Category | "id taken" | "name taken"> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
     if (yield* first(byName, shop, name)) return "name taken";
-    return (yield* first(insert, shop, id ?? (yield* this.#assignId(locked)), name)) as CategoryRow;
+    const metadata = keptPairs(given);
+    const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
+    yield* all(insert, shop, added.id, name, metadataFlag(metadata));
+    yield* together(keepPairs(shop, "category", added.id, metadata));
+    yield* publishLast(locked, author, [event(categoryCreated, added)]);
+    return added;
   }
 
-  /** Renames a category that is as expected. */
-  *rename(
-    shop: number,
+  /** Changes a category that is as expected; all that the patch does not have stays. */
+  *update(
+    author: Author,
     id: bigint,
-    name: string,
+    patch: CategoryPatch,
     isExpected: Expectation,
-  ): Transaction<Category | "not found" | "not expected" | "name taken"> {
-    yield* lockShop(shop, this.#clock.now());
-    const category = yield* first(byId, shop, id);
-    if (!category) return "not found";
-    if (!isExpected(category)) return "not expected";
-    const bearer = yield* first(byName, shop, name);
-    if (bearer && bearer.id !== id) return "name taken";
-    return (yield* first(setName, name, shop, id)) as CategoryRow;
+  ): Transaction<Category | "not found" | "not expected" | "name taken" | TooMuchMetadata> {
+    const { shop } = author;
+    const locked = yield* lockShop(shop, this.#clock.now());
+    const row = yield* first(byId, shop, id);
+    if (!row) return "not found";
+    const before = toCategory(row);
+    if (!isExpected(before)) return "not expected";
+    const metadata = patchedPairs(before.metadata, patch.metadata);
+    const refusal = patch.metadata && metadataRefusal(metadata);
+    if (refusal) return refusal;
+    const name = patch.name ?? before.name;
+    const after = { id, name, ...(metadata && { metadata }) };
+    if (name === before.name && samePairs(metadata, before.metadata)) return before;
+    if (name !== before.name && (yield* first(byName, shop, name))) return "name taken";
+    yield* all(setFields, name, metadataFlag(metadata), shop, id);
+    yield* replacePairs(shop, "category", id, before.metadata, metadata);
+    yield* publishLast(locked, author, [event(categoryUpdated, after, before)]);
+    return after;
   }
 
   /** Deletes a category that is as expected and has no animals, or whose animals are moved to another. Gives null if it did. */
   *delete(
-    shop: number,
+    author: Author,
     id: bigint,
     moveTo: bigint | undefined,
     isExpected: Expectation,
   ): Transaction<null | "not found" | "not expected" | "no target" | InUse> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const category = yield* first(byId, shop, id);
-    if (!category) return "not found";
+    const row = yield* first(byId, shop, id);
+    if (!row) return "not found";
+    const category = toCategory(row);
     if (!isExpected(category)) return "not expected";
+    let reassigned: NewEvent | undefined;
     if (moveTo === undefined) {
       const animals = yield* this.#animals.countIn(locked, id);
       if (animals > 0n) return { refused: "in use", animals };
     } else {
       if (moveTo === id || !(yield* first(byId, shop, moveTo))) return "no target";
-      yield* this.#animals.reassign(locked, id, moveTo);
+      reassigned = yield* this.#animals.reassign(locked, id, moveTo);
     }
     yield* all(remove, shop, id);
+    yield* replacePairs(shop, "category", id, category.metadata, undefined);
     yield* all(noteDeletion, shop, id);
+    const events = [event(categoryDeleted, null, category)];
+    yield* publishLast(locked, author, reassigned ? [reassigned, ...events] : events);
     return null;
   }
 

@@ -55,7 +55,7 @@ describe("createCategory", () => {
   });
 
   test.each(["9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1"])(
-    "takes the id %s, digit for digit, and goes on with its own",
+    "takes the id %s, digit for digit, and continues with its own",
     async (id) => {
       const { status, text, headers } = await create(`{"id":${id},"name":"Far"}`);
       expect([status, text]).toEqual([201, `{"id":${id},"name":"Far"}`]);
@@ -102,7 +102,7 @@ describe("createCategory", () => {
     [{ name: "a\0b" }, "/body/name", "must hold no NUL and no unpaired surrogate"],
     [{ name: "Birds", id: "1" }, "/body/id", "must be a 64-bit integer"],
     [{ name: "Birds", id: null }, "/body/id", "must be a 64-bit integer"],
-    [{ name: "Birds", colour: "red" }, "/body/colour", "is not a field of this operation; it has id, name"],
+    [{ name: "Birds", colour: "red" }, "/body/colour", "is not a field of this operation; it has id, name, metadata"],
   ])("refuses %j", async (body, path, message) => {
     const { status, json } = await create(body);
     expect([status, json.code, json.details]).toEqual([400, "invalid_request", [{ path, message }]]);
@@ -166,7 +166,7 @@ describe("listCategories", () => {
   });
 });
 
-describe("getCategory, renameCategory and deleteCategory", () => {
+describe("getCategory, updateCategory and deleteCategory", () => {
   test.each(["7", "-1", "abc", "01", "9223372036854775808", "%20", "1.0"])("find no category %s", async (id) => {
     const answers = [
       await get(id),
@@ -178,7 +178,7 @@ describe("getCategory, renameCategory and deleteCategory", () => {
   });
 });
 
-describe("renameCategory", () => {
+describe("updateCategory", () => {
   test.each(["application/merge-patch+json", "application/json"])("takes %s", async (type) => {
     const { json: category } = await create({ name: `Sent as ${type}` });
     const renamed = { id: category.id, name: `Renamed as ${type}` };
@@ -206,7 +206,12 @@ describe("renameCategory", () => {
     expect((await get(2)).json.name).toBe("Fish");
   });
 
-  test.each([[{}], [{ name: null }], [{ name: "" }], [{ id: 2, name: "Fish" }]])("refuses %j", async (body) => {
+  test("without a field changes nothing", async () => {
+    const { json: category } = await create({ name: "Birds" });
+    expect((await rename(1, {})).json).toEqual(category);
+  });
+
+  test.each([[{ name: null }], [{ name: "" }], [{ id: 2, name: "Fish" }]])("refuses %j", async (body) => {
     await create({ name: "Birds" });
     expect(outcomeOf(await rename(1, body))).toEqual([400, "invalid_request"]);
   });
@@ -296,7 +301,7 @@ describe("deleteCategory", () => {
     expect(all.reduce((sum, [, count]) => sum + count, 0)).toBe(100);
   });
 
-  test("without moveTo, beside animals that are added: it is refused, or all of them came later", async () => {
+  test("without moveTo, while animals are added: it is refused, or all of them came later", async () => {
     for (let round = 0; round < 10; round++) {
       const id = 100 + round;
       await create({ id, name: `Round ${round}` });

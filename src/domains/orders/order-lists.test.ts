@@ -1,13 +1,38 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { NOON } from "../../../test/harness/manual-clock.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
+
+interface ShownOrder {
+  readonly id: number;
+  readonly petId: number;
+  readonly reference?: string;
+  readonly status: string;
+  readonly placedAt: string;
+}
 
 let service: TestService;
 let key: string;
 /** Animals that were ordered by turns. */
 const animals: [number, number] = [0, 0];
+/** When the service's clock shows this many seconds past noon. */
+const at = (second: number) => new Date(NOON + second * 1000).toISOString();
 
 const list = (query = "") => service.call("GET", `/store/orders${query}`, { key });
 const idsOf = ({ json }: Reply) => json.map(({ id }: { id: number }) => id);
+/** A reference that a pattern or a sloppy comparison would take for others. */
+const ODD = "%_'\"\\ \u00e9e\u0301";
+/** All pages from one on. */
+async function pagesFrom(query: string): Promise<ShownOrder[][]> {
+  const pages: ShownOrder[][] = [];
+  for (let next: string | undefined = query; next !== undefined; ) {
+    const page = await list(next);
+    expect(page.status).toBe(200);
+    pages.push(page.json);
+    next = nextPage(page);
+  }
+  return pages;
+}
 /** The query of the next page's address; undefined on the last page. */
 const nextPage = ({ headers }: Reply) => /<[^>?]*(\?[^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
 
@@ -18,12 +43,14 @@ beforeAll(async () => {
   for (const index of [0, 1] as const) {
     animals[index] = (await post("/pets", { name: "Rex", categoryId: 1, status: "available" })).json.id;
   }
-  // Six orders: three cancelled, one returned, two open.
+  // Six orders, one a second: three cancelled, one returned, two open.
   for (let id = 1; id <= 6; id++) {
-    await post("/store/orders", { petId: animals[(id - 1) % 2] });
+    const reference = id === 6 ? ODD : id === 2 ? undefined : `receipt ${id % 3}`;
+    await post("/store/orders", { petId: animals[(id - 1) % 2], ...(reference && { reference }) });
     for (const act of id <= 3 ? ["cancel"] : id === 4 ? ["confirm", "return"] : []) {
       await post(`/store/orders/${id}/${act}`);
     }
+    service.clock.advance(1000);
   }
 });
 afterAll(() => service.stop());
@@ -72,4 +99,133 @@ test("refuses a filter that is no status and no identifier", async () => {
     const { status, json } = await list(query);
     expect([status, json.details[0].path]).toEqual([400, path]);
   }
+});
+
+describe("sort, reference, since and until", () => {
+  test("by -id shows the latest orders first, page by page", async () => {
+    expect(idsOf(await list("?sort=-id"))).toEqual([6, 5, 4, 3, 2, 1]);
+    const first = await list("?sort=-id&limit=4");
+    expect([idsOf(first), idsOf(await list(nextPage(first)))]).toEqual([
+      [6, 5, 4, 3],
+      [2, 1],
+    ]);
+    expect((await list("?sort=id")).text).toBe((await list()).text);
+  });
+
+  test("finds a reference as a whole, as it was sent", async () => {
+    expect(idsOf(await list("?reference=receipt%201"))).toEqual([1, 4]);
+    for (const other of ["receipt", "Receipt 1", "receipt 1 ", "receipt_1", "receipt%25"]) {
+      expect(idsOf(await list(`?reference=${encodeURIComponent(other)}`))).toEqual([]);
+    }
+    expect(idsOf(await list(`?reference=${encodeURIComponent(ODD)}`))).toEqual([6]);
+  });
+
+  test.each([
+    ["since", at(3), [4, 5, 6]],
+    ["until", at(3), [1, 2, 3]],
+    ["since", at(3).replace("Z", "001Z"), [5, 6]],
+    ["until", at(3).replace("Z", "001Z"), [1, 2, 3, 4]],
+    ["since", "2026-11-21T13:00:03+01:00", [4, 5, 6]],
+    ["since", "2026-11-21t12:00:02.999z", [4, 5, 6]],
+    ["since", at(100), []],
+    ["until", at(0), []],
+    ["since", "0001-01-01T00:00:00Z", [1, 2, 3, 4, 5, 6]],
+    ["until", "9999-12-31T23:59:60Z", [1, 2, 3, 4, 5, 6]],
+  ])("%s %s finds %p", async (name, moment, ids) => {
+    expect(idsOf(await list(`?${name}=${encodeURIComponent(moment)}`))).toEqual(ids);
+  });
+
+  test("a time and the next one part the orders", async () => {
+    expect(idsOf(await list(`?since=${at(1)}&until=${at(4)}`))).toEqual([2, 3, 4]);
+    expect(idsOf(await list(`?since=${at(4)}&until=${at(1)}`))).toEqual([]);
+  });
+
+  test.each(["", "2026-11-21", "2026-11-21T12:00:00", "1795262400", "2026-11-21T12:00:00Z[Europe/Paris]", "now"])(
+    "refuses %p as a time",
+    async (moment) => {
+      for (const name of ["since", "until"]) {
+        const { status, json } = await list(`?${name}=${encodeURIComponent(moment)}`);
+        expect([status, json.details[0].path]).toEqual([400, `/query/${name}`]);
+      }
+      const { json } = await list("?since=yesterday");
+      expect(json.details[0].message).toBe("must be a date and time with an offset, as 2026-11-21T12:00:00Z");
+    },
+  );
+
+  test("all filters, both orders and all page sizes together show what passes each filter, once", async () => {
+    const whole: ShownOrder[] = (await list()).json;
+    const moment = fc.integer({ min: -1, max: 7 }).map(at);
+    const query = fc.record(
+      {
+        status: fc.constantFrom("placed", "cancelled", "returned"),
+        petId: fc.constantFrom(...animals),
+        reference: fc.constantFrom("receipt 0", "receipt 1", ODD, "none"),
+        since: moment,
+        until: moment,
+        sort: fc.constantFrom("id", "-id"),
+        limit: fc.integer({ min: 1, max: 7 }),
+      },
+      { requiredKeys: ["limit"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(query, async ({ status, petId, reference, since = "0", until = "9", sort, ...rest }) => {
+        const expected = whole.filter(
+          (one) =>
+            (status === undefined || one.status === status) &&
+            (petId === undefined || one.petId === petId) &&
+            (reference === undefined || one.reference === reference) &&
+            since <= one.placedAt &&
+            one.placedAt < until,
+        );
+        const given = { status, petId, reference, since: since === "0" ? undefined : since, sort, ...rest };
+        const text = Object.entries({ ...given, until: until === "9" ? undefined : until })
+          .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
+          .join("&");
+        const pages = await pagesFrom(`?${text}`);
+        expect(pages.flat()).toEqual(sort === "-id" ? expected.toReversed() : expected);
+        expect(pages.slice(0, -1).every(({ length }) => length === rest.limit)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("a cursor belongs to its filters and its order", async () => {
+    const filters = `reference=receipt%201&since=${at(0)}&until=${at(9)}&sort=-id`;
+    const next = nextPage(await list(`?${filters}&limit=1`)) ?? "";
+    expect((await list(next)).status).toBe(200);
+    for (const [from, to] of [
+      ["sort=-id", "sort=id"],
+      ["receipt%201", "receipt%200"],
+      [encodeURIComponent(at(0)), encodeURIComponent(at(1))],
+      [encodeURIComponent(at(9)), encodeURIComponent(at(8))],
+    ] as const) {
+      expect(next).toContain(from);
+      const { status, json } = await list(next.replace(from, to));
+      expect([status, json.details[0].path]).toEqual([400, "/query/cursor"]);
+    }
+  });
+});
+
+test("rare orders of an animal with very many are all found, in pages that may be short", async () => {
+  const large = await TestService.start();
+  const bearer = await large.newKey();
+  await large.store.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 25000)
+     INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at)
+     SELECT ${await large.shop()}, n, 1, CASE WHEN n IN (3, 12000, 24000) THEN 'returned' ELSE 'expired' END, n, n, n
+     FROM numbers`,
+  );
+  const walk = async (query: string) => {
+    const pages: number[][] = [];
+    for (let next: string | undefined = query; next !== undefined; ) {
+      const page: Reply = await large.call("GET", `/store/orders${next}`, { key: bearer });
+      pages.push(idsOf(page));
+      next = nextPage(page);
+    }
+    return pages;
+  };
+  expect(await walk("?petId=1&status=returned")).toEqual([[3], [12000], [24000]]);
+  expect(await walk("?petId=1&status=returned&sort=-id&limit=1")).toEqual([[24000], [12000], [3]]);
+  expect(await walk("?petId=1&status=placed&since=1970-01-01T00:00:20Z")).toEqual([[]]);
+  await large.stop();
 });

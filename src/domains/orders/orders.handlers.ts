@@ -1,7 +1,9 @@
-import { failure } from "../../contract/errors.ts";
-import type { Handlers } from "../../contract/operation.ts";
+import { failure, preconditionFailed } from "../../contract/errors.ts";
+import type { Handlers } from "../../contract/handler.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
+import { authorOf } from "../events/author.ts";
+import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
   orderedPetNotFound,
   orderNotConfirmed,
@@ -16,11 +18,10 @@ import { transitions } from "./transitions.ts";
 
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
-    listStoreOrders: ({ caller, query: { limit, status, petId }, after }) =>
-      orders.page(caller.shop, after, limit, { status, petId }),
+    listStoreOrders: ({ caller, query, after }) => orders.page(caller.shop, after, query.limit, query),
 
-    *placeStoreOrder({ caller, body }) {
-      return successOr(yield* orders.place(caller.shop, body), {
+    *placeStoreOrder({ caller, requestId, body }) {
+      return successOr(yield* orders.place(authorOf(caller, requestId), body), {
         "not found": () => failure(orderedPetNotFound, `No animal has the id ${body.petId}.`),
         transition: ({ from }) => {
           const state = from === undefined ? "has no status" : `is ${from}`;
@@ -32,16 +33,31 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
     getStoreOrder: ({ caller, params: { orderId } }) =>
       whenReady(orders.get(caller.shop, orderId), (found) => (found ? { body: found } : notFound(orderId))),
 
-    *confirmStoreOrder({ caller, params: { orderId } }) {
-      return successOr(yield* orders.change(caller.shop, orderId, transitions.confirm), failuresOfOpen(orderId));
+    *updateStoreOrder({ caller, requestId, params: { orderId }, body, matches }) {
+      return successOr(yield* orders.update(authorOf(caller, requestId), orderId, body, matches), {
+        "not found": () => notFound(orderId),
+        "not expected": () =>
+          failure(preconditionFailed, `The order ${orderId} is not what If-Match names any more. Nothing was changed.`),
+        metadata: tooMuchMetadata,
+      });
     },
 
-    *cancelStoreOrder({ caller, params: { orderId } }) {
-      return successOr(yield* orders.change(caller.shop, orderId, transitions.cancel), failuresOfOpen(orderId));
+    *confirmStoreOrder({ caller, requestId, params: { orderId } }) {
+      return successOr(
+        yield* orders.change(authorOf(caller, requestId), orderId, transitions.confirm),
+        failuresOfOpen(orderId),
+      );
     },
 
-    *returnStoreOrder({ caller, params: { orderId } }) {
-      return successOr(yield* orders.change(caller.shop, orderId, transitions.return), {
+    *cancelStoreOrder({ caller, requestId, params: { orderId } }) {
+      return successOr(
+        yield* orders.change(authorOf(caller, requestId), orderId, transitions.cancel),
+        failuresOfOpen(orderId),
+      );
+    },
+
+    *returnStoreOrder({ caller, requestId, params: { orderId } }) {
+      return successOr(yield* orders.change(authorOf(caller, requestId), orderId, transitions.return), {
         "not found": () => notFound(orderId),
         "wrong state": ({ state }) =>
           failure(orderNotConfirmed, `The order ${orderId} is ${state}; only a confirmed one can be returned.`),

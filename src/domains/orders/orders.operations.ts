@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
-import { defineError } from "../../contract/errors.ts";
+import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
+import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { described, Int64, Moment, Text, Timestamp } from "../../contract/schemas.ts";
+import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
 const store: Tag = {
   name: "store",
@@ -18,7 +20,7 @@ export const orderNotFound = defineError({
 export const orderedPetNotFound = defineError({
   code: "ordered_pet_not_found",
   status: 409,
-  meaning: "The animal of the order does not exist, or not any more.",
+  meaning: "The animal of the order does not exist.",
 });
 export const petNotAvailable = defineError({
   code: "pet_not_available",
@@ -36,6 +38,27 @@ export const orderNotConfirmed = defineError({
   meaning: "The order's status is not `confirmed`, so there is nothing to return. The message names its status.",
 });
 
+export const orderPlaced = defineEvent({ type: "order.placed", meaning: "An order reserved an animal." });
+export const orderConfirmed = defineEvent({
+  type: "order.confirmed",
+  meaning: "An order was confirmed: its animal is sold.",
+});
+export const orderCancelled = defineEvent({
+  type: "order.cancelled",
+  meaning: "An order was cancelled: its animal is available.",
+});
+export const orderExpired = defineEvent({ type: "order.expired", meaning: "The reservation of an order ended." });
+export const orderReturned = defineEvent({ type: "order.returned", meaning: "A sold animal was returned." });
+export const orderUpdated = defineEvent({ type: "order.updated", meaning: "The metadata of an order was changed." });
+export const orderEventTypes = [
+  orderPlaced,
+  orderConfirmed,
+  orderCancelled,
+  orderExpired,
+  orderReturned,
+  orderUpdated,
+] as const;
+
 const StoreOrderStatus = Type.Enum(["placed", "confirmed", "cancelled", "expired", "returned"], {
   title: "StoreOrderStatus",
   type: "string",
@@ -45,26 +68,25 @@ const StoreOrderStatus = Type.Enum(["placed", "confirmed", "cancelled", "expired
 });
 export type StoreOrderStatus = Static<typeof StoreOrderStatus>;
 
+const reference = Text({
+  description: "The client's own name for the order, such as the number of a receipt. Kept as it is.",
+  minLength: 1,
+  maxLength: 255,
+  examples: ["receipt 2026-117"],
+});
+
 const newOrderProperties = {
   petId: Int64({ description: "Identifier of the animal.", examples: [1n] }),
-  reference: Type.Optional(
-    Text({
-      description: "The client's own name for the order, such as the number of a receipt. Kept as it is.",
-      minLength: 1,
-      maxLength: 255,
-      examples: ["receipt 2026-117"],
-    }),
-  ),
+  reference: Type.Optional(reference),
 };
 
-const NewStoreOrder = Type.Object(newOrderProperties, {
-  title: "NewStoreOrder",
-  description: "An order to place.",
-  additionalProperties: false,
-});
+const NewStoreOrder = Type.Object(
+  { ...newOrderProperties, metadata: newMetadata },
+  { title: "NewStoreOrder", description: "An order to place.", additionalProperties: false },
+);
 export type NewStoreOrder = Static<typeof NewStoreOrder>;
 
-const StoreOrder = Type.Object(
+export const StoreOrder = Type.Object(
   {
     id: Int64({ description: "Unique identifier assigned by the service.", examples: [1n] }),
     ...newOrderProperties,
@@ -76,10 +98,21 @@ const StoreOrder = Type.Object(
     confirmedAt: Type.Optional(Timestamp({ description: "When the order was confirmed." })),
     cancelledAt: Type.Optional(Timestamp({ description: "When the order was cancelled." })),
     returnedAt: Type.Optional(Timestamp({ description: "When the animal was returned." })),
+    metadata,
   },
   { title: "StoreOrder", description: "An order of one animal." },
 );
 export type StoreOrder = Static<typeof StoreOrder>;
+
+const StoreOrderPatch = Type.Object(
+  { metadata: metadataPatch },
+  {
+    title: "StoreOrderPatch",
+    description: "The fields of an order to change (JSON Merge Patch, RFC 7396).",
+    additionalProperties: false,
+  },
+);
+export type StoreOrderPatch = Static<typeof StoreOrderPatch>;
 
 const StoreOrders = Type.Array(StoreOrder, { title: "StoreOrders", description: "Orders, by ascending `id`." });
 
@@ -115,7 +148,8 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
     path: `/store/orders/{orderId}/${verb}`,
     tag: store,
     params,
-    answer: {
+    emits: [`order.${order.status}`, "pet.updated"],
+    response: {
       status: 200,
       description: "The order as it is now.",
       schema: StoreOrder,
@@ -125,6 +159,26 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   } as const;
 }
 
+/** What selects orders and how they are sorted. */
+const filters = {
+  status: Type.Optional(described(StoreOrderStatus, "Filters orders by their state.")),
+  petId: Type.Optional(Int64({ description: "Filters orders by their animal.", examples: [1n] })),
+  reference: Type.Optional({ ...reference, description: "Filters orders by their whole `reference`." }),
+  since: Type.Optional(Moment({ description: "Filters orders by `placedAt`: at this moment or later." })),
+  until: Type.Optional(Moment({ description: "Filters orders by `placedAt`: before this moment." })),
+  sort: Type.Optional(
+    Type.Enum(["id", "-id"], {
+      title: "StoreOrderSort",
+      type: "string",
+      description: "The order: `id` is the usual one, `-id` shows the latest orders first.",
+    }),
+  ),
+};
+
+const Filters = Type.Object(filters);
+/** What selects and sorts a list of orders. */
+export type OrderFilters = Static<typeof Filters>;
+
 const listStoreOrders = defineOperation({
   name: "listStoreOrders",
   method: "GET",
@@ -133,15 +187,13 @@ const listStoreOrders = defineOperation({
   summary: "List all orders",
   description:
     'Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. ' +
-    "Orders of every state are kept.",
+    "Orders of every state are kept. With two or all of `status`, `petId` and `reference`, a page may hold fewer than " +
+    "`limit` orders, or none, though more follow: continue as long as there is a `Link`.",
   ...pagesOf({
     what: "orders",
     schema: StoreOrders,
     position: Int64({ description: "The `id` of an order.", examples: [1n] }),
-    filters: {
-      status: Type.Optional(described(StoreOrderStatus, "Filters orders by their state.")),
-      petId: Type.Optional(Int64({ description: "Filters orders by their animal.", examples: [1n] })),
-    },
+    filters,
     examples: { "Two orders": [confirmed, bare], "No order": [] },
   }),
 });
@@ -163,7 +215,8 @@ const placeStoreOrder = defineOperation({
       "Without a reference": { petId: 3n },
     },
   },
-  answer: {
+  emits: ["order.placed", "pet.updated", "order.expired"],
+  response: {
     status: 201,
     description: "The order as it was placed.",
     schema: StoreOrder,
@@ -184,7 +237,30 @@ const getStoreOrder = defineOperation({
     "Returns the order with the given identifier. An order whose reservation has ended is shown as `expired`, and " +
     "its animal as available, within a second.",
   params,
-  answer: { status: 200, description: "The order.", schema: StoreOrder, examples: { "An open order": placed } },
+  response: { status: 200, description: "The order.", schema: StoreOrder, examples: { "An open order": placed } },
+});
+
+const updateStoreOrder = defineOperation({
+  name: "updateStoreOrder",
+  method: "PATCH",
+  path: "/store/orders/{orderId}",
+  tag: store,
+  summary: "Change an order",
+  description:
+    "Changes the metadata of an order, whatever its state (JSON Merge Patch, RFC 7396), and returns the order. With " +
+    "`If-Match` it changes only an order that nobody has changed in the meantime.",
+  params,
+  body: { schema: StoreOrderPatch, examples: { "A pair": { metadata: { till: "3" } } } },
+  ifMatch: StoreOrder,
+  emits: ["order.updated"],
+  response: {
+    status: 200,
+    description: "The order as it is now.",
+    schema: StoreOrder,
+    examples: { "An open order": { ...placed, metadata: { till: "3" } } },
+    entityTag: true,
+  },
+  errors: [preconditionFailed, invalidRequest],
 });
 
 const confirmStoreOrder = defineOperation({
@@ -212,6 +288,7 @@ export const orderOperations = [
   listStoreOrders,
   placeStoreOrder,
   getStoreOrder,
+  updateStoreOrder,
   confirmStoreOrder,
   cancelStoreOrder,
   returnStoreOrder,

@@ -1,6 +1,10 @@
-import { timestampOf } from "../../contract/schemas.ts";
-import { acrossShops, type Row, statement } from "../../storage/storage.ts";
-import type { StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
+import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
+import { shopTable } from "../../storage/owned-table.ts";
+import { type Condition, pageQuery, type Query, type Scanned } from "../../storage/page-query.ts";
+import { acrossShops, type Row, statement } from "../../storage/statement.ts";
+import { attachedPairs, pairsColumn } from "../metadata/metadata.statements.ts";
+import { readPairs } from "../metadata/metadata.store.ts";
+import type { OrderFilters, StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
 
 export interface OrderRow extends Row {
   id: bigint;
@@ -12,6 +16,7 @@ export interface OrderRow extends Row {
   confirmed_at: bigint | null;
   cancelled_at: bigint | null;
   returned_at: bigint | null;
+  metadata: string | null;
 }
 
 interface IdRow extends Row {
@@ -24,32 +29,55 @@ interface DueRow extends IdRow {
   due_at: bigint;
 }
 
-const columns = "id, pet_id, reference, status, placed_at, expires_at, confirmed_at, cancelled_at, returned_at";
-const select = `SELECT ${columns} FROM store_orders`;
+interface OpenRow extends Row {
+  orders: bigint;
+  next: bigint | null;
+}
+
+export const orderTables = [shopTable("store_orders", "id")];
+
+const listed = [
+  "pet_id",
+  "reference",
+  "status",
+  "placed_at",
+  "expires_at",
+  "confirmed_at",
+  "cancelled_at",
+  "returned_at",
+];
+/** Pairs of an order are read by themselves. */
+const written = `id, ${listed.join(", ")}, NULL AS metadata`;
+const select = `SELECT id, ${listed.join(", ")}, ${pairsColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = statement<OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
-export const rowsAfter = statement<OrderRow>(`${select} WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`);
 // Twice in the list: only the index that begins with the column then gives the order. See docs/decisions/postgresql.md.
-export const rowsAfterByStatus = statement<OrderRow>(
-  `${select} WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4`,
-);
-export const rowsAfterByPet = statement<OrderRow>(
-  `${select} WHERE shop = $1 AND pet_id IN ($2, $2) AND id > $3 ORDER BY pet_id, id LIMIT $4`,
-);
-// `IS TRUE` keeps the engine from going through all orders of a status: one animal has few orders.
-export const rowsAfterByPetAndStatus = statement<OrderRow>(
-  `${select} WHERE shop = $1 AND pet_id IN ($2, $2) AND (status = $3) IS TRUE AND id > $4 ORDER BY pet_id, id LIMIT $5`,
+export const lastByPet = statement<OrderRow>(
+  `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );
 export const openByPet = statement<OrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
 export const due = acrossShops<DueRow>(
   "SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 ORDER BY due_at LIMIT $2",
 );
+export const dueOfShop = statement<IdRow>(
+  `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4
+   ORDER BY status, id LIMIT $5`,
+);
+/** So many at the most, and when the first of them expires by the shop's clock, in unix milliseconds. */
+export const openOfShop = statement<OpenRow>(
+  `SELECT count(*) AS orders, min(expires_at) AS next FROM
+     (SELECT expires_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
+);
+/** The clock of the shop, `$2`, is this many milliseconds ahead of real time from now on: `$1`. */
+export const dueByClock = statement(
+  "UPDATE store_orders SET due_at = expires_at - $1 WHERE shop = $2 AND status = 'placed'",
+);
 export const nextId = statement<IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
 export const insert = statement<OrderRow>(
-  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at)
-   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $7) RETURNING ${columns}`,
+  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, has_metadata)
+   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $7, $8) RETURNING ${written}`,
 );
 /** By the status that an order gets: `$1` is the time in unix milliseconds, `$2` the shop, `$3` the order. */
 export const become = {
@@ -57,12 +85,63 @@ export const become = {
   cancelled: becoming("cancelled"),
   returned: becoming("returned"),
 };
+export const setHasMetadata = statement("UPDATE store_orders SET has_metadata = $1 WHERE shop = $2 AND id = $3");
 export const setExpired = statement("UPDATE store_orders SET status = 'expired' WHERE shop = $1 AND id = $2");
 
 function becoming(status: "confirmed" | "cancelled" | "returned") {
   return statement<OrderRow>(
-    `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${columns}`,
+    `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${written}`,
   );
+}
+
+const attached = attachedPairs("order");
+
+/** The query of one page of a list with any filters: up to `limit` orders behind `after`. */
+export function orderPageQuery(
+  shop: number,
+  after: bigint | undefined,
+  limit: number,
+  { status, petId, reference, since, until, sort }: OrderFilters,
+): Query<Scanned<OrderRow>> {
+  // What most orders differ in comes first.
+  const [lead, ...scanned] = [
+    { column: "reference", value: reference },
+    { column: "pet_id", value: petId },
+    { column: "status", value: status },
+  ].flatMap(({ column, value }) => (value === undefined ? [] : [{ column, value }]));
+  // Where the page starts behind an order, one bound is behind it as well.
+  const isFirst = after === undefined;
+  const bounds = [
+    ...(since !== undefined && (isFirst || sort === "-id") ? [placedSince(since)] : []),
+    ...(until !== undefined && (isFirst || sort !== "-id") ? [placedBefore(until)] : []),
+  ];
+  return pageQuery({
+    table: "store_orders",
+    columns: listed,
+    attached,
+    shop,
+    after,
+    limit,
+    sort,
+    lead,
+    bounds,
+    scanned: scanned.map(
+      ({ column, value }): Condition =>
+        (bind) =>
+          `${column} = ${bind(value)}`,
+    ),
+  });
+}
+
+// The times of a shop's orders never decrease, so that a time is a bound of ids. Where no order is found, none is listed.
+function placedSince(moment: string): Condition {
+  const first = "SELECT id FROM store_orders WHERE shop = $1 AND placed_at >=";
+  return (bind) => `id >= (${first} ${bind(millisecondsOf(moment))} ORDER BY placed_at, id LIMIT 1)`;
+}
+
+function placedBefore(moment: string): Condition {
+  const last = "SELECT id FROM store_orders WHERE shop = $1 AND placed_at <";
+  return (bind) => `id <= (${last} ${bind(millisecondsOf(moment))} ORDER BY placed_at DESC, id DESC LIMIT 1)`;
 }
 
 export function toOrder(row: OrderRow): StoreOrder {
@@ -76,5 +155,6 @@ export function toOrder(row: OrderRow): StoreOrder {
     ...(row.confirmed_at !== null && { confirmedAt: timestampOf(row.confirmed_at) }),
     ...(row.cancelled_at !== null && { cancelledAt: timestampOf(row.cancelled_at) }),
     ...(row.returned_at !== null && { returnedAt: timestampOf(row.returned_at) }),
+    ...(row.metadata !== null && { metadata: readPairs(row.metadata) }),
   };
 }

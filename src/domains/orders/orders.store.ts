@@ -1,35 +1,73 @@
-import { type Page, pageOf } from "../../storage/page.ts";
-import { all, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import { sideBySide, together } from "../../storage/combined-steps.ts";
+import type { Page } from "../../storage/page.ts";
+import { scannedPage } from "../../storage/page-query.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { type Author, system } from "../events/author.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import { publish, publishLast } from "../events/publish.ts";
+import {
+  keptPairs,
+  type Metadata,
+  metadataRefusal,
+  patchedPairs,
+  samePairs,
+  type TooMuchMetadata,
+} from "../metadata/metadata.schemas.ts";
+import { keepPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
+import { count } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import type { NewStoreOrder, StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
+import type { TimedWork, WaitingWork } from "../shops/timed-work.ts";
+import {
+  type NewStoreOrder,
+  type OrderFilters,
+  orderCancelled,
+  orderConfirmed,
+  orderExpired,
+  orderPlaced,
+  orderReturned,
+  orderUpdated,
+  StoreOrder,
+  type StoreOrderPatch,
+  type StoreOrderStatus,
+} from "./orders.operations.ts";
 import {
   become,
   byId,
   due,
+  dueByClock,
+  dueOfShop,
   insert,
+  lastByPet,
   nextId,
   type OrderRow,
   openByPet,
-  rowsAfter,
-  rowsAfterByPet,
-  rowsAfterByPetAndStatus,
-  rowsAfterByStatus,
+  openOfShop,
+  orderPageQuery,
   setExpired,
+  setHasMetadata,
   toOrder,
 } from "./orders.statements.ts";
 import type { AnimalChange, Transition } from "./transitions.ts";
 
 /** What orders may do to the animals that they are for. */
 export interface OrderedAnimals {
-  /** Part of a transaction: gives an animal another status, if its own rules allow that for this cause. */
+  /**
+   * Part of a transaction: gives an animal another status, if its own rules allow that for this cause. Returns the event
+   * that records it, which is not published yet.
+   */
   changeStatus(
     shop: LockedShop,
     petId: bigint,
     ...change: AnimalChange
-  ): Transaction<"changed" | "not found" | NotAllowed>;
+  ): Transaction<NewEvent | "not found" | NotAllowed>;
 }
+
+const event = eventsOf<StoreOrder>(StoreOrder, ({ id, petId }) => ({ petId, subject: String(id) }));
+/** The event of an order by the status that it gets. */
+const eventTypes = { confirmed: orderConfirmed, cancelled: orderCancelled, returned: orderReturned };
 
 /** What does not go with the status that the animal has. */
 interface NotAllowed {
@@ -49,29 +87,33 @@ interface NoAnimal {
   readonly problem: string;
 }
 
-/** Below every id of an order (int64). */
-const BEFORE_ALL = -(2n ** 63n);
-/** Reservations that end in one transaction: some milliseconds, for which others have to wait. */
+/** Reservations that end in one transaction: some milliseconds, for which others must wait. */
 const BATCH = 100;
 /** Such transactions in one round of periodic work. What is left over is done in the next round. */
 const BATCHES = 20;
 
-/** Part of a transaction: whether an order for the animal is open. */
-export function* hasOpenOrder({ shop }: LockedShop, petId: bigint): Transaction<boolean> {
-  return (yield* first(openByPet, shop, petId)) !== undefined;
+/**
+ * Part of a transaction: the order that decides the animal's status. It is the animal's last one, because another can
+ * be placed only when it is over.
+ */
+export function* decidingOrder({ shop }: LockedShop, petId: bigint): Transaction<DecidingOrder | undefined> {
+  const last = yield* first(lastByPet, shop, petId);
+  if (last?.status !== "placed" && last?.status !== "confirmed") return undefined;
+  return { id: last.id, isOpen: last.status === "placed" };
 }
 
-/** Which orders of a list are wanted; all, where nothing is said. */
-interface OrderFilter {
-  readonly status?: StoreOrderStatus | undefined;
-  readonly petId?: bigint | undefined;
+/** An order that reserves its animal, being open, or that has sold it. */
+interface DecidingOrder {
+  readonly id: bigint;
+  readonly isOpen: boolean;
 }
 
 /**
  * The orders in the store. An order and its animal change in one transaction, so that an animal has at
  * most one open order, and is pending as long as it has one.
  */
-export class OrderStore {
+export class OrderStore implements TimedWork {
+  readonly kind = "reservation";
   readonly #storage: Storage;
   readonly #animals: OrderedAnimals;
   readonly #clock: Clock;
@@ -89,42 +131,64 @@ export class OrderStore {
     return whenReady(this.#storage.first(byId, shop, id), (row) => row && toOrder(row));
   }
 
-  /** Up to `limit` orders with an id above `after` (from the first on, if it is absent), by ascending id. */
-  page(shop: number, after: bigint | undefined, limit: number, filter: OrderFilter): MaybePromise<Page<StoreOrder>> {
-    return whenReady(this.#rows(shop, after ?? BEFORE_ALL, limit + 1, filter), (found) =>
-      pageOf(found, limit, toOrder, ({ id }) => id),
-    );
-  }
-
-  #rows(shop: number, after: bigint, limit: number, { status, petId }: OrderFilter): MaybePromise<OrderRow[]> {
-    const storage = this.#storage;
-    if (petId === undefined) {
-      return status
-        ? storage.all(rowsAfterByStatus, shop, status, after, limit)
-        : storage.all(rowsAfter, shop, after, limit);
-    }
-    return status
-      ? storage.all(rowsAfterByPetAndStatus, shop, petId, status, after, limit)
-      : storage.all(rowsAfterByPet, shop, petId, after, limit);
+  /** Up to `limit` orders of a list, behind `after` or, where it is absent, from its start. */
+  page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): MaybePromise<Page<StoreOrder>> {
+    const { statement, parameters } = orderPageQuery(shop, after, limit + 1, filters);
+    return whenReady(this.#storage.all(statement, ...parameters), (rows) => scannedPage(rows, limit, toOrder));
   }
 
   /** Part of a transaction: reserves an animal. Where it is there and not available, `from` is its status. */
-  *place(shop: number, { petId, reference }: NewStoreOrder): Transaction<StoreOrder | "not found" | NotAllowed> {
+  *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | NotAllowed> {
+    const { petId, reference } = newOrder;
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const outcome = yield* this.#reserve(locked, petId);
-    if (outcome !== "changed") return outcome;
+    if (outcome === "not found" || "refused" in outcome) return outcome;
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const { at, ahead } = locked;
     const end = at + this.#reservation;
-    return toOrder((yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead)) as OrderRow);
+    const metadata = keptPairs(newOrder.metadata);
+    const flag = metadataFlag(metadata);
+    const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
+    yield* together(keepPairs(shop, "order", id, metadata));
+    const order = withPairs(toOrder(row as OrderRow), metadata);
+    count(locked, "open_orders");
+    yield* publishLast(locked, author, [event(orderPlaced, order), outcome]);
+    return order;
+  }
+
+  /** Changes the metadata of an order that is as expected. */
+  *update(
+    author: Author,
+    id: bigint,
+    patch: StoreOrderPatch,
+    isExpected: (order: StoreOrder) => boolean,
+  ): Transaction<StoreOrder | "not found" | "not expected" | TooMuchMetadata> {
+    const { shop } = author;
+    const locked = yield* lockShop(shop, this.#clock.now());
+    const row = yield* first(byId, shop, id);
+    if (!row) return "not found";
+    const before = toOrder(row);
+    if (!isExpected(before)) return "not expected";
+    const metadata = patchedPairs(before.metadata, patch.metadata);
+    const refusal = metadataRefusal(metadata);
+    if (refusal) return refusal;
+    if (samePairs(metadata, before.metadata)) return before;
+    yield* all(setHasMetadata, metadataFlag(metadata), shop, id);
+    yield* replacePairs(shop, "order", id, before.metadata, metadata);
+    const { metadata: _, ...plain } = before;
+    const after = withPairs(plain, metadata);
+    yield* publishLast(locked, author, [event(orderUpdated, after, before)]);
+    return after;
   }
 
   /** Part of a transaction: changes an order, and its animal with it. */
   *change(
-    shop: number,
+    author: Author,
     id: bigint,
     { from, to, animal }: Transition,
   ): Transaction<StoreOrder | "not found" | WrongState | NoAnimal> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const order = yield* first(byId, shop, id);
     if (!order) return "not found";
@@ -134,12 +198,18 @@ export class OrderStore {
       return { refused: "wrong state", state: "expired" };
     }
     const outcome = yield* this.#animals.changeStatus(locked, order.pet_id, ...animal);
-    if (outcome !== "changed") return { refused: "no animal", problem: problemOf(order, outcome) };
-    return toOrder((yield* first(become[to], locked.at, shop, id)) as OrderRow);
+    if (outcome === "not found" || "refused" in outcome)
+      return { refused: "no animal", problem: problemOf(order, outcome) };
+    if (from === "placed") count(locked, "open_orders", -1);
+    else count(locked, "returned");
+    const before = toOrder(order);
+    const changed = withPairs(toOrder((yield* first(become[to], locked.at, shop, id)) as OrderRow), before.metadata);
+    yield* publishLast(locked, author, [event(eventTypes[to], changed, before), outcome]);
+    return changed;
   }
 
   /**
-   * Lets the animals go whose reservations have ended: in small transactions, so that others go on
+   * Lets the animals go whose reservations have ended: in small transactions, so that others continue
    * between them, and some thousand at the most, so that the caller does.
    */
   async expireDue(): Promise<void> {
@@ -154,28 +224,68 @@ export class OrderStore {
     }
   }
 
-  /** Part of a transaction: of these orders, those that are still open and over. */
-  *#expireAll(shop: number, ids: readonly bigint[], now: number): Transaction<void> {
-    const locked = yield* lockShop(shop, now);
-    for (const id of ids) {
-      const order = yield* first(byId, shop, id);
-      if (order?.status === "placed" && isOver(order, locked)) yield* this.#expire(locked, order);
+  /** Part of a transaction: the clock of a locked shop is this many milliseconds ahead of real time from now on. */
+  *clockAdvanced({ shop }: LockedShop, ahead: number): Transaction<void> {
+    yield* all(dueByClock, ahead, shop);
+  }
+
+  /** Lets the animals of one shop go whose reservations have ended: up to `most`. */
+  async doDue(shop: number, most: number): Promise<void> {
+    const now = this.#clock.now();
+    let after = 0n;
+    for (let left = most; left > 0; left -= BATCH) {
+      const found = await this.#storage.all(dueOfShop, shop, "placed", after, now, Math.min(BATCH, left));
+      const last = found.at(-1);
+      if (!last) return;
+      after = last.id;
+      const ids = found.map(({ id }) => id);
+      await this.#storage.write(() => this.#expireAll(shop, ids, now));
     }
   }
 
-  *#reserve(locked: LockedShop, petId: bigint): Transaction<"changed" | "not found" | NotAllowed> {
+  /** How many orders of a shop are open, counted up to `most`, and when the first of them expires, in unix milliseconds. */
+  waiting(shop: number, most: number): MaybePromise<WaitingWork> {
+    return whenReady(this.#storage.first(openOfShop, shop, "placed", most), (row) => ({
+      count: Number(row?.orders),
+      next: row?.next == null ? undefined : Number(row.next),
+    }));
+  }
+
+  /** Part of a transaction: of these orders, those that are still open and over. */
+  *#expireAll(shop: number, ids: readonly bigint[], now: number): Transaction<void> {
+    const locked = yield* lockShop(shop, now);
+    yield* sideBySide(ids.map((id) => this.#expireIfOver(locked, id)));
+  }
+
+  *#expireIfOver(locked: LockedShop, id: bigint): Transaction<void> {
+    const order = yield* first(byId, locked.shop, id);
+    if (order?.status === "placed" && isOver(order, locked)) yield* this.#expire(locked, order);
+  }
+
+  *#reserve(locked: LockedShop, petId: bigint): Transaction<NewEvent | "not found" | NotAllowed> {
     const outcome = yield* this.#animals.changeStatus(locked, petId, "pending", "order_placed");
-    if (outcome === "changed" || outcome === "not found") return outcome;
+    if (outcome === "not found" || !("refused" in outcome)) return outcome;
     const open = yield* first(openByPet, locked.shop, petId);
     if (!open || !isOver(open, locked)) return outcome;
     yield* this.#expire(locked, open);
     return yield* this.#animals.changeStatus(locked, petId, "pending", "order_placed");
   }
 
-  *#expire(locked: LockedShop, { id, pet_id }: OrderRow): Transaction<void> {
+  *#expire(locked: LockedShop, row: OrderRow): Transaction<void> {
+    const { id, pet_id } = row;
     yield* all(setExpired, locked.shop, id);
-    yield* this.#animals.changeStatus(locked, pet_id, "available", "order_expired");
+    count(locked, "open_orders", -1);
+    count(locked, "expired");
+    const ofAnimal = yield* this.#animals.changeStatus(locked, pet_id, "available", "order_expired");
+    const before = toOrder(row);
+    const events = [event(orderExpired, { ...before, status: "expired" }, before)];
+    if (typeof ofAnimal === "object" && "type" in ofAnimal) events.push(ofAnimal);
+    yield* publish(locked, system(locked.shop), events);
   }
+}
+
+function withPairs(order: StoreOrder, metadata: Metadata | undefined): StoreOrder {
+  return metadata ? { ...order, metadata } : order;
 }
 
 /** True from the moment on at which the reservation ends. */

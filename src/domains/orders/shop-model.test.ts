@@ -2,6 +2,7 @@
 // each answer and everything that it holds is as the model says.
 import { expect, test } from "bun:test";
 import { array, assert, asyncProperty } from "fast-check";
+import { type Fields, type LoggedEvent, Replay } from "../../../test/conformance/replay.ts";
 import {
   type Act,
   arbitraryEvent,
@@ -12,6 +13,7 @@ import {
 import { rounds } from "../../../test/harness/form.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
 import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
+import { readExactly } from "../../../test/torture/ledger.ts";
 
 /** The service and its model, to which the same is done. */
 class Walk {
@@ -50,6 +52,21 @@ class Walk {
     await this.#compare();
   }
 
+  /** The log, from its first event on, tells what the service holds. */
+  async replay(): Promise<void> {
+    const replay = new Replay();
+    for (let path: string | undefined = "/events?limit=100"; path !== undefined; ) {
+      const { text, headers } = await this.#call("GET", path);
+      for (const event of readExactly(text) as LoggedEvent[]) replay.add(event);
+      path = /v1([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    }
+    expect(replay.violations).toEqual([]);
+    const read = async (path: string) => readExactly((await this.#call("GET", path)).text) as Fields[];
+    expect(replay.all("pet")).toEqual(await read("/pets?limit=100"));
+    expect(replay.all("order")).toEqual(await read("/store/orders?limit=100"));
+    expect(replay.length).toBeGreaterThan(0);
+  }
+
   stop(): Promise<void> {
     return this.#service.stop();
   }
@@ -62,6 +79,7 @@ class Walk {
     expect((await this.#call("GET", "/store/orders?limit=100")).json).toEqual(orders);
     const open = orders.filter(({ status }) => status === "placed");
     expect((await this.#call("GET", "/store/orders?status=placed")).json).toEqual(open);
+    expect((await this.#call("GET", "/shop")).json).toEqual(this.#model.summary);
     const { petId } = orders.at(-1) ?? { petId: 1 };
     const ofAnimal = orders.filter((order) => order.petId === petId);
     expect((await this.#call("GET", `/store/orders?petId=${petId}`)).json).toEqual(ofAnimal.slice(0, 20));
@@ -100,6 +118,7 @@ test(
         const walk = await Walk.start();
         try {
           for (const event of [...threeAnimals, ...events]) await walk.step(event);
+          await walk.replay();
         } finally {
           await walk.stop();
         }
@@ -107,5 +126,5 @@ test(
       { numRuns: rounds(10, 200) },
     );
   },
-  rounds(120_000, 3_600_000),
+  rounds(240_000, 3_600_000),
 );

@@ -1,5 +1,5 @@
 import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
-import { StorageUnavailable } from "../../storage/storage.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Command } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";

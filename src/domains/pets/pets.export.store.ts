@@ -1,4 +1,5 @@
-import { type Storage, statement } from "../../storage/storage.ts";
+import { statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import type { Pet } from "./pets.operations.ts";

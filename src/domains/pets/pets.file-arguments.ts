@@ -25,7 +25,7 @@ export function readAnimalFile({ args, options }: Given, folder: string): Animal
     throw new UsageError(
       said === undefined
         ? `${name} does not end with ${formats.map((known) => `.${known}`).join(" or ")}, so it needs --format.`
-        : `--format has to be one of ${formats.join(", ")}.`,
+        : `--format must be one of ${formats.join(", ")}.`,
     );
   }
   return { path: name === STANDARD ? undefined : resolve(folder, name), format };

@@ -4,7 +4,7 @@ import { type LineFault, readLines, UnreadableRest } from "../../files/lines.ts"
 import { animalWriter, type Format, fileHead, formats, type IdRule, readAnimals } from "./pets.files.ts";
 import type { NewPet, Pet } from "./pets.operations.ts";
 
-/** A text in pieces of so many bytes. */
+/** A text in pieces of this many bytes. */
 async function* pieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text as string);
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
@@ -38,13 +38,27 @@ const name = fc
   .filter((text) => !/[\0\ud800-\udfff]/u.test(text));
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const status = fc.option(fc.constantFrom("available", "pending", "sold"), { nil: undefined });
-const pets = fc.array(fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 62n }), name, categoryId: int64, status }));
+const metadata = fc.option(
+  fc.dictionary(
+    name.filter((text) => text !== "__proto__"),
+    name,
+    { minKeys: 1, maxKeys: 3 },
+  ),
+  { nil: undefined },
+);
+const pets = fc.array(
+  fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 62n }), name, categoryId: int64, status, metadata }),
+);
 
 describe.each([...formats])("a file of the format %s", (format) => {
   test("gives every animal back as it was, whatever it holds and however it is cut", async () => {
     await fc.assert(
       fc.asyncProperty(pets, fc.integer({ min: 1, max: 100 }), async (drawn, size) => {
-        const animals = drawn.map(({ status: state, ...pet }) => (state ? { ...pet, status: state } : pet)) as Pet[];
+        const animals = drawn.map(({ status: state, metadata: kept, ...pet }) => ({
+          ...pet,
+          ...(state && { status: state }),
+          ...(kept && { metadata: kept }),
+        })) as Pet[];
         const text = fileHead(format) + animalWriter(format)(animals);
         expect(await read(format, text, "keep", size)).toMatchObject({ animals, faults: [] });
       }),
@@ -90,7 +104,7 @@ describe("JSON Lines", () => {
       {
         line: 5,
         message:
-          "/colour is not a field of this operation; it has name, categoryId, status; /categoryId must be a 64-bit integer",
+          "/colour is not a field of this operation; it has name, categoryId, status, metadata; /categoryId must be a 64-bit integer",
       },
       { line: 6, message: "must be an object" },
       { line: 7, message: "is not valid JSON" },
@@ -143,8 +157,11 @@ describe("CSV", () => {
 
   test.each([
     ["", "is missing: a CSV file begins with the names of its columns"],
-    ["name,category\nRex,1", `has the column "category", but known are name, categoryId, status${rest}`],
-    ["name,categoryId,__proto__\nRex,1,1", `has the column "__proto__", but known are name, categoryId, status${rest}`],
+    ["name,category\nRex,1", `has the column "category", but known are name, categoryId, status, metadata${rest}`],
+    [
+      "name,categoryId,__proto__\nRex,1,1",
+      `has the column "__proto__", but known are name, categoryId, status, metadata${rest}`,
+    ],
     ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
     ["name,categoryId,name\nRex,1,Tom", `has the column name twice${rest}`],
   ])("of which the header is no header is refused: %j", async (text, message) => {
@@ -194,7 +211,7 @@ describe("an id in a file", () => {
     },
   );
 
-  test("has to be there to be kept, and need not to be replaced", async () => {
+  test("must be there to be kept, and need not to be replaced", async () => {
     const text = '{"name":"Rex","categoryId":1}';
     expect((await read("jsonl", text, "keep")).faults).toEqual([{ line: 1, message: "/id is required" }]);
     expect(await read("jsonl", text, "new")).toMatchObject({ animals: [{ name: "Rex" }], faults: [] });

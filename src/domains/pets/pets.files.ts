@@ -19,7 +19,7 @@ export type IdRule = (typeof idRules)[number];
 /** Ids that are kept leave as many to be assigned after them. */
 const LARGEST_KEPT_ID = 2n ** 62n;
 /** Characters of a column that is not known that are shown. */
-const LONGEST_NAME = 64;
+const MAX_NAME = 64;
 /** Faults told of one line. */
 const FAULTS_OF_A_LINE = 3;
 
@@ -113,7 +113,7 @@ function checkHeader(
   if (strange !== undefined) {
     throw new UnreadableRest(
       line,
-      `has the column ${JSON.stringify(strange.slice(0, LONGEST_NAME))}, but known are ${known.join(", ")}`,
+      `has the column ${JSON.stringify(strange.slice(0, MAX_NAME))}, but known are ${known.join(", ")}`,
     );
   }
   const missing = required.filter((name) => !fields.includes(name));
@@ -124,7 +124,7 @@ function checkHeader(
 
 const untoldIds = "is given, but not whether to keep it (--ids keep) or to assign a new one (--ids new)";
 
-/** What an animal of a file has to be. */
+/** What an animal of a file must be. */
 function schemaOf(ids: IdRule | undefined) {
   const { id } = Pet.properties;
   if (!ids) return NewPet;
@@ -176,7 +176,12 @@ export function fileHead(format: Format): string {
 /** Writes animals as the lines of a file. A status that is absent stays absent. */
 export function animalWriter(format: Format): (animals: readonly Pet[]) => string {
   if (format === "jsonl") return (animals) => animals.map((animal) => `${serialize(animal)}\n`).join("");
-  return (animals) => animals.map((animal) => csvLine(columns.map((name) => String(animal[name] ?? "")))).join("");
+  return (animals) => animals.map((animal) => csvLine(columns.map((name) => textOf(animal[name])))).join("");
+}
+
+/** A field of a CSV file. Pairs are written as JSON, because a field is one text. */
+function textOf(value: Pet[keyof Pet]): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value ?? "");
 }
 
 const columns = Object.keys(Pet.properties) as (keyof Pet)[];

@@ -1,7 +1,9 @@
-import { failure, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
-import type { Handlers } from "../../contract/operation.ts";
+import { failure, invalidInput, preconditionFailed } from "../../contract/errors.ts";
+import type { Handlers } from "../../contract/handler.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
+import { authorOf } from "../events/author.ts";
+import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
   invalidTransition,
   notACategory,
@@ -10,39 +12,40 @@ import {
   type petOperations,
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
-import type { Refusal } from "./transitions.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
     listPets: ({ caller, query, after }) => pets.page(caller.shop, after, query.limit, query),
 
-    *createPet({ caller, body }) {
-      return successOr(yield* pets.add(caller.shop, body), { "unknown category": unknownCategory });
+    *createPet({ caller, requestId, body }) {
+      return successOr(yield* pets.add(authorOf(caller, requestId), body), { "unknown category": unknownCategory });
     },
 
     getPet: ({ caller, params: { petId } }) =>
       whenReady(pets.get(caller.shop, petId), (found) => (found ? { body: found } : notFound(petId))),
 
-    *updatePet({ caller, params: { petId }, body, matches }) {
-      return successOr(yield* pets.update(caller.shop, petId, body, matches), {
+    *updatePet({ caller, requestId, params: { petId }, body, matches }) {
+      return successOr(yield* pets.update(authorOf(caller, requestId), petId, body, matches), {
         "not found": () => notFound(petId),
         "not expected": () => changedMeanwhile(petId),
         "unknown category": unknownCategory,
+        metadata: tooMuchMetadata,
         "open order": () => ordered(petId, "its status changes with the order only"),
-        transition: notAllowed,
+        "sold by order": ({ order }) =>
+          failure(
+            invalidTransition,
+            `The order ${order} sold the animal ${petId}; its status changes when that order is returned.`,
+          ),
       });
     },
 
-    *deletePet({ caller, params: { petId }, matches }) {
-      return successOr(yield* pets.delete(caller.shop, petId, matches), {
+    *deletePet({ caller, requestId, params: { petId }, matches }) {
+      return successOr(yield* pets.delete(authorOf(caller, requestId), petId, matches), {
         "not found": () => notFound(petId),
         "not expected": () => changedMeanwhile(petId),
         "open order": () => ordered(petId, "it cannot be deleted"),
       });
     },
-
-    listPetStatusChanges: ({ caller, params: { petId }, query: { limit }, after }) =>
-      whenReady(pets.statusChanges(caller.shop, petId, after, limit), (page) => page ?? notFound(petId)),
   };
 }
 
@@ -58,14 +61,6 @@ function ordered(id: bigint, consequence: string) {
   return failure(petHasOpenOrder, `An order for the animal ${id} is open: ${consequence}.`);
 }
 
-function notAllowed({ from, allowed }: Refusal) {
-  const what = from === undefined ? "without a status" : from;
-  const way =
-    allowed.length > 0 ? `can become ${allowed.join(" or ")}` : "stays so, unless an order sold it and is returned";
-  return failure(invalidTransition, `An animal that is ${what} ${way}.`);
-}
-
 function unknownCategory() {
-  const fault = { path: "/body/categoryId", message: notACategory };
-  return failure(invalidRequest, `The request is invalid: ${fault.path} ${fault.message}.`, { details: [fault] });
+  return invalidInput({ path: "/body/categoryId", message: notACategory });
 }

@@ -15,7 +15,7 @@ const PIECE = 256 * 1024;
 
 /** Which categories an animal may name. */
 interface CategoryRule {
-  /** Whether the settings say that it has to have a record. */
+  /** Whether the settings say that it must have a record. */
   readonly isStrict: (settings: Terminal["settings"]) => boolean;
   /** Part of a transaction: whether it has one. */
   readonly hasRecord: CategoryCheck;
@@ -45,14 +45,14 @@ const description = {
     "strict-categories": {
       meaning: "Refuse a category that has no record. Also where PETSTORE_STRICT_CATEGORIES is set for this command.",
     },
-    resumable: { meaning: "Add them in parts; the same command goes on where an earlier one was stopped." },
+    resumable: { meaning: "Add them in parts; the same command continues where an earlier one was stopped." },
   },
 } as const;
 
 async function runImport(given: Given, terminal: Terminal, categories: CategoryRule): Promise<Report> {
   const { path, format } = readAnimalFile(given, terminal.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
-  if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids has to be ${idRules.join(" or ")}.`);
+  if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
   const inParts = given.options["resumable"] !== undefined;
   const { store, stop } = terminal;
   const progress = new Progress(terminal.showStatus);

@@ -1,30 +1,44 @@
+import { exactJson } from "../../contract/serialize.ts";
 import type { LineFault, LineFaults } from "../../files/lines.ts";
-import { all, first, type Row, type Stage, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import type { Stage, Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
+import { operator } from "../events/author.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import { publishLast } from "../events/publish.ts";
+import { keptPairs } from "../metadata/metadata.schemas.ts";
+import { metadataFlag } from "../metadata/metadata.store.ts";
+import { count, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import { keptFold } from "./folded-name.ts";
 import type { FileAnimal, IdRule } from "./pets.files.ts";
-import { notACategory } from "./pets.operations.ts";
+import {
+  animalsOf,
+  beyond,
+  countStaged,
+  givenIds,
+  type IdRow,
+  idsOf,
+  insert,
+  insertWithIds,
+  keepPairs,
+  keepPairsWithIds,
+  noteGiven,
+  noteKept,
+  notePosition,
+  type PartRow,
+  type PositionRow,
+  partAfter,
+  positionOf,
+  repeatedIds,
+  staged,
+} from "./pets.import.statements.ts";
+import { importCompleted, notACategory, Pet, petCreated } from "./pets.operations.ts";
+import { toPet } from "./pets.statements.ts";
 import type { CategoryCheck, PetPorts } from "./pets.store.ts";
 
 /** What an import needs of others. */
 type ImportPorts = Pick<PetPorts, "categoryExists" | "clock">;
-
-interface IdRow extends Row {
-  line: bigint;
-  id: bigint;
-  total: bigint;
-}
-interface PartRow extends Row {
-  line: bigint | null;
-  animals: bigint;
-}
-/** The columns of `imports` are null where the import has not begun. */
-interface PositionRow extends Row {
-  last_id: bigint;
-  line: bigint | null;
-  animals: bigint | null;
-  ids_above: bigint | null;
-}
 
 /** How far the import of a file has come. */
 export interface Position {
@@ -35,54 +49,22 @@ export interface Position {
   readonly idsAbove: bigint;
 }
 
-const staged = {
-  name: "staged_pets",
-  columns: { line: "integer", id: "integer", name: "text", category_id: "integer", status: "text" },
-} as const;
+/** Animals of an import that get an event each. */
+const MAX_EVENTS = 10_000;
+const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subject: null }));
 
-const insertWithIds = statement(`
-  INSERT INTO pets (shop, id, name, category_id, status, added_at, added_by)
-  SELECT CAST($1 AS BIGINT), id, name, category_id, status, CAST($2 AS BIGINT), 'imported'
-  FROM staged_pets WHERE line > $3 AND line <= $4 ORDER BY id
-`);
-const insert = statement(`
-  INSERT INTO pets (shop, id, name, category_id, status, added_at, added_by)
-  SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + row_number() OVER (ORDER BY line), name, category_id, status,
-    CAST($3 AS BIGINT), 'imported'
-  FROM staged_pets WHERE line > $4 AND line <= $5 ORDER BY line
-`);
-const partAfter = statement<PartRow>(`
-  SELECT max(line) AS line, count(*) AS animals
-  FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
-`);
-const noteGiven = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
-const noteKept = statement(`
-  UPDATE shops SET last_pet_id = (SELECT max(id) FROM staged_pets)
-  WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
-`);
-/** Lines behind `$1` whose id is not above `$2`. */
-const givenIds = statement<IdRow>(`
-  SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
-`);
-const repeatedIds = statement<IdRow>(`
-  SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets
-  JOIN (SELECT id, min(line) AS line FROM staged_pets GROUP BY id HAVING count(*) > 1) AS earliest
-    ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line
-  ORDER BY staged_pets.line LIMIT $1
-`);
-// One statement, because the first part changes both rows.
-const positionOf = statement<PositionRow>(`
-  SELECT last_pet_id AS last_id, line, animals, ids_above
-  FROM shops LEFT JOIN imports ON imports.shop = shops.shop AND digest = $1 WHERE shops.shop = $2
-`);
-const notePosition = statement(`
-  INSERT INTO imports (shop, digest, line, animals, ids_above) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT (shop, digest) DO UPDATE SET line = excluded.line, animals = excluded.animals
-`);
+/** The animals of a part: those behind line `from`, up to line `to`. */
+interface Part {
+  readonly from: bigint;
+  readonly to: bigint;
+  /** The last id that the shop had given before. */
+  readonly lastId: bigint;
+  readonly animals: bigint;
+}
 
 /** What the store has that a checked file cannot have counted on: another process has changed it meanwhile. */
-export class ChangedMeanwhile extends Error {
-  override readonly name = "ChangedMeanwhile";
+export class ConcurrentChange extends Error {
+  override readonly name = "ConcurrentChange";
 }
 
 /** Animals on their way into a shop: they are staged first, and then added at once or in parts. */
@@ -94,6 +76,7 @@ export class PetImportStore {
   readonly #clock: Clock;
   /** Categories that animals of this import name and may. There are no more than the store has. */
   readonly #categories = new Set<bigint>();
+  #hasMetadata = false;
 
   /** Rejects with `StorageUnavailable`. */
   static async open(
@@ -121,13 +104,20 @@ export class PetImportStore {
   /** Stages animals, and notes those that name a category that they may not. */
   async add(animals: readonly FileAnimal[], faults: LineFaults): Promise<void> {
     await this.#stage.add(
-      animals.map(({ line, animal: { id, name, categoryId, status } }) => [
-        line,
-        (this.#ids === "keep" && id) || null,
-        name,
-        categoryId,
-        status ?? null,
-      ]),
+      animals.map(({ line, animal: { id, name, categoryId, status, metadata } }) => {
+        const pairs = keptPairs(metadata);
+        this.#hasMetadata ||= pairs !== undefined;
+        return [
+          line,
+          (this.#ids === "keep" && id) || null,
+          name,
+          categoryId,
+          status ?? null,
+          keptFold(name),
+          pairs ? JSON.stringify(pairs) : null,
+          metadataFlag(pairs),
+        ];
+      }),
     );
     if (this.#categoryExists) faults.add(await this.#faultsOfCategories(animals, this.#categoryExists));
   }
@@ -147,7 +137,7 @@ export class PetImportStore {
     );
   }
 
-  /** Adds all that is staged. Rejects with `ChangedMeanwhile` or `StorageUnavailable`; then nothing was added. */
+  /** Adds all that is staged. Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing was added. */
   async addAll(): Promise<void> {
     await this.#stage.write(() => this.#addNext(undefined, LAST_LINE));
   }
@@ -161,7 +151,7 @@ export class PetImportStore {
   /**
    * Adds the next animals, at most so many, of a file with this digest, and notes in the same transaction
    * that they are in. Resolves with the new position; with undefined if there is nothing left to add.
-   * Rejects with `ChangedMeanwhile` or `StorageUnavailable`; then nothing of the part was added.
+   * Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing of the part was added.
    */
   addPart(digest: string, most: number): Promise<Position | undefined> {
     return this.#stage.write(() => this.#addNext(digest, most));
@@ -171,7 +161,7 @@ export class PetImportStore {
     return this.#stage.close();
   }
 
-  /** A transaction: adds at most so many animals behind the position, and notes it where there is a digest. */
+  /** A transaction: adds at most this many animals behind the position, and notes it where there is a digest. */
   *#addNext(digest: string | undefined, most: number | bigint): Transaction<Position | undefined> {
     const locked = yield* lockShop(this.#shop, this.#clock.now());
     const row = yield* first(positionOf, digest ?? null, this.#shop);
@@ -179,28 +169,51 @@ export class PetImportStore {
     const { line, animals } = (yield* first(partAfter, from.line, most)) as PartRow;
     if (line === null) return undefined;
     yield* this.#requireCategories(locked);
+    const lastId = row?.last_id ?? 0n;
     if (this.#ids === "keep") yield* this.#addWithIds(locked, from, line);
     else {
-      yield* all(insert, this.#shop, row?.last_id ?? 0, locked.at, from.line, line);
+      yield* all(insert, this.#shop, lastId, locked.at, from.line, line);
+      if (this.#hasMetadata) yield* all(keepPairs, this.#shop, lastId, from.line, line);
       yield* all(noteGiven, animals, this.#shop);
     }
+    for (const part of yield* all(countStaged, from.line, line))
+      count(locked, statusFigure(part.status), Number(part.animals));
+    count(locked, "added", Number(animals));
     const next = { line, animals: from.animals + animals, idsAbove: from.idsAbove };
     if (digest !== undefined) yield* all(notePosition, this.#shop, digest, line, next.animals, next.idsAbove);
+    yield* publishLast(
+      locked,
+      operator(this.#shop),
+      yield* this.#eventsOf({ from: from.line, to: line, lastId, animals }),
+    );
     return next;
   }
 
-  /** The first part gives away the ids of all: whoever adds an animal between two parts gets one behind them. */
+  /** What is told of a part: each animal or, where the import has very many, how many came and with which ids. */
+  *#eventsOf({ from, to, lastId, animals }: Part): Transaction<NewEvent[]> {
+    if (!(yield* first(beyond, MAX_EVENTS))) {
+      const rows = yield* all(animalsOf, from, to);
+      return rows.map((row, index) => event(petCreated, toPet({ ...row, id: row.id ?? lastId + BigInt(index + 1) })));
+    }
+    const kept = this.#ids === "keep" ? yield* first(idsOf, from, to) : undefined;
+    const { first: firstId, last } = kept ?? { first: lastId + 1n, last: lastId + animals };
+    const data = exactJson({ animals, firstId, lastId: last });
+    return [{ type: importCompleted, petId: null, subject: `${firstId}-${last}`, data, previous: null }];
+  }
+
+  /** The first part reserves the ids of all. An animal that a client adds between two parts gets a later id. */
   *#addWithIds({ at }: LockedShop, from: Position, to: bigint): Transaction<void> {
     const given = yield* first(givenIds, from.line, from.idsAbove, 1);
-    if (given) throw new ChangedMeanwhile(`The id ${given.id}, of line ${given.line}, was given.`);
+    if (given) throw new ConcurrentChange(`The id ${given.id}, of line ${given.line}, was given.`);
     yield* all(noteKept, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
+    if (this.#hasMetadata) yield* all(keepPairsWithIds, this.#shop, from.line, to);
   }
 
   *#requireCategories(locked: LockedShop): Transaction<void> {
     for (const id of this.#categories) {
       if (!(yield* (this.#categoryExists as CategoryCheck)(locked, id)))
-        throw new ChangedMeanwhile(`Category ${id} was deleted.`);
+        throw new ConcurrentChange(`Category ${id} was deleted.`);
     }
   }
 

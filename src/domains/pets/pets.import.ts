@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
 import { FileError } from "../../files/new-file.ts";
-import { CommitUnknown, StorageUnavailable } from "../../storage/storage.ts";
+import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { type Format, type IdRule, readAnimals } from "./pets.files.ts";
-import { ChangedMeanwhile, type PetImportStore } from "./pets.import.store.ts";
+import { ConcurrentChange, type PetImportStore } from "./pets.import.store.ts";
 
 /** Animals of a part: adding them holds up other writers for some hundredths of a second. */
 const PART = 10_000;
@@ -126,7 +126,7 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number,
   if (reason === undefined) return error;
   const rest =
     inParts && kept > 0
-      ? `${kept} animals of the file are in the store; the same command goes on behind them.`
+      ? `${kept} animals of the file are in the store; the same command continues after them.`
       : "Nothing was added.";
   if (isUnknown) {
     return new ImportFailed(`${reason} What was being added may be in the store, or not: look there first.`, {
@@ -139,6 +139,6 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number,
 function reasonOf(error: unknown, stop: AbortSignal): string | undefined {
   if (error instanceof Stopped || (stop.aborted && (error as Error).name === "AbortError")) return "It was stopped.";
   if (error instanceof StorageUnavailable) return `The store failed: ${error.message.replace(/\.$/, "")}.`;
-  if (error instanceof ChangedMeanwhile) return `The store was changed meanwhile. ${error.message}`;
+  if (error instanceof ConcurrentChange) return `The store was changed meanwhile. ${error.message}`;
   return error instanceof FileError ? error.message : undefined;
 }

@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
+import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, noContent, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { described, Int64, Text } from "../../contract/schemas.ts";
+import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
 const animals: Tag = {
   name: "animals",
@@ -22,7 +24,7 @@ export const notACategory = "is not the id of a category";
 export const invalidTransition = defineError({
   code: "invalid_transition",
   status: 409,
-  meaning: "The animal's status cannot become this one. The message names those that are allowed.",
+  meaning: "An order sold the animal. Its status changes only when that order is returned.",
 });
 export const petHasOpenOrder = defineError({
   code: "pet_has_open_order",
@@ -31,6 +33,22 @@ export const petHasOpenOrder = defineError({
     "The animal has an open order. Until it closes, the animal cannot be deleted, and only the order changes its status.",
 });
 
+export const petCreated = defineEvent({ type: "pet.created", meaning: "An animal was added." });
+export const petUpdated = defineEvent({
+  type: "pet.updated",
+  meaning: "An animal was changed, manually or by an order.",
+});
+export const petDeleted = defineEvent({ type: "pet.deleted", meaning: "An animal was deleted." });
+export const importCompleted = defineEvent({
+  type: "import.completed",
+  meaning: "Animals were imported, too many for an event each: how many, and the range of their ids.",
+});
+export const petsReassigned = defineEvent({
+  type: "pets.reassigned",
+  meaning: "All animals of one category now belong to another: which, and how many.",
+});
+export const petEventTypes = [petCreated, petUpdated, petDeleted, importCompleted, petsReassigned] as const;
+
 const PetStatus = Type.Enum(["available", "pending", "sold"], {
   title: "PetStatus",
   type: "string",
@@ -38,66 +56,36 @@ const PetStatus = Type.Enum(["available", "pending", "sold"], {
 });
 export type PetStatus = Static<typeof PetStatus>;
 
-const StatusCause = Type.Enum(
-  [
-    "added",
-    "imported",
-    "updated",
-    "order_placed",
-    "order_confirmed",
-    "order_cancelled",
-    "order_expired",
-    "order_returned",
-  ],
-  { title: "StatusCause", type: "string", description: "What gave an animal its status." },
-);
-export type StatusCause = Static<typeof StatusCause>;
-
 const name = Text({ description: "The animal's name.", minLength: 1, maxLength: 255, examples: ["Rex"] });
 const categoryId = Int64({ description: "Identifier of the category the animal belongs to.", examples: [1n] });
 const status = Type.Optional(PetStatus);
 const newPetProperties = { name, categoryId, status };
 
-export const NewPet = Type.Object(newPetProperties, {
-  title: "NewPet",
-  description: "An animal to add.",
-  additionalProperties: false,
-});
+export const NewPet = Type.Object(
+  { ...newPetProperties, metadata: newMetadata },
+  { title: "NewPet", description: "An animal to add.", additionalProperties: false },
+);
 export type NewPet = Static<typeof NewPet>;
 
 export const Pet = Type.Object(
   {
     id: Int64({ description: "Unique identifier assigned by the service on creation.", examples: [7n] }),
     ...newPetProperties,
+    metadata,
   },
   { title: "Pet", description: "An animal of the store." },
 );
 export type Pet = Static<typeof Pet>;
 
 const PetPatch = Type.Object(
-  { name: Type.Optional(name), categoryId: Type.Optional(categoryId), status },
+  { name: Type.Optional(name), categoryId: Type.Optional(categoryId), status, metadata: metadataPatch },
   {
     title: "PetPatch",
-    description: "The fields of an animal to change (JSON Merge Patch, RFC 7396). None of them can be removed.",
+    description: "The fields of an animal to change (JSON Merge Patch, RFC 7396). Only metadata can be removed.",
     additionalProperties: false,
   },
 );
 export type PetPatch = Static<typeof PetPatch>;
-
-const StatusChange = Type.Object(
-  {
-    at: Type.Optional(Timestamp({ description: "When, by the service's clock. Absent where that was not kept yet." })),
-    cause: StatusCause,
-    from: Type.Optional(described(PetStatus, "The status before.")),
-    to: Type.Optional(described(PetStatus, "The status from then on.")),
-  },
-  {
-    title: "StatusChange",
-    description: "A change of an animal's status. `from` or `to` is absent where the animal had no status.",
-  },
-);
-export type StatusChange = Static<typeof StatusChange>;
-const StatusChanges = Type.Array(StatusChange, { title: "StatusChanges", description: "Changes, the oldest first." });
 
 const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, in the order of their `id`." });
 
@@ -108,17 +96,14 @@ const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
 const params = { schema: Type.Object({ petId }), invalidError: petNotFound };
 
-/** What selects animals and their order; all but `status` is beside the interface. */
+/** What selects animals and their order; all but `status` goes beyond the interface. */
 const filters = {
   status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
-  categoryId: Type.Optional(
-    Int64({
-      description:
-        "Filters animals by category (beta). A page may then hold fewer than `limit` animals, or none, though " +
-        "more follow: go on as long as there is a `Link`.",
-      examples: [1n],
-    }),
-  ),
+  categoryId: Type.Optional(Int64({ description: "Filters animals by category (beta).", examples: [1n] })),
+  name: Type.Optional({
+    ...name,
+    description: "Filters animals by a text that their name contains, in any case (beta). There are no wildcards.",
+  }),
   ids: Type.Optional(
     Type.Array(petId, {
       description:
@@ -151,7 +136,9 @@ const listPets = defineOperation({
     "Returns animals by ascending `id`, page by page. `limit` sets the size of a page; the `Link` " +
     'header (`rel="next"`) holds the address of the next one and is absent on the last. Animals ' +
     "that are added during a walk through the pages come at its end; none is shown twice.\n\n" +
-    "An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once.",
+    "An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once. With " +
+    "`categoryId` or `name`, a page looks through 10,000 animals at most. It may then hold fewer than `limit`, or none, " +
+    "though more follow: continue as long as there is a `Link`.",
   stability: "stable",
   ...pagesOf({
     what: "animals",
@@ -179,11 +166,15 @@ const createPet = defineOperation({
       "Without a status": { name: "Tom", categoryId: 2n },
     },
   },
-  answer: {
+  emits: ["pet.created"],
+  response: {
     status: 201,
     description: "The animal as it was added.",
     schema: Pet,
-    examples: { "An available animal": rex, "Without a status": tom },
+    examples: {
+      "An available animal": rex,
+      "Without a status": tom,
+    },
     location: "/pets/{id}",
     entityTag: true,
   },
@@ -197,7 +188,7 @@ const getPet = defineOperation({
   tag: animals,
   summary: "Get an animal",
   description:
-    "Returns the animal with the given identifier. `GET /pets?ids=7` finds the same animal, and goes on doing so.",
+    "Returns the animal with the given identifier. `GET /pets?ids=7` finds the same animal, and continues doing so.",
   stability: "stable",
   deprecation: {
     since: "2026-11-21",
@@ -206,7 +197,7 @@ const getPet = defineOperation({
     advice: "Use `GET /pets` with the `status` filter instead.",
   },
   params,
-  answer: {
+  response: {
     status: 200,
     description: "The animal.",
     schema: Pet,
@@ -222,19 +213,20 @@ const updatePet = defineOperation({
   summary: "Change an animal",
   description:
     "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. " +
-    "With `If-Match` it changes only an animal that nobody has changed meanwhile. Not every status can become " +
-    "every other: `available` and `pending` can become each other or `sold`; what is sold stays so, unless an " +
-    "order sold it and is returned.",
+    "With `If-Match` it changes only an animal that nobody has changed meanwhile. A status that was set manually can " +
+    "be changed manually, also from `sold`. A status that an order set changes only with that order.",
   params,
   body: {
     schema: PetPatch,
     examples: {
       "Another status": { status: "pending" },
       "Another name and category": { name: "Rex II", categoryId: 2n },
+      "One pair set, one removed": { metadata: { shelf: "C-3", supplier: null } },
     },
   },
   ifMatch: Pet,
-  answer: {
+  emits: ["pet.updated"],
+  response: {
     status: 200,
     description: "The animal as it is now.",
     schema: Pet,
@@ -251,37 +243,14 @@ const deletePet = defineOperation({
   tag: animals,
   summary: "Delete an animal",
   description:
-    "Deletes an animal and the history of its status. The service never gives its `id` again. With `If-Match` it deletes " +
-    "only an animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.",
+    "Deletes an animal. Its events stay, and the service never gives its `id` again. With `If-Match` it deletes only an " +
+    "animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.",
   testPanel: { disabled: "one click would delete an animal for good" },
   params,
   ifMatch: Pet,
-  answer: noContent("The animal is deleted."),
+  emits: ["pet.deleted"],
+  response: noContent("The animal is deleted."),
   errors: [preconditionFailed, petHasOpenOrder],
 });
 
-const listPetStatusChanges = defineOperation({
-  name: "listPetStatusChanges",
-  method: "GET",
-  path: "/pets/{petId}/history",
-  tag: animals,
-  summary: "List how an animal's status changed",
-  description:
-    "Returns the changes of an animal's status with their time and cause, the oldest first: the first one is that " +
-    "it was added. The newest 1,000 are kept, and the first change of all. They are read page by page, as `listPets`.",
-  stability: "experimental",
-  params,
-  ...pagesOf({
-    what: "changes",
-    schema: StatusChanges,
-    position: Int64({ description: "The number of a change.", examples: [2n] }),
-    examples: {
-      "Added, then reserved": [
-        { at: "2026-11-21T10:00:00.000Z", cause: "added", to: "available" },
-        { at: "2026-11-21T10:05:00.000Z", cause: "order_placed", from: "available", to: "pending" },
-      ],
-    },
-  }),
-});
-
-export const petOperations = [listPets, createPet, getPet, updatePet, deletePet, listPetStatusChanges] as const;
+export const petOperations = [listPets, createPet, getPet, updatePet, deletePet] as const;

@@ -1,44 +1,81 @@
+import { shopTable } from "../../storage/owned-table.ts";
+import { type Condition, pageQuery, type Query, type Scanned } from "../../storage/page-query.ts";
 import {
   type Append,
   type Appended,
+  type Counted,
   lockStatement,
   type Row,
-  type SqlParameter,
-  type Statement,
   statement,
-} from "../../storage/storage.ts";
-import { isCurrent, setTime } from "../shops/shops.statements.ts";
-import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
+} from "../../storage/statement.ts";
+import { attachedPairs, pairsColumn } from "../metadata/metadata.statements.ts";
+import { readPairs } from "../metadata/metadata.store.ts";
+import { ofDay, statusFigure } from "../shops/figures.ts";
+import { dayOfChange, isCurrent, setTime } from "../shops/shops.statements.ts";
+import { folded } from "./folded-name.ts";
+import { type ListFilters, type Pet, type PetStatus, petCreated } from "./pets.operations.ts";
 
-export interface PetRow extends Row {
+/** An animal without its metadata. */
+interface PlainRow extends Row {
   id: bigint;
   name: string;
   category_id: bigint;
   status: PetStatus | null;
 }
+export interface PetRow extends PlainRow {
+  metadata: string | null;
+}
+interface FlaggedRow extends PlainRow {
+  has_metadata: bigint | null;
+}
+interface IdRow extends Row {
+  id: bigint;
+}
 export interface CountRow extends Row {
   figure: bigint;
 }
 
-export const columns = "id, name, category_id, status";
+export const petTables = [
+  shopTable("pets", "id"),
+  shopTable("category_animals", "category_id"),
+  shopTable("imports", "digest"),
+];
+
+const plainColumns = "id, name, category_id, status, has_metadata";
+export const columns = `id, name, category_id, status, ${pairsColumn("pet", "pets")}`;
 
 export const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
-export const rowsAfter = statement<PetRow>(
-  `SELECT ${columns} FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
-);
+// The rows of a page, and the same with metadata. A page is read with metadata only if one of its animals has some: with
+// that part in the statement, SQLite takes a third longer for each row.
+const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
+export const rowsAfter = {
+  plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
+  whole: statement<PetRow>(`SELECT ${columns} ${afterId}`),
+};
 // Twice in the list: only the index by status then gives the order. See docs/decisions/postgresql.md.
-export const rowsAfterByStatus = statement<PetRow>(
-  `SELECT ${columns} FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4`,
-);
+const afterIdByStatus = "FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4";
+export const rowsAfterByStatus = {
+  plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
+  whole: statement<PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
+};
 export const setStatus = statement("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
 export const setFields = statement(
-  "UPDATE pets SET name = $1, category_id = $2, status = $3 WHERE shop = $4 AND id = $5",
+  `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5
+   WHERE shop = $6 AND id = $7`,
+);
+/** For an animal with metadata, of which there are few: the others are added by `add`. */
+export const nextId = statement<IdRow>(
+  "UPDATE shops SET last_pet_id = last_pet_id + 1 WHERE shop = $1 RETURNING last_pet_id AS id",
+);
+export const insertWithMetadata = statement(
+  `INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded, has_metadata)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 1)`,
 );
 export const remove = statement("DELETE FROM pets WHERE shop = $1 AND id = $2");
 export const countByCategory = statement<CountRow>(
   "SELECT animals AS figure FROM category_animals WHERE shop = $1 AND category_id = $2",
 );
-export const moveCategory = statement("UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3");
+export const reassignCategory = statement("UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3");
 /** `$1` is how many animals fewer, or more, the category has. An added animal is counted by a trigger. */
 export const countFewer = statement(
   "UPDATE category_animals SET animals = animals - $1 WHERE shop = $2 AND category_id = $3",
@@ -57,110 +94,104 @@ export const firstUnnamedCategory = statement<CountRow>(`
   SELECT max(figure) AS figure FROM candidate
 `);
 
-const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id, (fields->>2) AS status";
-/** Adds animals: their values are name, category, status. */
-export const add: Append = {
-  count: lockStatement<Appended>(
-    `UPDATE shops SET last_pet_id = last_pet_id + 1, ${setTime} WHERE ${isCurrent}
-     RETURNING last_pet_id AS id, last_at AS at`,
+const given =
+  "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id, (fields->>2) AS status, (fields->>3) AS name_folded";
+const ofGiven = "(SELECT count(*) FROM given WHERE (fields->>2)";
+/** What all ways to add animals have in common: only the figure that counts them differs. */
+const adding = {
+  insert: statement(
+    "INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded) VALUES ($1, $2, $3, $4, $5, $6, $7)",
   ),
-  insert: statement("INSERT INTO pets (shop, id, added_at, name, category_id, status) VALUES ($1, $2, $3, $4, $5, $6)"),
+  log: statement(
+    `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
+     VALUES ($1, $2, $3, $4, '${petCreated.type}', $5, $6, '{"id":' || $2 || $7)`,
+  ),
   insertAll: statement<Appended>(
-    `WITH counted AS (
-       UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3 WHERE ${isCurrent}
-       RETURNING last_pet_id - $3 AS before, last_at AS at
+    `WITH given AS (
+       SELECT fields, number
+       FROM json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
+     ), counted AS (
+       UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
+         animals_available = animals_available + ${ofGiven} = 'available'),
+         animals_pending = animals_pending + ${ofGiven} = 'pending'),
+         animals_sold = animals_sold + ${ofGiven} = 'sold'),
+         animals_without_status = animals_without_status + ${ofGiven} IS NULL),
+         ${ofDay("added", dayOfChange, "$3")}
+       WHERE ${isCurrent}
+       RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS events_before, last_at AS at
      ), added AS (
-       INSERT INTO pets (shop, id, added_at, name, category_id, status)
-       SELECT $2, before + number, at, ${given}
-       FROM counted, json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
+       INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded)
+       SELECT $2, before + number, at, ${given} FROM counted, given
+     ), logged AS (
+       INSERT INTO events (shop, id, at, pet_id, type, actor, request_id, data)
+       SELECT $2, events_before + number, at, before + number, '${petCreated.type}', (fields->>4), (fields->>5),
+         '{"id":' || (before + number) || (fields->>6)
+       FROM counted, given
      )
      SELECT before + 1 AS id, at FROM counted`,
   ),
 };
 
-export function toPet({ id, name, category_id, status }: PetRow): Pet {
-  return status === null ? { id, name, categoryId: category_id } : { id, name, categoryId: category_id, status };
-}
-
-/** How many animals one page of a category looks through: a bound on its cost, about a millisecond. */
-const SCAN_LIMIT = 10_000;
-
-/** A statement with its parameters. */
-export interface Query<R extends Row> {
-  readonly statement: Statement<R>;
-  readonly parameters: readonly SqlParameter[];
-}
-
-/** An animal of a page; or, where `reached` is not null, only where the page ended: see `pageQuery`. */
-export interface PageRow extends PetRow {
-  reached: bigint | null;
+function addAs(status: PetStatus | undefined): Append {
+  const figure = statusFigure(status);
+  const count = lockStatement<Counted>(
+    `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1,
+       ${figure} = ${figure} + 1, ${ofDay("added", dayOfChange, "1")}
+     WHERE ${isCurrent} RETURNING last_pet_id AS id, last_at AS at, last_event_id AS log_id`,
+  );
+  return { ...adding, count };
 }
 
 /**
- * The query of one page of a list with any filters: up to `limit` animals behind `after`. Where the page looks
- * through no more than `SCAN_LIMIT` animals and found fewer than `limit`, one more row tells the id of the last of
- * these animals, if there are so many. One statement, because between two of them others could add what both
- * leave out.
+ * Adds an animal with the status: its values are name, category, status, and what `keptFold` makes of the name; those
+ * of the log are actor, request, and the JSON of the animal behind its id.
  */
-export function pageQuery(
+export const add = {
+  available: addAs("available"),
+  pending: addAs("pending"),
+  sold: addAs("sold"),
+  none: addAs(undefined),
+} as const;
+
+export function toPet(row: PlainRow): Pet {
+  const { id, name, category_id: categoryId, status, metadata } = row;
+  const pet = status === null ? { id, name, categoryId } : { id, name, categoryId, status };
+  return typeof metadata === "string" ? { ...pet, metadata: readPairs(metadata) } : pet;
+}
+
+const attached = attachedPairs("pet");
+
+/** The query of one page of a list with any filters: up to `limit` animals behind `after`. */
+export function petPageQuery(
   shop: number,
   after: bigint | undefined,
   limit: number,
-  filters: ListFilters,
-): Query<PageRow> {
-  const { status, categoryId, ids, sort } = filters;
-  const parameters: SqlParameter[] = [];
-  const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
-  const [direction, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
-  const shops = bind(shop);
-  // As with `rowsAfterByStatus`, but for given ids, which are looked up by themselves.
-  const order = `${status === undefined || ids ? "" : `status ${direction}, `}id ${direction}`;
-  const conditions = [
-    `shop = ${shops}`,
-    ...(status === undefined ? [] : [`status IN (${twice(bind(status))})`]),
-    ...(after === undefined ? [] : [`id ${beyond} ${bind(after)}`]),
-    ...(ids === undefined ? [] : [`id IN (${padded(ids).map(bind).join(", ")})`]),
-    ...(ids === undefined || categoryId === undefined ? [] : [`category_id = ${bind(categoryId)}`]),
-  ];
-  const which = `WHERE ${conditions.join(" AND ")}`;
-  if (categoryId === undefined || ids) {
-    const sql = `SELECT ${columns}, NULL AS reached FROM pets ${which} ORDER BY ${order} LIMIT ${bind(limit)}`;
-    return { statement: remembered(sql), parameters };
-  }
-  const looked = `FROM pets ${which} ORDER BY ${order}`;
-  // No index leads from a category to its animals, so this scans one stretch: see docs/decisions/pets-and-categories.md.
-  const found = `SELECT id, category_id, status FROM (SELECT id, category_id, status ${looked} LIMIT ${SCAN_LIMIT}) AS looked
-    WHERE category_id = ${bind(categoryId)} ORDER BY ${order} LIMIT ${bind(limit)}`;
-  // As a limit and not as a condition: the stretch is then not looked through again for a page that is full.
-  const unlessFull = `SELECT CASE WHEN count(*) < $${parameters.length} THEN 1 ELSE 0 END FROM found`;
-  // Names are not in the index by status. Each is looked up by its id: a join could read the table up to there.
-  const sql = `
-    WITH found (id, category_id, status) AS (${found}),
-      places (id, category_id, status, reached) AS (
-        SELECT id, category_id, status, NULL FROM found
-        UNION ALL
-        SELECT id, NULL, NULL, id FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS last
-      )
-    SELECT id, (SELECT name FROM pets WHERE pets.shop = ${shops} AND pets.id = places.id) AS name, category_id, status, reached
-    FROM places ORDER BY id ${direction}`;
-  return { statement: remembered(sql), parameters };
+  { status, categoryId, ids, name, sort }: ListFilters,
+): Query<Scanned<PetRow>> {
+  const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
+  const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
+  const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
+  // Given ids are looked up by themselves.
+  const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
+  if (ids) return pageQuery({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] });
+  // The names lie in the order of ids. To look them up in another costs more.
+  const looked = [...page.columns, "name_folded"];
+  if (name !== undefined) return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], looked });
+  // No index leads from a category to its animals: see docs/decisions/pets-and-categories.md. Names are not in that by status.
+  const lead = status === undefined ? undefined : { column: "status", value: status };
+  return pageQuery({ ...page, lead, scanned: ofCategory, looked: ["category_id", "status"] });
 }
 
-function twice(parameter: string): string {
-  return `${parameter}, ${parameter}`;
+/** The name contains a text, whatever the case of both. */
+function hasInName(text: string): Condition {
+  const searched = "coalesce(name_folded, lower(name))";
+  // The only way to search a text without wildcards that all engines have.
+  return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;
 }
 
-/** Each text makes one statement: there are few, and an engine prepares each once. */
-const statements = new Map<string, Statement>();
-
-function remembered<R extends Row>(sql: string): Statement<R> {
-  let known = statements.get(sql);
-  if (!known) statements.set(sql, (known = statement(sql)));
-  return known as Statement<R>;
-}
-
-/** The ids, the last one repeated up to one of few lengths, so that there are few statements. */
-function padded(ids: readonly bigint[]): readonly bigint[] {
+/** The last id is repeated up to one of few lengths, so that there are few statements. */
+function isOneOf(ids: readonly bigint[]): Condition {
   const length = [1, 10, 100].find((one) => one >= ids.length) ?? ids.length;
-  return Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
+  const padded = Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
+  return (bind) => `id IN (${padded.map((id) => bind(id)).join(", ")})`;
 }

@@ -1,10 +1,36 @@
-import type { Page } from "../../storage/page.ts";
-import { afterCommit, all, append, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import { compileSerializer, exactJson } from "../../contract/serialize.ts";
+import { together } from "../../storage/combined-steps.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { afterCommit, all, append, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import type { Author } from "../events/author.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import { publishLast } from "../events/publish.ts";
+import {
+  keptPairs,
+  type Metadata,
+  metadataRefusal,
+  patchedPairs,
+  samePairs,
+  type TooMuchMetadata,
+} from "../metadata/metadata.schemas.ts";
+import { keepPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
+import { count, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
+import { keptFold } from "./folded-name.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
-import type { ListFilters, NewPet, Pet, PetPatch, PetStatus, StatusCause, StatusChange } from "./pets.operations.ts";
+import {
+  type ListFilters,
+  NewPet,
+  Pet,
+  type PetPatch,
+  type PetStatus,
+  petCreated,
+  petDeleted,
+  petsReassigned,
+  petUpdated,
+} from "./pets.operations.ts";
 import {
   add,
   byId,
@@ -13,28 +39,50 @@ import {
   countFewer,
   countMore,
   firstUnnamedCategory,
-  moveCategory,
+  insertWithMetadata,
+  nextId,
+  reassignCategory,
   remove,
   setFields,
   setStatus,
   toPet,
 } from "./pets.statements.ts";
-import { StatusChanges } from "./status-changes.store.ts";
-import { type Refusal, refusalOf } from "./transitions.ts";
+import { type Refusal, refusalOf, type StatusCause } from "./transitions.ts";
 
 /** Part of a transaction: whether a category is one that an animal may name. */
 export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Transaction<boolean>;
-/** Part of a transaction: whether an order for the animal is open. */
-export type OpenOrderCheck = (shop: LockedShop, petId: bigint) => Transaction<boolean>;
+/** An order that decides its animal's status: it is open and reserves the animal, or it has sold the animal. */
+export interface DecidingOrder {
+  readonly id: bigint;
+  readonly isOpen: boolean;
+}
+/** Part of a transaction: the order that decides the animal's status; undefined if none does. */
+export type DecidingOrderCheck = (shop: LockedShop, petId: bigint) => Transaction<DecidingOrder | undefined>;
+
+/** Why an animal's status cannot be changed manually: this order has sold it. */
+interface SoldByOrder {
+  readonly refused: "sold by order";
+  readonly order: bigint;
+}
 
 /** What the animals' store needs of others. */
 export interface PetPorts {
   /** Without it an animal may name any category. */
   readonly categoryExists?: CategoryCheck | undefined;
-  /** Without it no animal has an open order. */
-  readonly hasOpenOrder?: OpenOrderCheck | undefined;
+  /** Without it no order decides an animal's status. */
+  readonly decidingOrder?: DecidingOrderCheck | undefined;
   readonly clock?: Clock;
 }
+
+const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subject: null }));
+const reassignment = (data: { readonly from: bigint; readonly to: bigint; readonly animals: bigint }): NewEvent => ({
+  type: petsReassigned,
+  petId: null,
+  subject: String(data.from),
+  data: exactJson(data),
+  previous: null,
+});
+const newPetJson = compileSerializer(NewPet);
 
 /** Whether an animal is what a client expects to change. */
 type Expectation = (pet: Pet) => boolean;
@@ -43,18 +91,16 @@ type Expectation = (pet: Pet) => boolean;
 export class PetStore {
   readonly #storage: Storage;
   readonly #pages: PetPages;
-  readonly #changes: StatusChanges;
   readonly #clock: Clock;
   readonly #categoryExists: CategoryCheck | undefined;
-  readonly #hasOpenOrder: OpenOrderCheck | undefined;
+  readonly #decidingOrder: DecidingOrderCheck | undefined;
 
-  constructor(storage: Storage, { categoryExists, hasOpenOrder, clock = systemClock }: PetPorts = {}) {
+  constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetPorts = {}) {
     this.#storage = storage;
     this.#pages = new PetPages(storage);
-    this.#changes = new StatusChanges(storage);
     this.#clock = clock;
     this.#categoryExists = categoryExists;
-    this.#hasOpenOrder = hasOpenOrder;
+    this.#decidingOrder = decidingOrder;
   }
 
   get(shop: number, id: bigint): MaybePromise<Pet | undefined> {
@@ -66,83 +112,114 @@ export class PetStore {
     return this.#pages.page(shop, after, limit, filters);
   }
 
-  /** How an animal came to its status: up to `limit` changes behind number `after`. Undefined if there is no animal. */
-  statusChanges(
-    shop: number,
-    id: bigint,
-    after: bigint | undefined,
-    limit: number,
-  ): MaybePromise<Page<StatusChange> | undefined> {
-    return this.#changes.page(shop, id, after, limit);
-  }
-
   /** As the end of a transaction: adds an animal. */
-  *add(shop: number, { name, categoryId, status }: NewPet): Transaction<Pet | "unknown category"> {
+  *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
+    const { shop, actor, requestId } = author;
+    const { name, categoryId, status } = pet;
+    if (pet.metadata) {
+      const { metadata, ...plain } = pet;
+      const kept = keptPairs(metadata);
+      return yield* kept ? this.#addWithMetadata(author, { ...plain, metadata: kept }) : this.add(author, plain);
+    }
     const now = this.#clock.now();
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
       return "unknown category";
     }
-    const added = yield* append(add, shop, now, name, categoryId, status ?? null);
+    const jsonBehindId = `,${newPetJson(pet).slice(1)}`;
+    const values = [name, categoryId, status ?? null, keptFold(name)];
+    const added = yield* append(add[status ?? "none"], shop, now, values, [actor, requestId, jsonBehindId]);
     if (!added) throw new ShopDeleted(); // nothing was added either
     const { id } = added;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
 
+  *#addWithMetadata(
+    author: Author,
+    pet: NewPet & { readonly metadata: Metadata },
+  ): Transaction<Pet | "unknown category"> {
+    const { shop } = author;
+    const { name, categoryId, status, metadata } = pet;
+    const locked = yield* lockShop(shop, this.#clock.now());
+    if (this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) return "unknown category";
+    const { id } = (yield* first(nextId, shop)) as { id: bigint };
+    const added = { id, ...pet };
+    const parameters = [shop, id, locked.at, name, categoryId, status ?? null, keptFold(name)];
+    yield* together([{ statement: insertWithMetadata, parameters }, ...keepPairs(shop, "pet", id, metadata)]);
+    count(locked, statusFigure(status));
+    count(locked, "added");
+    yield* publishLast(locked, author, [event(petCreated, added)]);
+    return added;
+  }
+
   /** Changes fields of an animal that is as expected; all that the patch does not have stays. */
   *update(
-    shop: number,
+    author: Author,
     id: bigint,
     patch: PetPatch,
     isExpected: Expectation,
-  ): Transaction<Pet | "not found" | "not expected" | "unknown category" | "open order" | Refusal> {
+  ): Transaction<
+    Pet | "not found" | "not expected" | "unknown category" | "open order" | SoldByOrder | TooMuchMetadata
+  > {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
     const before = toPet(row);
     if (!isExpected(before)) return "not expected";
-    const after = { ...before, ...patch };
+    const metadata = patchedPairs(before.metadata, patch.metadata);
+    const refusal = patch.metadata && metadataRefusal(metadata);
+    if (refusal) return refusal;
+    const { metadata: _, ...plain } = { ...before, ...patch };
+    const after = metadata ? { ...plain, metadata } : plain;
     const { name, categoryId, status } = after;
     const isMoved = categoryId !== before.categoryId;
     if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId)))
       return "unknown category";
     if (status !== undefined && status !== before.status) {
-      const refusal = refusalOf(before.status, status, "updated");
-      if (refusal) return refusal;
-      // The order reserves the animal, as it is, for whoever placed it.
-      if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(locked, id))) return "open order";
-      yield* this.#changes.note(locked, id, before.status, status, "updated");
-    } else if (!isMoved && name === before.name) return before;
-    yield* all(setFields, name, categoryId, status ?? null, shop, id);
+      const order = this.#decidingOrder && (yield* this.#decidingOrder(locked, id));
+      if (order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
+      countStatus(locked, before.status, status);
+    } else if (!isMoved && name === before.name && samePairs(metadata, before.metadata)) return before;
+    yield* all(setFields, name, keptFold(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
+    yield* replacePairs(shop, "pet", id, before.metadata, metadata);
     if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
     yield* this.#forgetPages(shop);
+    yield* publishLast(locked, author, [event(petUpdated, after, before)]);
     return after;
   }
 
-  /** Deletes an animal that is as expected, with its history, unless an order for it is open. Gives null if it did. */
+  /** Deletes an animal that is as expected, unless an order for it is open. Gives null if it did. */
   *delete(
-    shop: number,
+    author: Author,
     id: bigint,
     isExpected: Expectation,
   ): Transaction<null | "not found" | "not expected" | "open order"> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
-    if (!isExpected(toPet(row))) return "not expected";
-    if (this.#hasOpenOrder && (yield* this.#hasOpenOrder(locked, id))) return "open order";
+    const pet = toPet(row);
+    if (!isExpected(pet)) return "not expected";
+    if (this.#decidingOrder && (yield* this.#decidingOrder(locked, id))?.isOpen) return "open order";
     yield* all(remove, shop, id);
+    yield* replacePairs(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
-    yield* this.#changes.forget(shop, id);
+    count(locked, statusFigure(row.status), -1);
     yield* this.#forgetPages(shop);
+    yield* publishLast(locked, author, [event(petDeleted, null, pet)]);
     return null;
   }
 
-  /** Part of a transaction: changes an animal's status as the table of transitions allows, and notes why. */
+  /**
+   * Part of a transaction: changes an animal's status as the table of transitions allows. Returns the event
+   * that records it, which the transaction must publish.
+   */
   *changeStatus(
     locked: LockedShop,
     id: bigint,
     to: PetStatus,
     cause: StatusCause,
-  ): Transaction<"changed" | "not found" | Refusal> {
+  ): Transaction<NewEvent | "not found" | Refusal> {
     const { shop } = locked;
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
@@ -150,9 +227,10 @@ export class PetStore {
     const refusal = refusalOf(from, to, cause);
     if (refusal) return refusal;
     yield* all(setStatus, to, shop, id);
-    yield* this.#changes.note(locked, id, from, to, cause);
+    countStatus(locked, from, to);
     yield* this.#forgetPages(shop);
-    return "changed";
+    const before = toPet(row);
+    return event(petUpdated, { ...before, status: to }, before);
   }
 
   /** Part of a transaction: how many animals name the category. */
@@ -160,14 +238,18 @@ export class PetStore {
     return (yield* first(countByCategory, shop, categoryId))?.figure ?? 0n;
   }
 
-  /** Part of a transaction: all animals of one category go to another. */
-  *reassign(locked: LockedShop, from: bigint, to: bigint): Transaction<void> {
+  /**
+   * Part of a transaction: all animals of one category go to another. Returns its event, which the
+   * transaction must publish; undefined where there is no such animal.
+   */
+  *reassign(locked: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined> {
     // It reads through all animals: not where there is none to move.
     const animals = yield* this.countIn(locked, from);
-    if (animals === 0n) return;
-    yield* all(moveCategory, to, locked.shop, from);
+    if (animals === 0n) return undefined;
+    yield* all(reassignCategory, to, locked.shop, from);
     yield* moveCount(locked, from, to, animals);
     yield* this.#forgetPages(locked.shop);
+    return reassignment({ from, to, animals });
   }
 
   /** Part of a transaction: the first number, from this one on, that no animal names as its category. */
@@ -180,7 +262,7 @@ export class PetStore {
   }
 }
 
-/** Part of a transaction: so many animals no longer name one category, but the other. */
+/** Part of a transaction: this many animals no longer name one category, but the other. */
 function* moveCount({ shop }: LockedShop, from: bigint, to: bigint, animals: bigint | number): Transaction<void> {
   yield* all(countFewer, animals, shop, from);
   yield* all(countMore, shop, to, animals);

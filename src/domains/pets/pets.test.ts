@@ -110,7 +110,7 @@ describe("createPet", () => {
       "/body/categoryId": "is required",
       "/body/status": "must be one of available, pending, sold",
       "/body/nam": "is not a field of this operation; did you mean name?",
-      "/body/colour": "is not a field of this operation; it has name, categoryId, status",
+      "/body/colour": "is not a field of this operation; it has name, categoryId, status, metadata",
     });
   });
 
@@ -239,9 +239,9 @@ describe("listPets", () => {
     ["?status=sold&status=pending", "/query/status", "is given more than once"],
     ["?statsu=sold", "/query/statsu", "is not a query parameter of this operation; did you mean status?"],
     [
-      "?page=2",
-      "/query/page",
-      "is not a query parameter of this operation; it has limit, cursor, status, categoryId, ids, sort",
+      "?offset=2",
+      "/query/offset",
+      "is not a query parameter of this operation; it has limit, cursor, status, categoryId, name, ids, sort",
     ],
     ["?cursor=x", "/query/cursor", "is not a cursor of this list"],
     ["?cursor=", "/query/cursor", "must have at least 1 character"],
@@ -321,7 +321,7 @@ describe("getPet", () => {
   });
 
   test.each(["9223372036854775807", "9007199254740993"])("finds the id %s, digit for digit", async (id) => {
-    // No operation gives such an id, so the animal is put into the store beside the running service.
+    // No operation gives such an id, so the animal is put into the store alongside the running service.
     await service.store.run(
       `INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (${await service.shop()}, ${id}, 'Far', 1, 0)`,
     );

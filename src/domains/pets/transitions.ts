@@ -1,4 +1,13 @@
-import type { PetStatus, StatusCause } from "./pets.operations.ts";
+import type { PetStatus } from "./pets.operations.ts";
+
+/** What changes the status of an animal: a client manually (`updated`), or what happens to an order. */
+export type StatusCause =
+  | "updated"
+  | "order_placed"
+  | "order_confirmed"
+  | "order_cancelled"
+  | "order_expired"
+  | "order_returned";
 
 /** One change of status that is allowed, and what may cause it. `from` is undefined where there is no status yet. */
 export interface Transition {
@@ -7,7 +16,10 @@ export interface Transition {
   readonly causes: readonly StatusCause[];
 }
 
-/** All changes of status that are allowed. A status that was set is never removed. */
+/**
+ * All changes of status that are allowed. A status that was set is never removed. What a client sets manually
+ * (`updated`), it can change manually, unless an order decides the status: see `DecidingOrderCheck`.
+ */
 export const transitions: readonly Transition[] = [
   { from: undefined, to: "available", causes: ["updated"] },
   { from: undefined, to: "pending", causes: ["updated"] },
@@ -16,18 +28,18 @@ export const transitions: readonly Transition[] = [
   { from: "available", to: "sold", causes: ["updated"] },
   { from: "pending", to: "available", causes: ["updated", "order_cancelled", "order_expired"] },
   { from: "pending", to: "sold", causes: ["updated", "order_confirmed"] },
-  { from: "sold", to: "available", causes: ["order_returned"] },
+  { from: "sold", to: "available", causes: ["updated", "order_returned"] },
+  { from: "sold", to: "pending", causes: ["updated"] },
 ];
 
-/** A change of status that is not allowed: what the status is, and what the same cause could make of it. */
+/** A change of status that is not allowed, and what the status is. */
 export interface Refusal {
   readonly refused: "transition";
   readonly from: PetStatus | undefined;
-  readonly allowed: readonly PetStatus[];
 }
 
 /** Why the change is not allowed; undefined if it is. */
 export function refusalOf(from: PetStatus | undefined, to: PetStatus, cause: StatusCause): Refusal | undefined {
-  const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause)).map((one) => one.to);
-  return allowed.includes(to) ? undefined : { refused: "transition", from, allowed };
+  const isAllowed = transitions.some((one) => one.from === from && one.to === to && one.causes.includes(cause));
+  return isAllowed ? undefined : { refused: "transition", from };
 }

@@ -1,0 +1,130 @@
+import { Type } from "typebox";
+import { invalidInput } from "../../contract/errors.ts";
+import { PATTERN_MEANING, RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
+
+/** Limits of one resource: pairs, characters of a key and of a value, and bytes of all keys and values together. */
+const PAIRS = 50;
+const KEY = 40;
+const VALUE = 500;
+const BYTES = 4_096;
+
+/** The metadata of a resource. */
+export type Metadata = Readonly<Record<string, string>>;
+/** A change of metadata: null for a key removes its pair, and null for the whole removes all. */
+export type MetadataPatch = Readonly<Record<string, string | null>> | null;
+
+/** Many programs reject or drop this key in JSON, so a webhook that contains it could not be delivered. */
+const REFUSED_KEY = "__proto__";
+
+const noRefusedKey: Rule = {
+  allows: (pairs) => !Object.hasOwn(pairs as object, REFUSED_KEY),
+  message: `must not have the key ${REFUSED_KEY}, which many programs cannot hold`,
+};
+const notTooLarge: Rule = {
+  allows: (pairs) => bytesOf(pairs as MetadataPatch) <= BYTES,
+  message: `must not hold more than ${BYTES.toLocaleString("en")} bytes in keys and values together`,
+};
+
+const bounds =
+  `Up to ${PAIRS} pairs: keys of 1 to ${KEY} characters, values of up to ${VALUE}, together ` +
+  `${BYTES.toLocaleString("en")} bytes in UTF-8 at most. The key \`${REFUSED_KEY}\` is not allowed.`;
+
+const keys = {
+  type: "string",
+  minLength: 1,
+  maxLength: KEY,
+  pattern: textWithout("\\u0000"),
+  [PATTERN_MEANING]: "no NUL and no unpaired surrogate",
+};
+const value = Text({ description: "A value.", minLength: 0, maxLength: VALUE });
+const examples = [{ supplier: "Tiny Paws", shelf: "B-12" }];
+
+const NewMetadata = Type.Unsafe<Metadata>({
+  title: "NewMetadata",
+  type: "object",
+  description: `Pairs of texts for the client's own use (beta). ${bounds}`,
+  maxProperties: PAIRS,
+  propertyNames: keys,
+  additionalProperties: value,
+  examples,
+  [RULES]: [noRefusedKey, notTooLarge],
+});
+const Metadata = Type.Unsafe<Metadata>({
+  title: "Metadata",
+  type: "object",
+  description: "Pairs of texts that the client has set (beta). Absent if there are none.",
+  maxProperties: PAIRS,
+  additionalProperties: Type.String({ description: "A value.", maxLength: VALUE }),
+});
+const MetadataPatch = Type.Unsafe<MetadataPatch>({
+  title: "MetadataPatch",
+  type: ["object", "null"],
+  description:
+    "Pairs to set (beta). `null` for a key removes its pair, and `null` for the whole removes all; other pairs stay. " +
+    "The limits of `NewMetadata` apply to the pairs that the resource then has.",
+  propertyNames: keys,
+  additionalProperties: { ...value, type: ["string", "null"], description: "A value; `null` removes the pair." },
+  examples: [{ shelf: "C-3", supplier: null }],
+  [RULES]: [noRefusedKey],
+});
+
+/** The field `metadata` of a new resource, of a returned one, and of a patch. */
+export const newMetadata = Type.Optional(NewMetadata);
+export const metadata = Type.Optional(Metadata);
+export const metadataPatch = Type.Optional(MetadataPatch);
+
+/** The pairs as they are stored: undefined if there are none. */
+export function keptPairs(pairs: Metadata | undefined): Metadata | undefined {
+  return pairs && Object.keys(pairs).length > 0 ? pairs : undefined;
+}
+
+/** True if both have the same pairs, in any order. */
+export function samePairs(one: Metadata = {}, other: Metadata = {}): boolean {
+  const entries = Object.entries(one);
+  return (
+    entries.length === Object.keys(other).length &&
+    entries.every(([key, text]) => Object.hasOwn(other, key) && other[key] === text)
+  );
+}
+
+/** The pairs after a patch (RFC 7396). */
+export function patchedPairs(pairs: Metadata | undefined, patch: MetadataPatch | undefined): Metadata | undefined {
+  if (patch === undefined) return pairs;
+  if (patch === null) return undefined;
+  const merged = new Map(Object.entries<string | null>(pairs ?? {}));
+  for (const [key, text] of Object.entries(patch)) merged.set(key, text);
+  // `fromEntries` makes each key an own field, even one like `__proto__`.
+  return keptPairs(Object.fromEntries([...merged].filter(([, text]) => text !== null)) as Metadata);
+}
+
+/** The pairs after a patch would exceed a limit. */
+export interface TooMuchMetadata {
+  readonly refused: "metadata";
+  readonly problem: string;
+}
+
+/** The failure for such a patch. */
+export function tooMuchMetadata({ problem }: TooMuchMetadata) {
+  return invalidInput({ path: "/body/metadata", message: problem });
+}
+
+/** Which limit the pairs after a patch exceed; undefined if none. */
+export function metadataRefusal(pairs: Metadata | undefined): TooMuchMetadata | undefined {
+  if (pairs === undefined) return undefined;
+  const { length } = Object.keys(pairs);
+  if (length > PAIRS) {
+    return { refused: "metadata", problem: `would then have ${length} pairs; at most ${PAIRS} are allowed` };
+  }
+  const bytes = bytesOf(pairs);
+  if (bytes <= BYTES) return undefined;
+  return { refused: "metadata", problem: `would then hold ${bytes} bytes; at most ${BYTES} are allowed` };
+}
+
+/** Bytes of keys and values in UTF-8. */
+export function bytesOf(pairs: MetadataPatch): number {
+  let bytes = 0;
+  for (const [key, text] of Object.entries(pairs ?? {})) {
+    bytes += Buffer.byteLength(key) + (typeof text === "string" ? Buffer.byteLength(text) : 0);
+  }
+  return bytes;
+}

@@ -1,0 +1,42 @@
+import { statement } from "../../storage/statement.ts";
+import { all, type Call, type Transaction } from "../../storage/transaction.ts";
+import { type Metadata, samePairs } from "./metadata.schemas.ts";
+import type { MetadataKind } from "./metadata.statements.ts";
+
+const insert = statement("INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)");
+const set = statement(
+  `INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (shop, kind, id) DO UPDATE SET pairs = excluded.pairs`,
+);
+const remove = statement("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
+
+/** The value of `has_metadata` in the row of a resource. */
+export function metadataFlag(pairs: Metadata | undefined): 1 | null {
+  return pairs === undefined ? null : 1;
+}
+
+/** The pairs of a resource, from the JSON of a read. */
+export function readPairs(json: string): Metadata {
+  return JSON.parse(json) as Metadata;
+}
+
+/** The statement that stores the pairs of a new resource; none if it has no pairs. */
+export function keepPairs(shop: number, kind: MetadataKind, id: bigint, pairs: Metadata | undefined): Call[] {
+  return pairs ? [{ statement: insert, parameters: [shop, kind, id, JSON.stringify(pairs)] }] : [];
+}
+
+/**
+ * Part of a transaction: replaces the pairs of a resource, unless they are the same. The caller must set `metadataFlag`
+ * in the row of the resource.
+ */
+export function* replacePairs(
+  shop: number,
+  kind: MetadataKind,
+  id: bigint,
+  before: Metadata | undefined,
+  after: Metadata | undefined,
+): Transaction<void> {
+  if (samePairs(before, after)) return;
+  if (after) yield* all(set, shop, kind, id, JSON.stringify(after));
+  else yield* all(remove, shop, kind, id);
+}

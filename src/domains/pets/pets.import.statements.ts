@@ -1,0 +1,108 @@
+import { type Row, statement } from "../../storage/statement.ts";
+import type { PetStatus } from "./pets.operations.ts";
+import type { PetRow } from "./pets.statements.ts";
+
+export interface IdRow extends Row {
+  line: bigint;
+  id: bigint;
+  total: bigint;
+}
+interface RangeRow extends Row {
+  first: bigint;
+  last: bigint;
+}
+interface StatusRow extends Row {
+  status: PetStatus | null;
+  animals: bigint;
+}
+export interface PartRow extends Row {
+  line: bigint | null;
+  animals: bigint;
+}
+/** The columns of `imports` are null where the import has not begun. */
+export interface PositionRow extends Row {
+  last_id: bigint;
+  line: bigint | null;
+  animals: bigint | null;
+  ids_above: bigint | null;
+}
+
+/** The table in which animals are staged. */
+export const staged = {
+  name: "staged_pets",
+  columns: {
+    line: "integer",
+    id: "integer",
+    name: "text",
+    category_id: "integer",
+    status: "text",
+    name_folded: "text",
+    metadata: "text",
+    has_metadata: "integer",
+  },
+} as const;
+
+export const insertWithIds = statement(`
+  INSERT INTO pets (shop, id, name, category_id, status, name_folded, has_metadata, added_at)
+  SELECT CAST($1 AS BIGINT), id, name, category_id, status, name_folded, has_metadata, CAST($2 AS BIGINT)
+  FROM staged_pets WHERE line > $3 AND line <= $4 ORDER BY id
+`);
+export const insert = statement(`
+  INSERT INTO pets (shop, id, name, category_id, status, name_folded, has_metadata, added_at)
+  SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + row_number() OVER (ORDER BY line), name, category_id, status, name_folded,
+    has_metadata, CAST($3 AS BIGINT)
+  FROM staged_pets WHERE line > $4 AND line <= $5 ORDER BY line
+`);
+export const keepPairsWithIds = statement(`
+  INSERT INTO metadata (shop, kind, id, pairs)
+  SELECT CAST($1 AS BIGINT), 'pet', id, metadata FROM staged_pets
+  WHERE line > $2 AND line <= $3 AND has_metadata = 1
+`);
+export const keepPairs = statement(`
+  INSERT INTO metadata (shop, kind, id, pairs)
+  SELECT CAST($1 AS BIGINT), 'pet', CAST($2 AS BIGINT) + number, metadata
+  FROM (
+    SELECT row_number() OVER (ORDER BY line) AS number, metadata, has_metadata FROM staged_pets
+    WHERE line > $3 AND line <= $4
+  ) AS numbered WHERE has_metadata = 1
+`);
+export const partAfter = statement<PartRow>(`
+  SELECT max(line) AS line, count(*) AS animals
+  FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
+`);
+/** The animals of a part; their ids are null where the store gives them, from the first line on. */
+export const animalsOf = statement<PetRow>(
+  "SELECT id, name, category_id, status, metadata FROM staged_pets WHERE line > $1 AND line <= $2 ORDER BY line",
+);
+export const idsOf = statement<RangeRow>(
+  "SELECT min(id) AS first, max(id) AS last FROM staged_pets WHERE line > $1 AND line <= $2",
+);
+/** A row where more than `$1` animals are staged. */
+export const beyond = statement("SELECT line FROM staged_pets ORDER BY line LIMIT 1 OFFSET $1");
+export const countStaged = statement<StatusRow>(
+  "SELECT status, count(*) AS animals FROM staged_pets WHERE line > $1 AND line <= $2 GROUP BY status",
+);
+export const noteGiven = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
+export const noteKept = statement(`
+  UPDATE shops SET last_pet_id = (SELECT max(id) FROM staged_pets)
+  WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
+`);
+/** Lines behind `$1` whose id is not above `$2`. */
+export const givenIds = statement<IdRow>(`
+  SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
+`);
+export const repeatedIds = statement<IdRow>(`
+  SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets
+  JOIN (SELECT id, min(line) AS line FROM staged_pets GROUP BY id HAVING count(*) > 1) AS earliest
+    ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line
+  ORDER BY staged_pets.line LIMIT $1
+`);
+// One statement, because the first part changes both rows.
+export const positionOf = statement<PositionRow>(`
+  SELECT last_pet_id AS last_id, line, animals, ids_above
+  FROM shops LEFT JOIN imports ON imports.shop = shops.shop AND digest = $1 WHERE shops.shop = $2
+`);
+export const notePosition = statement(`
+  INSERT INTO imports (shop, digest, line, animals, ids_above) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (shop, digest) DO UPDATE SET line = excluded.line, animals = excluded.animals
+`);

@@ -1,0 +1,48 @@
+// Which changes of status the table allows to each cause, and what of them is in the store afterwards.
+import { expect, test } from "bun:test";
+import { newTestStore } from "../../../test/harness/test-store.ts";
+import { operator } from "../events/author.ts";
+import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
+import { type PetStatus, petUpdated } from "./pets.operations.ts";
+import { PetStore } from "./pets.store.ts";
+import { type StatusCause, transitions } from "./transitions.ts";
+
+const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
+const causes: readonly StatusCause[] = [
+  "updated",
+  "order_placed",
+  "order_confirmed",
+  "order_cancelled",
+  "order_expired",
+  "order_returned",
+];
+
+test("a change of status follows the table, and returns its event", async () => {
+  const store = await newTestStore();
+  const storage = await store.open();
+  const pets = new PetStore(storage);
+  await storage.write(() => createShops("acc_1"));
+  const shop = (await shopOf(storage, "acc_1", "test")) as number;
+  const change = (id: bigint, to: PetStatus, cause: StatusCause) =>
+    storage.write(function* () {
+      return yield* pets.changeStatus(yield* lockShop(shop, 0), id, to, cause);
+    });
+  for (const cause of causes) {
+    for (const from of statuses) {
+      for (const to of statuses) {
+        const pet = await storage.write(() => pets.add(operator(shop), { name: "Rex", categoryId: 1n, status: from }));
+        if (pet === "unknown category") throw new Error("The animal was not added.");
+        const outcome = await change(pet.id, to, cause);
+        const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause));
+        const isAllowed = allowed.some((one) => one.to === to);
+        const event = { type: petUpdated, petId: pet.id, previous: `{"status":"${from}"}` };
+        const expected = isAllowed ? expect.objectContaining(event) : { refused: "transition", from };
+        expect([cause, from, to, outcome]).toEqual([cause, from, to, expected]);
+        expect((await pets.get(shop, pet.id))?.status).toBe(isAllowed ? to : from);
+      }
+    }
+  }
+  expect(await change(999n, "sold", "updated")).toBe("not found");
+  await storage.close();
+  await store.remove();
+});
