@@ -1,0 +1,82 @@
+// Follows a shop whose events several writers add to, over connections that are lost again and again. `npm run torture`
+// does it for longer. On PostgreSQL, the writers use another process than those who follow.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rounds } from "../../../test/harness/form.ts";
+import { Listener } from "../../../test/harness/listener.ts";
+import { TestService } from "../../../test/harness/service.ts";
+import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
+import { Random } from "../../../test/torture/random.ts";
+
+const CONNECTIONS = rounds(40, 1_000);
+const WRITERS = 4;
+/** Events of one connection, at most. */
+const LONGEST = 12;
+const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
+
+let store: TestStore;
+let writing: TestService;
+let following: TestService;
+let key: string;
+beforeAll(async () => {
+  store = await newTestStore();
+  writing = await TestService.start({ store });
+  following = onPostgres ? await TestService.start({ store, clock: writing.clock }) : writing;
+  ({ key } = await writing.newAccountWithKey("enterprise"));
+});
+afterAll(async () => {
+  if (following !== writing) await following.app.stop();
+  await writing.stop();
+});
+
+/** The ids that a client gets over many connections, each of which continues where the one before was lost. */
+async function follow(query: string, connections: number, random: Random): Promise<number[]> {
+  const ids: number[] = [];
+  let lastId = "0";
+  for (let count = 0; count < connections; count++) {
+    const listener = await Listener.open(`${following.app.base}/events/stream${query}`, key, {
+      "Last-Event-ID": lastId,
+    });
+    const many = random.below(LONGEST);
+    const state = await listener.until(({ events, lastId: last }) => last !== "" && events.length >= many);
+    listener.close();
+    ids.push(...state.events.map(({ id }) => Number(id)));
+    ({ lastId } = state);
+  }
+  return ids;
+}
+
+const call = (method: string, path: string, body?: unknown) => writing.call(method, path, { key, body });
+
+/** Adds, changes and deletes animals until it is told to stop. */
+async function write(isDone: () => boolean): Promise<void> {
+  while (!isDone()) {
+    const { json } = await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    const placed = await call("POST", "/store/orders", { petId: json.id });
+    await call("POST", `/store/orders/${placed.json.id}/cancel`);
+    await call("DELETE", `/pets/${json.id}`);
+  }
+}
+
+test(
+  "nothing is missed or repeated over lost connections, next to writers",
+  async () => {
+    console.log(`To repeat: npm run torture -- --seed ${SEED}`);
+    let isDone = false;
+    const writers = Array.from({ length: WRITERS }, () => write(() => isDone));
+    const type = "order.cancelled";
+    const [all, some] = await Promise.all([
+      follow("", CONNECTIONS, new Random(SEED)),
+      follow(`?type=${type}`, Math.ceil(CONNECTIONS / 10), new Random(SEED + 1)),
+    ]).finally(() => (isDone = true));
+    await Promise.all(writers);
+    expect(all.length).toBeGreaterThan(CONNECTIONS);
+    expect(all).toEqual(Array.from({ length: all.length }, (_, index) => index + 1));
+    const wanted = (await store.rows(
+      `SELECT id FROM events WHERE type = '${type}' ORDER BY id LIMIT ${some.length}`,
+    )) as {
+      id: number | bigint;
+    }[];
+    expect(some).toEqual(wanted.map(({ id }) => Number(id)));
+  },
+  60_000 + CONNECTIONS * 500,
+);

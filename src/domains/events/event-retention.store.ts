@@ -1,0 +1,68 @@
+import { acrossShops, type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { final } from "../../storage/transaction.ts";
+import { firstSince } from "./events.statements.ts";
+
+/** A shop and its oldest event, by the shop's clock. The event's columns are null if the shop has no event. */
+interface OldestRow extends Row {
+  shop: bigint;
+  id: bigint | null;
+  at: bigint | null;
+  /** The id of the newest event, which may have been deleted. */
+  last_id: bigint;
+  /** How far the shop's clock is ahead of real time, in milliseconds. */
+  ahead: bigint;
+}
+
+const DAY = 86_400_000;
+/** Shops that are read, and events of one shop that are deleted, in one step: each takes some milliseconds. */
+const SHOPS = 100;
+const EVENTS = 500n;
+/** Deletions in one round of background work. The next round deletes the rest. */
+const DELETIONS = 20;
+/** The pause between two scans of all shops, in milliseconds. */
+const PAUSE = 600_000;
+
+// Scans by shop and not by time: an index of events by time would make every change slower.
+const oldestAfter = acrossShops<OldestRow>(
+  `SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id, ahead FROM shops LEFT JOIN events AS oldest
+     ON oldest.shop = shops.shop AND oldest.id = (SELECT min(id) FROM events WHERE events.shop = shops.shop)
+   WHERE shops.shop > $1 ORDER BY shops.shop LIMIT $2`,
+);
+const removeBefore = statement("DELETE FROM events WHERE shop = $1 AND id < $2");
+
+/** Deletes events that are too old, a few at a time. */
+export class EventRetention {
+  readonly #storage: Storage;
+  readonly #retention: number;
+  /** The last shop that was read. */
+  #shop = 0n;
+  #nextAt = Number.NEGATIVE_INFINITY;
+
+  constructor(storage: Storage, days: number) {
+    this.#storage = storage;
+    this.#retention = days * DAY;
+  }
+
+  /** Deletes some old events, if the pause is over. `now` is in unix milliseconds. Rejects with `StorageUnavailable`. */
+  async sweep(now: number): Promise<void> {
+    if (now < this.#nextAt && now > this.#nextAt - 2 * PAUSE) return; // or the clock went back
+    const rows = await this.#storage.all(oldestAfter, this.#shop, SHOPS);
+    let deletions = 0;
+    for (const { shop, id, at, last_id, ahead } of rows) {
+      const before = now + Number(ahead) - this.#retention;
+      let first = at !== null && Number(at) < before ? id : null;
+      while (first !== null) {
+        if (deletions++ === DELETIONS) return;
+        const last = first + EVENTS - 1n < last_id ? first + EVENTS - 1n : last_id;
+        const end = (await this.#storage.first(firstSince, first, last, before, Number(shop)))?.id ?? first;
+        await this.#storage.write(() => final(removeBefore, Number(shop), end));
+        first = end > last && end <= last_id ? end : null;
+      }
+      this.#shop = shop;
+    }
+    if (rows.length === SHOPS) return;
+    this.#shop = 0n;
+    this.#nextAt = now + PAUSE;
+  }
+}

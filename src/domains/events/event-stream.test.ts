@@ -1,0 +1,211 @@
+// The events of a shop as they happen, and those before.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { integer, record, sample, subarray } from "fast-check";
+import { Listener } from "../../../test/harness/listener.ts";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
+
+let service: TestService;
+let key: string;
+const listeners: Listener[] = [];
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterEach(() => {
+  for (const listener of listeners.splice(0)) listener.close();
+});
+afterAll(() => service.stop());
+
+/** A key of a new shop. The log has the events of the key itself, unless it is emptied. */
+async function newShop(): Promise<string> {
+  const { account, key: own } = await service.newAccountWithKey("enterprise");
+  key = own;
+  const shop = await service.shop(account.id);
+  await service.store.run(
+    `DELETE FROM events WHERE shop = ${shop}; UPDATE shops SET last_event_id = 0 WHERE shop = ${shop};`,
+  );
+  return key;
+}
+const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
+  service.call(method, path, { key, body });
+const add = (many = 1) =>
+  Promise.all(Array.from({ length: many }, () => call("POST", "/pets", { name: "Rex", categoryId: 1 })));
+const list = async (query = ""): Promise<{ id: number; type: string }[]> =>
+  (await call("GET", `/events?limit=100${query}`)).json;
+
+async function follow(query = "", lastId?: number, by = key): Promise<Listener> {
+  const headers: Record<string, string> = lastId === undefined ? {} : { "Last-Event-ID": String(lastId) };
+  const listener = await Listener.open(`${service.app.base}/events/stream${query}`, by, headers);
+  listeners.push(listener);
+  return listener;
+}
+const got = (listener: Listener, many: number) => listener.until(({ events }) => events.length >= many);
+
+describe("a stream of events", () => {
+  // The test's clock stands still: what ends it is the change of the keys, not the look at them once a second.
+  test("ends when its account is deleted, and that of another account goes on", async () => {
+    const { account, key: doomed } = await service.newAccountWithKey("enterprise");
+    const ended = await follow("", undefined, doomed);
+    await newShop();
+    const other = await follow();
+    await service.app.accounts.delete(account.id, service.clock.now());
+    expect(await ended.ended).toBeUndefined();
+    await add();
+    expect((await got(other, 1)).events).toHaveLength(1);
+  });
+
+  test("has what happens from now on, as the log has it", async () => {
+    await newShop();
+    await add(3);
+    const listener = await follow();
+    expect((await listener.until(({ lastId }) => lastId !== "")).lastId).toBe("3");
+    await add();
+    await call("PATCH", "/pets/1", { status: "available" });
+    await call("POST", "/store/orders", { petId: 1 });
+    const { events } = await got(listener, 4);
+    expect(events.map(({ data }) => JSON.parse(data))).toEqual(await list("&after=3"));
+    expect(events.map(({ event }) => event)).toEqual(["pet.created", "pet.updated", "order.placed", "pet.updated"]);
+  });
+
+  test("ends when its sandbox is reset, and goes on in the new one", async () => {
+    await newShop();
+    await add(2);
+    const listener = await follow();
+    await listener.until(({ lastId }) => lastId !== "");
+    expect((await call("POST", "/sandbox/reset", { animals: "none" })).status).toBe(200);
+    expect(await listener.ended).toBeUndefined();
+    const another = await follow();
+    await add();
+    const { events } = await got(another, 1);
+    expect(events.map(({ event }) => event)).toEqual(["pet.created"]);
+  });
+
+  test.each([
+    ["?after=2", undefined],
+    ["", 2],
+    ["?after=0", 2],
+  ])("continues after an id: %s, Last-Event-ID %p", async (query, lastId) => {
+    await newShop();
+    await add(5);
+    const listener = await follow(query, lastId);
+    await got(listener, 3);
+    await add();
+    await got(listener, 4);
+    expect(listener.ids).toEqual([3, 4, 5, 6]);
+  });
+
+  test("has all of a long log, once, and then continues", async () => {
+    await newShop();
+    await add(950);
+    const listener = await follow("?after=0");
+    await got(listener, 500);
+    await add(50);
+    await got(listener, 1_000);
+    expect(listener.ids).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 1));
+  });
+
+  test("has the events since a time, also those from before it began", async () => {
+    await newShop();
+    await add(2);
+    service.clock.advance(60_000);
+    const since = new Date(service.clock.now()).toISOString();
+    await add(2);
+    const listener = await follow(`?since=${since}`);
+    await add();
+    await got(listener, 3);
+    expect(listener.ids).toEqual([3, 4, 5]);
+  });
+
+  test("tells nobody of another shop's events", async () => {
+    const other = await newShop();
+    const theirs = await follow("", undefined, other);
+    await newShop();
+    const ours = await follow();
+    await add(2);
+    await got(ours, 2);
+    key = other;
+    await call("POST", "/pets", { name: "Ida", categoryId: 1 });
+    const { events } = await got(theirs, 1);
+    expect(events.map(({ id, data }) => [id, JSON.parse(data).data.name])).toEqual([["1", "Ida"]]);
+    expect(ours.ids).toEqual([1, 2]);
+  });
+
+  test.each([
+    ["?after=-1", 200, ""],
+    ["?after=7", 410, "6"],
+    ["?after=6", 200, ""],
+  ] as const)("%s of a log whose events are 1 to 6: %d", async (query, expected, named) => {
+    await newShop();
+    await add(6);
+    if (expected === 200) return expect((await follow(query)).response.status).toBe(200);
+    const { status, json } = await call("GET", `/events/stream${query}`);
+    expect([status, json.code, json.message.includes(named)]).toEqual([expected, "events_expired", true]);
+  });
+
+  test("that is no longer kept is refused, with the first id that is", async () => {
+    const { account, key: own } = await service.newAccountWithKey("enterprise");
+    key = own;
+    const shop = await service.shop(account.id);
+    await service.store.run(
+      `DELETE FROM events WHERE shop = ${shop}; UPDATE shops SET last_event_id = 0 WHERE shop = ${shop};`,
+    );
+    await add(6);
+    await service.store.run(`DELETE FROM events WHERE shop = ${shop} AND id < 4`);
+    const { status, json } = await call("GET", "/events/stream?after=2");
+    expect([status, json.code, json.message.includes("the id 4")]).toEqual([410, "events_expired", true]);
+    await got(await follow("?after=3"), 3);
+  });
+});
+
+test("the filters of a stream, old events and new ones, are those of the list", async () => {
+  await newShop();
+  const moments: string[] = [];
+  const work = async () => {
+    await add(3);
+    moments.push(new Date(service.clock.now()).toISOString());
+    service.clock.advance(1_000);
+    for (const id of [1, 2]) await call("PATCH", `/pets/${id}`, { status: "available" });
+    const { json } = await call("POST", "/store/orders", { petId: 1 });
+    await call("POST", `/store/orders/${json.id}/cancel`);
+    service.clock.advance(1_000);
+    await call("DELETE", "/pets/3");
+  };
+  await work();
+  await list(); // the first half is there before anybody follows
+  const followed = sample(
+    record(
+      {
+        type: subarray(["pet.created", "pet.updated", "pet.deleted", "order.placed", "order.cancelled"], {
+          minLength: 1,
+        }),
+        petId: integer({ min: 1, max: 4 }),
+        orderId: integer({ min: 1, max: 2 }),
+        since: integer({ min: -1, max: 3 }),
+        until: integer({ min: 0, max: 4 }),
+      },
+      { requiredKeys: [] },
+    ),
+    { numRuns: 60 },
+  );
+  const start = Date.parse(moments[0] as string);
+  const at = (second: number) => new Date(start + second * 1_000).toISOString();
+  const queries = followed.map(({ since, until, ...filters }) => {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(filters)) query.set(name, String(value));
+    if (since !== undefined) query.set("since", at(since));
+    if (until !== undefined) query.set("until", at(until));
+    return query.toString();
+  });
+  const streams = await Promise.all(queries.map((query) => follow(`?after=0&${query}`)));
+  await work();
+  const newest = (await list("&sort=-id"))[0]?.id;
+  await add();
+  for (const [index, stream] of streams.entries()) {
+    const query = queries[index] as string;
+    const wanted = (await list(`&${query}`)).map(({ id }) => id);
+    await got(stream, wanted.length);
+    expect([query, stream.ids.filter((id) => id <= (newest ?? 0))]).toEqual([
+      query,
+      wanted.filter((id) => id <= (newest ?? 0)),
+    ]);
+  }
+}, 60_000);

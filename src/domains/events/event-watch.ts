@@ -1,0 +1,165 @@
+import type { StreamSink, StreamSource } from "../../contract/stream.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { compileEventFilter } from "./event-filter.ts";
+import type { Event } from "./events.schemas.ts";
+import type { EventFilters, EventLog, Expired } from "./events.store.ts";
+import { newestEventsOf } from "./newest-events.ts";
+import { type Follower, send, WatchedShop } from "./watched-shop.ts";
+
+/** How often the store is polled for events of other processes, in milliseconds. */
+const PERIOD = 200;
+/** The least time between two polls after commits of this process, in milliseconds: under load, many commits share one. */
+const GAP = 20;
+/** Shops that one statement reads. */
+const MAX_SHOPS = 1_000;
+/** Events in one read. */
+const PAGE = 200;
+
+/** The client named an event that does not exist yet: the log was reset, or the client is wrong. */
+export interface Ahead {
+  readonly refused: "ahead";
+  readonly last: bigint;
+}
+
+/**
+ * Sends the events of shops to their followers. It polls all watched shops together, five times a second and after
+ * commits of this process. It reads the new events of each shop once for all followers of the shop.
+ */
+export class EventWatch {
+  readonly #log: EventLog;
+  readonly #storage: Storage;
+  readonly #failed: (error: unknown) => void;
+  readonly #shops = new Map<number, WatchedShop>();
+  #timer: Timer | undefined;
+  #polledAt = Number.NEGATIVE_INFINITY;
+  #isPolling = false;
+  /** True if a commit has scheduled a poll. */
+  #isDue = false;
+
+  /** `failed` is called with errors of the store. The next poll tries again. */
+  constructor(log: EventLog, storage: Storage, failed: (error: unknown) => void) {
+    this.#log = log;
+    this.#storage = storage;
+    this.#failed = failed;
+    storage.onCommit(() => this.#pollSoon());
+  }
+
+  /**
+   * The events of a shop after `after`, and all later ones. Without `after`: only future events, or with the filter
+   * `since` all stored ones too. Rejects with `StorageUnavailable`.
+   */
+  async follow(
+    shop: number,
+    after: bigint | undefined,
+    filters: EventFilters,
+  ): Promise<StreamSource<Event> | Expired | Ahead> {
+    const { first, last } = await this.#log.kept(shop);
+    await this.#storage.settled();
+    const from = after !== undefined && after < 0n ? 0n : after;
+    const position = from ?? (filters.since === undefined ? last : first - 1n);
+    if (position < first - 1n) return { refused: "expired", first };
+    if (position > last) return { refused: "ahead", last };
+    return { position, start: (sink) => this.#start(shop, last, position, filters, sink) };
+  }
+
+  #start(shop: number, last: bigint, position: bigint, filters: EventFilters, sink: StreamSink<Event>): () => void {
+    const watched = this.#shops.get(shop) ?? new WatchedShop(shop, last);
+    this.#shops.set(shop, watched);
+    const follower: Follower = { sink, position, wants: compileEventFilter(filters) };
+    watched.followers.add(follower);
+    this.#timer ??= setInterval(() => void this.#poll(), PERIOD);
+    void this.#catchUp(watched, follower, filters);
+    return () => {
+      watched.leave(follower);
+      if (watched.followers.size === 0) this.#shops.delete(shop);
+      if (this.#shops.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  /** Sends earlier events, as fast as the client reads them, until the follower is up to date. */
+  async #catchUp(watched: WatchedShop, follower: Follower, filters: EventFilters): Promise<void> {
+    const { sink } = follower;
+    try {
+      while (sink.isOpen && !watched.join(follower)) {
+        const upTo = watched.position; // later events may not be on disk yet
+        const page = await this.#log.after(watched.shop, follower.position, PAGE, filters);
+        if ("refused" in page) return sink.end(); // the client learns the reason when it reconnects
+        const { items, next = upTo } = page;
+        send(
+          follower,
+          items.filter(({ id }) => id <= upTo),
+          next < upTo ? next : upTo,
+        );
+        await sink.drained();
+      }
+    } catch (error) {
+      this.#failed(error);
+      sink.end(); // the client reconnects and continues from its position
+    }
+  }
+
+  #pollSoon(): void {
+    if (this.#isDue || this.#shops.size === 0) return;
+    this.#isDue = true;
+    const poll = () => {
+      this.#isDue = false;
+      void this.#poll();
+    };
+    const wait = this.#polledAt + GAP - performance.now();
+    if (wait <= 0) setImmediate(poll);
+    else setTimeout(poll, wait);
+  }
+
+  /** Reads the new events of all shops: a page of each in turn, until there are no more. */
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return this.#pollSoon();
+    this.#isPolling = true;
+    this.#polledAt = performance.now();
+    try {
+      let behind = await this.#behind();
+      while (behind.length > 0) {
+        const more: WatchedShop[] = [];
+        for (const watched of behind) if (await this.#read(watched)) more.push(watched);
+        behind = more;
+        if (more.length > 0) await new Promise(setImmediate); // gives the event loop time to send
+      }
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  /** The shops with events that are not sent yet. Ends the streams of shops that were reset or deleted. */
+  async #behind(): Promise<WatchedShop[]> {
+    const shops = [...this.#shops.keys()];
+    const ended = new Set(shops);
+    const behind: WatchedShop[] = [];
+    for (let from = 0; from < shops.length; from += MAX_SHOPS) {
+      const { statement, parameters } = newestEventsOf(shops.slice(from, from + MAX_SHOPS));
+      for (const { shop, id } of await this.#storage.all(statement, ...parameters)) {
+        const watched = this.#shops.get(Number(shop));
+        ended.delete(Number(shop));
+        if (watched && watched.position < id) behind.push(watched);
+      }
+    }
+    for (const shop of ended) {
+      for (const { sink } of this.#shops.get(shop)?.followers ?? []) sink.end(); // clients reconnect to the new shop
+    }
+    return behind;
+  }
+
+  /** Sends a page of new events of a shop. True if there are more. */
+  async #read(watched: WatchedShop): Promise<boolean> {
+    const page = await this.#log.after(watched.shop, watched.position, PAGE);
+    if ("refused" in page) {
+      for (const { sink } of watched.followers) sink.end(); // clients learn the reason when they reconnect
+      return false;
+    }
+    await this.#storage.settled();
+    if (page.items.length > 0) watched.add(page.items);
+    return page.next !== undefined;
+  }
+}

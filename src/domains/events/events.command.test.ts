@@ -1,0 +1,93 @@
+// `petstore events`, alongside the running service.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../../../test/harness/program.ts";
+import { TestService } from "../../../test/harness/service.ts";
+import { run, type World } from "../../cli/run.ts";
+
+let service: TestService;
+let key: string;
+let accountId: string;
+beforeAll(async () => {
+  service = await TestService.start();
+  const { account, key: own } = await service.newAccountWithKey("enterprise");
+  [key, accountId] = [own, account.id];
+  const shop = await service.shop(accountId);
+  // Events of the key itself are not shown here.
+  await service.store.run(
+    `DELETE FROM events WHERE shop = ${shop}; UPDATE shops SET last_event_id = 0 WHERE shop = ${shop};`,
+  );
+  for (let count = 0; count < 3; count++) await add();
+  await service.call("PATCH", "/pets/1", { key, body: { status: "sold" } });
+});
+afterAll(() => service.stop());
+
+const add = () => service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
+
+/** Runs the command with these words. What it says so far is in `said`. */
+function events(words: string, stop = new AbortController()) {
+  const said = { stdout: "", stderr: "" };
+  const world: World = {
+    invocation: "petstore",
+    folder: service.store.folder,
+    environment: service.store.settings,
+    print: (text) => (said.stdout += `${text}\n`),
+    printError: (text) => (said.stderr += `${text}\n`),
+    input: async function* () {},
+    output: async (text) => void (said.stdout += text),
+    showStatus: undefined,
+    ask: undefined,
+    program: [],
+    onHangup: () => {},
+    stop: stop.signal,
+  };
+  return { said, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], world) };
+}
+
+const at = () => new Date(service.clock.now()).toISOString();
+
+test("shows the newest events, the oldest of them first", async () => {
+  const { said, ended } = events("--last 2");
+  expect([await ended, said.stderr]).toEqual([0, ""]);
+  const { id } = (await service.app.keys.list()).at(-1) ?? {};
+  expect(said.stdout.trimEnd().split("\n")).toEqual([
+    `ID  AT                        TYPE         SUBJECT  ACTOR`,
+    `3   ${at()}  pet.created  pet 3    ${id}`,
+    `4   ${at()}  pet.updated  pet 1    ${id}`,
+  ]);
+});
+
+test("shows those of some types, as JSON", async () => {
+  const { said, ended } = events("--type pet.updated,order.placed --json");
+  expect(await ended).toBe(0);
+  const { json } = await service.call("GET", "/events?type=pet.updated", { key });
+  expect(JSON.parse(said.stdout)).toEqual(json);
+});
+
+test.each([
+  ["--type pet.flown", "No event has the type pet.flown."],
+  ["--last 0", "--last must be a whole number from 1 to 1000."],
+  ["--last 1001", "--last must be a whole number from 1 to 1000."],
+])("refuses %s", async (words, message) => {
+  const { said, ended } = events(words);
+  expect([await ended, said.stdout]).toEqual([2, ""]);
+  expect(said.stderr).toContain(message);
+});
+
+test("--follow continues with events as they happen, until it is stopped", async () => {
+  const { said, stop, ended } = events("--follow --last 1 --json");
+  const lines = () => said.stdout.split("\n").filter(Boolean);
+  await eventually(
+    async () => lines().length,
+    (many) => many === 1,
+  );
+  await add();
+  await add();
+  await eventually(
+    async () => lines().length,
+    (many) => many === 3,
+  );
+  stop.abort();
+  expect([await ended, said.stderr]).toEqual([0, ""]);
+  const { json } = await service.call("GET", "/events?after=3", { key });
+  expect(lines().map((line) => JSON.parse(line))).toEqual(json);
+});

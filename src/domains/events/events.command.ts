@@ -1,0 +1,104 @@
+import { exactJson, exactValue } from "../../contract/serialize.ts";
+import type { StreamSink } from "../../contract/stream.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, CommandFailed, UsageError } from "../../terminal/command.ts";
+import { table } from "../../terminal/table.ts";
+import { chosenShop, shopOptions } from "../shops/shop-option.ts";
+import { EventWatch } from "./event-watch.ts";
+import type { Event } from "./events.schemas.ts";
+import { type EventFilters, EventLog } from "./events.store.ts";
+
+/** How many events are shown by default. */
+const SHOWN = 20;
+const headings = ["ID", "AT", "TYPE", "SUBJECT", "ACTOR"];
+
+/** The command that shows the log of a shop. `types` are all types of events. */
+export function eventsCommand(types: readonly string[]): Command {
+  return {
+    name: "events",
+    summary: "Show the newest events of a shop.",
+    description:
+      "With --follow it also shows new events until it is stopped. Then --json prints one line for each event.",
+    example: "events --type order.placed --follow",
+    options: {
+      ...shopOptions,
+      type: { meaning: "Only events of these types, separated by commas.", value: "TYPES" },
+      last: { meaning: "How many events to show, at most 1000.", value: "N", fallback: String(SHOWN) },
+      follow: { meaning: "Continue with new events as they happen." },
+    },
+    run: async (given, { store, output, stop }) => {
+      const { options, json } = given;
+      const filters: EventFilters = { type: readTypes(options["type"], types) };
+      const last = readLast(options["last"]);
+      const storage = await store.open();
+      try {
+        const shop = await chosenShop(given, store, storage);
+        const log = new EventLog(storage);
+        const { items } = await log.before(shop, undefined, last, filters);
+        const events = items.toReversed();
+        if (options["follow"] === undefined) {
+          const text = events.length > 0 ? table(headings, events.map(row)) : "There are no such events.";
+          return { json: exactValue(events), text };
+        }
+        const write = (list: readonly Event[]) =>
+          output(list.map((event) => `${json ? exactJson(event) : row(event).join("  ")}\n`).join(""));
+        await write(events);
+        await follow({ storage, log, shop, filters, after: items[0]?.id, write, stop });
+        return { json: undefined, text: "", isBesideOutput: true };
+      } finally {
+        await storage.close();
+      }
+    },
+  };
+}
+
+interface FollowOptions {
+  readonly storage: Storage;
+  readonly log: EventLog;
+  readonly shop: number;
+  readonly filters: EventFilters;
+  /** The id of the last event that was shown, if there was one. */
+  readonly after: bigint | undefined;
+  readonly write: (events: readonly Event[]) => Promise<void>;
+  readonly stop: AbortSignal;
+}
+
+/** Writes events as they happen, until `stop`. */
+async function follow({ storage, log, shop, filters, after, write, stop }: FollowOptions): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  let written: Promise<void> = Promise.resolve();
+  const sink: StreamSink<Event> = {
+    isOpen: true,
+    send: (events) => {
+      written = written.then(() => write(events));
+      written.catch(ended.reject); // the reader of the output is gone
+    },
+    pass: () => {},
+    drained: () => written,
+    end: () => ended.reject(new CommandFailed("not_followed", "The events cannot be read any more.")),
+  };
+  const watch = new EventWatch(log, storage, () => {}); // it tries again after errors of the store
+  const source = await watch.follow(shop, after, filters);
+  if ("refused" in source) throw new CommandFailed("not_followed", "The events cannot be read any more.");
+  const end = source.start(sink);
+  stop.addEventListener("abort", () => ended.resolve());
+  if (stop.aborted) ended.resolve();
+  await ended.promise.finally(end);
+  await written;
+}
+
+function row({ id, at, type, subject, actor }: Event): string[] {
+  return [String(id), at, type, `${subject.type} ${subject.id}`, actor.keyId ?? actor.kind];
+}
+
+function readTypes(text: string | undefined, types: readonly string[]): readonly string[] | undefined {
+  const wanted = text?.split(",").map((type) => type.trim());
+  const unknown = wanted?.find((type) => !types.includes(type));
+  if (unknown !== undefined) throw new UsageError(`No event has the type ${unknown}. There are ${types.join(", ")}.`);
+  return wanted;
+}
+
+function readLast(text = String(SHOWN)): number {
+  if (!/^(?:[1-9][0-9]{0,2}|1000)$/.test(text)) throw new UsageError("--last must be a whole number from 1 to 1000.");
+  return Number(text);
+}

@@ -1,0 +1,47 @@
+import { failure } from "../../contract/errors.ts";
+import type { Handlers } from "../../contract/handler.ts";
+import { millisecondsOf } from "../../contract/schemas.ts";
+import { successOr } from "../../contract/success-or.ts";
+import type { Ahead, EventWatch } from "./event-watch.ts";
+import { eventNotFound, type eventOperations, eventsExpired } from "./events.operations.ts";
+import type { EventLog, Expired } from "./events.store.ts";
+
+export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<ReturnType<typeof eventOperations>> {
+  return {
+    listEvents: async ({ caller: { shop }, query, after: position }) => {
+      const { limit, after, sort, since, until } = query;
+      const filters = { ...query, since: timeOf(since), until: timeOf(until) };
+      if (sort === "-id") return log.before(shop, position, limit, filters, after);
+      const from = position ?? after;
+      if (from === undefined) return log.first(shop, limit, filters);
+      const page = await log.after(shop, from, limit, filters);
+      return "refused" in page ? expired(page) : page;
+    },
+
+    getEvent: async ({ caller: { shop }, params: { eventId } }) =>
+      successOr(await log.get(shop, eventId), {
+        "not found": () => failure(eventNotFound, `No event has the id ${eventId}.`),
+        expired,
+      }),
+
+    streamEvents: async ({ caller: { shop }, query, lastEventId }) => {
+      const { after, since, until } = query;
+      const filters = { ...query, since: timeOf(since), until: timeOf(until) };
+      const stream = await watch.follow(shop, lastEventId ?? after, filters);
+      if (!("refused" in stream)) return { stream };
+      return stream.refused === "expired" ? expired(stream) : ahead(stream);
+    },
+  };
+}
+
+function expired({ first }: Expired) {
+  return failure(eventsExpired, `These events are no longer kept. The first one that is has the id ${first}.`);
+}
+
+function ahead({ last }: Ahead) {
+  return failure(eventsExpired, `There were no such events yet: the newest one has the id ${last}.`);
+}
+
+function timeOf(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : millisecondsOf(moment);
+}

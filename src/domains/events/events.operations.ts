@@ -1,0 +1,130 @@
+import { Type } from "typebox";
+import { defineError } from "../../contract/errors.ts";
+import type { EventType } from "../../contract/event-type.ts";
+import { defineOperation, type Tag } from "../../contract/operation.ts";
+import { pagesOf } from "../../contract/paging.ts";
+import { Int64, Moment } from "../../contract/schemas.ts";
+import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";
+
+const events: Tag = {
+  name: "events",
+  description: "The log of the shop: every change, who made it, and the values before it.",
+  stability: "beta",
+};
+
+export const eventNotFound = defineError({
+  code: "event_not_found",
+  status: 404,
+  meaning: "No event has this identifier.",
+});
+export const eventsExpired = defineError({
+  code: "events_expired",
+  status: 410,
+  meaning: "The requested events are not stored. The message names the first or the last one that is.",
+});
+
+const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "k3x9-1f" } as const;
+const created: Event = {
+  id: 41n,
+  type: "pet.created",
+  at: "2026-11-21T12:00:00.000Z",
+  actor,
+  subject: { type: "pet", id: "7" },
+  data: { id: 7, name: "Rex", categoryId: 1, status: "available" },
+};
+const updated: Event = {
+  id: 42n,
+  type: "pet.updated",
+  at: "2026-11-21T12:05:00.000Z",
+  actor,
+  subject: { type: "pet", id: "7" },
+  data: { id: 7, name: "Rex", categoryId: 1, status: "pending" },
+  previous: { status: "available" },
+};
+
+/** The operations on the log, for these types of events. */
+export function eventOperations(types: readonly EventType[]) {
+  const { Event: schema, Events } = eventSchemas(types);
+  const filters = {
+    after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [40n] })),
+    type: Type.Optional(
+      Type.Array(eventTypeSchema(types), {
+        description: "Only events of these types, separated by commas or in several parameters.",
+        minItems: 1,
+        maxItems: 20,
+      }),
+    ),
+    petId: Type.Optional(Int64({ description: "Only events of this animal and of its orders.", examples: [7n] })),
+    orderId: Type.Optional(Int64({ description: "Only events of this order.", examples: [1n] })),
+    since: Type.Optional(Moment({ description: "Only events from this time on." })),
+    until: Type.Optional(Moment({ description: "Only events before this time." })),
+  };
+  const listEvents = defineOperation({
+    name: "listEvents",
+    method: "GET",
+    path: "/events",
+    tag: events,
+    summary: "List events",
+    description:
+      "Returns the changes of the shop, oldest first, page by page. To follow them, send the `id` of the last event " +
+      "you have seen as `after`. `petId` returns the history of an animal.\n\n" +
+      "With `type` or `orderId` a page may have fewer than `limit` events, or none, although more follow: continue " +
+      "while there is a `Link`.",
+    ...pagesOf({
+      what: "events",
+      schema: Events,
+      position: Int64({ description: "The `id` of an event.", examples: [41n] }),
+      filters: {
+        ...filters,
+        sort: Type.Optional(
+          Type.Enum(["id", "-id"], {
+            title: "EventSort",
+            type: "string",
+            description: "`id`, the default, returns the oldest events first, `-id` the newest.",
+          }),
+        ),
+      },
+      examples: { "An animal is added and reserved": [created, updated], "No event": [] },
+    }),
+    errors: [eventsExpired],
+  });
+
+  const getEvent = defineOperation({
+    name: "getEvent",
+    method: "GET",
+    path: "/events/{eventId}",
+    tag: events,
+    summary: "Get an event",
+    description: "Returns one change of the shop.",
+    params: {
+      schema: Type.Object({ eventId: Int64({ description: "The identifier of the event.", examples: [42n] }) }),
+      invalidError: eventNotFound,
+    },
+    response: { status: 200, description: "The event.", schema, examples: { "An animal is reserved": updated } },
+    errors: [eventsExpired],
+  });
+
+  const streamEvents = defineOperation({
+    name: "streamEvents",
+    method: "GET",
+    path: "/events/stream",
+    tag: events,
+    summary: "Follow events",
+    description:
+      "Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends " +
+      "after an hour at the latest: reconnect with the last `id`, and nothing is missed or repeated. Each connection " +
+      "costs one request.",
+    testPanel: { disabled: "the response does not end" },
+    query: Type.Object(filters),
+    response: {
+      status: 200,
+      description: "The events, each as soon as it is on disk. When there are none, a comment every 15 seconds.",
+      schema,
+      examples: { "An animal is reserved": updated },
+      stream: { id: "id", event: "type" },
+    },
+    errors: [eventsExpired],
+  });
+
+  return [listEvents, getEvent, streamEvents] as const;
+}

@@ -1,0 +1,76 @@
+import { Type } from "typebox";
+import type { EventType } from "../../contract/event-type.ts";
+import { described, Int64, Timestamp } from "../../contract/schemas.ts";
+
+/** Any fields. */
+const EventData = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  title: "EventData",
+  type: "object",
+  description: "Fields of a resource. The type of the event determines which.",
+  additionalProperties: true,
+});
+
+/** The schema of a type of events. */
+export function eventTypeSchema(types: readonly EventType[]) {
+  return Type.Enum(
+    types.map(({ type }): string => type),
+    { title: "EventType", type: "string", description: "The kind of resource and what was done to it." },
+  );
+}
+
+/** Who made a change. */
+const EventActor = Type.Object(
+  {
+    kind: Type.Enum(["key", "system", "operator"], {
+      title: "EventActorKind",
+      type: "string",
+      description: "`system` is the service itself, `operator` a command on its machine.",
+    }),
+    keyId: Type.Optional(Type.String({ description: "The key that was used.", examples: ["key_1a2B3c4D5e6F7g8H"] })),
+    requestId: Type.Optional(Type.String({ description: "`X-Request-Id` of the response.", examples: ["k3x9-1f"] })),
+  },
+  { title: "EventActor", description: "Who made the change." },
+);
+
+/** The schemas of an event and of a list of events, for these types. */
+export function eventSchemas(types: readonly EventType[]) {
+  const Event = Type.Object(
+    {
+      id: Int64({ description: "Numbers the events of the shop from 1, without gaps.", examples: [42n] }),
+      type: eventTypeSchema(types),
+      at: Timestamp({ description: "When it happened. Times never decrease from one event to the next." }),
+      actor: EventActor,
+      subject: Type.Object(
+        {
+          type: Type.String({ description: "The first part of the event's `type`.", examples: ["pet"] }),
+          id: Type.String({ description: "Its identifier, as text.", examples: ["7"] }),
+        },
+        { title: "EventSubject", description: "The resource that was changed." },
+      ),
+      data: Type.Optional(described(EventData, "The resource after the change. Absent if it was deleted.")),
+      previous: Type.Optional(
+        described(
+          EventData,
+          "The changed fields before: a JSON Merge Patch (RFC 7396) that reverts `data`. All fields if it was deleted.",
+        ),
+      ),
+    },
+    { title: "Event", description: "A change of one resource." },
+  );
+  return { Event, Events: Type.Array(Event, { title: "Events", description: "Events in the order of their `id`." }) };
+}
+
+/** An event, as the interface returns it. */
+export interface Event {
+  readonly id: bigint;
+  readonly type: string;
+  readonly at: string;
+  readonly actor: {
+    readonly kind: "key" | "system" | "operator";
+    readonly keyId?: string;
+    readonly requestId?: string;
+  };
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly previous?: Readonly<Record<string, unknown>>;
+}

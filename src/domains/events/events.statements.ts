@@ -1,0 +1,72 @@
+import { parseJson } from "../../contract/parse-json.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import { shopTable } from "../../storage/owned-table.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import { UNNAMED_KEY } from "./author.ts";
+import type { Event } from "./events.schemas.ts";
+
+export interface EventRow extends Row {
+  id: bigint;
+  at: bigint;
+  type: string;
+  pet_id: bigint | null;
+  subject: string | null;
+  actor: string;
+  request_id: string | null;
+  data: string | null;
+  previous: string | null;
+}
+interface IdRow extends Row {
+  id: bigint;
+}
+/** `first_id` is null if no event is stored. */
+interface BoundsRow extends Row {
+  first_id: bigint | null;
+  last_id: bigint;
+}
+
+export const columns = ["at", "type", "pet_id", "subject", "actor", "request_id", "data", "previous"];
+
+export const eventTables = [shopTable("events", "id")];
+
+export const byId = statement<EventRow>(`SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`);
+export const bounds = statement<BoundsRow>(`
+  SELECT (SELECT min(id) FROM events WHERE events.shop = shops.shop) AS first_id, last_event_id AS last_id
+  FROM shops WHERE shop = $1
+`);
+/**
+ * Of the ids from `$1` to `$2`, the first whose event is not before the time `$3`, in unix milliseconds; `$2` + 1 if all
+ * are before it. A binary search: no id is missing in the range, and times never decrease.
+ */
+export const firstSince = statement<IdRow>(`
+  WITH RECURSIVE part (low, high) AS (
+    SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + 1
+    UNION ALL
+    SELECT CASE WHEN at < $3 THEN events.id + 1 ELSE low END, CASE WHEN at < $3 THEN high ELSE events.id END
+    FROM part JOIN events ON shop = $4 AND id = (low + high) / 2 WHERE low < high
+  )
+  SELECT low AS id FROM part WHERE low = high
+`);
+export const petOfOrder = statement<IdRow>("SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2");
+
+export function toEvent(row: EventRow): Event {
+  const { id, type, at, pet_id, subject, data, previous } = row;
+  return {
+    id,
+    type,
+    at: timestampOf(at),
+    actor: actorOf(row),
+    subject: { type: type.slice(0, type.indexOf(".")), id: subject ?? String(pet_id) },
+    ...(data !== null && { data: parseJson(data) as Record<string, unknown> }),
+    ...(previous !== null && { previous: parseJson(previous) as Record<string, unknown> }),
+  };
+}
+
+function actorOf({ actor, request_id }: EventRow): Event["actor"] {
+  if (actor === "system" || actor === "operator") return { kind: actor };
+  return {
+    kind: "key",
+    ...(actor !== UNNAMED_KEY && { keyId: actor }),
+    ...(request_id !== null && { requestId: request_id }),
+  };
+}

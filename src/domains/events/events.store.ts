@@ -1,0 +1,137 @@
+import type { Page } from "../../storage/page.ts";
+import { type Condition, pageQuery, scannedPage } from "../../storage/page-query.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Event } from "./events.schemas.ts";
+import { bounds, byId, columns, type EventRow, firstSince, petOfOrder, toEvent } from "./events.statements.ts";
+
+/** Which events to read; without filters, all. */
+export interface EventFilters {
+  readonly type?: readonly string[] | undefined;
+  /** Events of this animal and of its orders. */
+  readonly petId?: bigint | undefined;
+  readonly orderId?: bigint | undefined;
+  /** Unix milliseconds: events from this time on. */
+  readonly since?: number | undefined;
+  /** Unix milliseconds: events before this time. */
+  readonly until?: number | undefined;
+}
+
+/** The ids of the stored events. If none is stored, `first` is `last` + 1. `last` is the newest that there ever was. */
+export interface KeptEvents {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** The events have been deleted; `first` is the first one that is stored. */
+export interface Expired {
+  readonly refused: "expired";
+  readonly first: bigint;
+}
+
+/** A range of ids, both ends included. */
+interface Ids {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** Reads the logs of shops. All methods reject with `StorageUnavailable`. */
+export class EventLog {
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** One event. */
+  async get(shop: number, id: bigint): Promise<Event | "not found" | Expired> {
+    const row = await this.#storage.first(byId, shop, id);
+    if (row) return toEvent(row);
+    const { first, last } = await this.kept(shop);
+    return id >= 1n && id < first && id <= last ? { refused: "expired", first } : "not found";
+  }
+
+  /** The ids of the stored events. */
+  async kept(shop: number): Promise<KeptEvents> {
+    const row = await this.#storage.first(bounds, shop);
+    const last = row?.last_id ?? 0n;
+    return { first: row?.first_id ?? last + 1n, last };
+  }
+
+  /** The id of the newest event; 0 if there was none. */
+  async lastId(shop: number): Promise<bigint> {
+    return (await this.kept(shop)).last;
+  }
+
+  /**
+   * Up to `limit` events after `afterId`, the oldest first. If it has not read all, `next` is the last id that it has
+   * read: a page may have fewer than `limit` events, although more follow.
+   */
+  async after(
+    shop: number,
+    afterId: bigint,
+    limit: number,
+    filters: EventFilters = {},
+  ): Promise<Page<Event> | Expired> {
+    const { first, last } = await this.kept(shop);
+    const from = afterId < 0n ? 1n : afterId + 1n;
+    if (from < first) return { refused: "expired", first };
+    return this.#page(shop, { from, to: last }, limit, filters, "id");
+  }
+
+  /** Like `after`, but from the first stored event on. */
+  async first(shop: number, limit: number, filters: EventFilters = {}): Promise<Page<Event>> {
+    const { first, last } = await this.kept(shop);
+    return this.#page(shop, { from: first, to: last }, limit, filters, "id");
+  }
+
+  /**
+   * Up to `limit` events, the newest first: before `beforeId` (if absent, from the newest one on) and after `afterId`.
+   * `next` is as in `after`.
+   */
+  async before(
+    shop: number,
+    beforeId: bigint | undefined,
+    limit: number,
+    filters: EventFilters = {},
+    afterId = 0n,
+  ): Promise<Page<Event>> {
+    const { first, last } = await this.kept(shop);
+    const to = beforeId === undefined || beforeId > last ? last : beforeId - 1n;
+    return this.#page(shop, { from: afterId < first ? first : afterId + 1n, to }, limit, filters, "-id");
+  }
+
+  async #page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Promise<Page<Event>> {
+    const { type: types, orderId, since, until } = filters;
+    const petId = orderId === undefined ? filters.petId : await this.#petOf(shop, orderId, filters.petId);
+    if (petId === "none" || ids.from > ids.to) return { items: [] };
+    const from = since === undefined ? ids.from : await this.#firstSince(shop, ids, since);
+    const to = until === undefined ? ids.to : (await this.#firstSince(shop, ids, until)) - 1n;
+    const conditions: (Condition | undefined)[] = [
+      types && ((bind) => `type IN (${types.map(bind).join(", ")})`),
+      orderId === undefined ? undefined : (bind) => `subject = ${bind(String(orderId))}`, // only orders of an animal have one
+    ];
+    const { statement, parameters } = pageQuery<EventRow>({
+      table: "events",
+      columns,
+      shop,
+      after: sort === "id" ? from - 1n : to + 1n,
+      limit: limit + 1,
+      sort,
+      lead: petId === undefined ? undefined : { column: "pet_id", value: petId },
+      bounds: [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)],
+      scanned: conditions.filter((condition) => condition !== undefined),
+    });
+    return scannedPage(await this.#storage.all(statement, ...parameters), limit, toEvent);
+  }
+
+  /** The animal of an order, which never changes; `none` if there is no such order, or it is for another animal. */
+  async #petOf(shop: number, orderId: bigint, petId: bigint | undefined): Promise<bigint | "none"> {
+    const id = (await this.#storage.first(petOfOrder, shop, orderId))?.id;
+    return id === undefined || (petId !== undefined && petId !== id) ? "none" : id;
+  }
+
+  /** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
+  async #firstSince(shop: number, { from, to }: Ids, time: number): Promise<bigint> {
+    return (await this.#storage.first(firstSince, from, to, time, shop))?.id ?? to + 1n;
+  }
+}

@@ -1,0 +1,348 @@
+// The log of a shop: what changes add to it, and how it is read.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
+import { scopes } from "../../contract/caller.ts";
+
+const RESERVATION = 15;
+
+let service: TestService;
+let work: WorkByHand;
+let key: string;
+beforeEach(async () => {
+  work = new WorkByHand();
+  const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
+  service = await TestService.start({ domains: work.domains, settings });
+  key = await service.newKey("enterprise", undefined, scopes);
+  await service.store.run("DELETE FROM events; UPDATE shops SET last_event_id = 0"); // that of the key
+});
+afterEach(() => service.stop());
+
+interface Shown {
+  readonly id: number;
+  readonly type: string;
+  readonly at: string;
+  readonly actor: { readonly kind: string; readonly keyId?: string; readonly requestId?: string };
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly data?: Record<string, unknown>;
+  readonly previous?: Record<string, unknown>;
+}
+
+const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
+  service.call(method, path, { key, body, ...(headers && { headers }) });
+const add = (status?: string, categoryId = 1) => call("POST", "/pets", { name: "Rex", categoryId, status });
+const list = async (query = ""): Promise<Shown[]> => {
+  const { status, json } = await call("GET", `/events${query}`);
+  expect(status).toBe(200);
+  return json as Shown[];
+};
+const ids = async (query: string) => (await list(query)).map(({ id }) => id);
+/** The ids of each page, up to the last. */
+const walk = async (query: string) => {
+  const pages: number[][] = [];
+  for (let path: string | undefined = `/events?${query}`; path !== undefined; ) {
+    const { json, headers } = await call("GET", path);
+    pages.push((json as Shown[]).map(({ id }) => id));
+    path = /v1([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  }
+  return pages;
+};
+const types = async (query = "?limit=100") => (await list(query)).map(({ type }) => type);
+
+describe("a change adds events", () => {
+  test("of an animal that is added, changed and deleted, with what it was before and who did it", async () => {
+    const replies = [
+      await add("available"),
+      await call("PATCH", "/pets/1", { name: "Ida", status: "sold" }),
+      await call("DELETE", "/pets/1"),
+    ];
+    const { id: keyId } = (await service.app.keys.list()).at(-1) ?? {};
+    const rex = { id: 1, name: "Rex", categoryId: 1, status: "available" };
+    const ida = { ...rex, name: "Ida", status: "sold" };
+    const [created, updated, deleted, ...others] = await list();
+    expect(others).toEqual([]);
+    const subject = { type: "pet", id: "1" };
+    const at = new Date(service.clock.now()).toISOString();
+    const actor = (reply: Reply | undefined) => ({ kind: "key", keyId, requestId: reply?.headers.get("x-request-id") });
+    expect(created).toEqual({ id: 1, type: "pet.created", at, actor: actor(replies[0]) as never, subject, data: rex });
+    expect(updated).toEqual({
+      id: 2,
+      type: "pet.updated",
+      at,
+      actor: actor(replies[1]) as never,
+      subject,
+      data: ida,
+      previous: { name: "Rex", status: "available" },
+    });
+    expect(deleted).toEqual({
+      id: 3,
+      type: "pet.deleted",
+      at,
+      actor: actor(replies[2]) as never,
+      subject,
+      previous: ida,
+    });
+    expect((await call("GET", "/events/2")).json).toEqual(updated);
+  });
+
+  test("in which every digit of an int64 and every character of a name is as it was sent", async () => {
+    const body = '{"name":"Zoë \\"\\\\ 🐕 \\u2028\\u0001","categoryId":9223372036854775807}';
+    const added = await call("POST", "/pets", body);
+    await call("PATCH", "/pets/1", '{"categoryId":-9223372036854775808}');
+    const { text, json } = await call("GET", "/events");
+    expect(text).toContain(`"data":${added.text}`);
+    expect(json[0].data.name).toBe('Zoë "\\ 🐕 \u2028\u0001');
+    expect(text).toContain('"categoryId":-9223372036854775808}');
+    expect(text).toContain('"previous":{"categoryId":9223372036854775807}');
+  });
+
+  test("in which a field that was absent before is null", async () => {
+    await add();
+    await call("PATCH", "/pets/1", { status: "available" });
+    expect((await list()).at(-1)?.previous).toEqual({ status: null });
+  });
+
+  test("only where something has changed", async () => {
+    await add("available");
+    await call("PATCH", "/pets/1", { name: "Rex" });
+    await call("PATCH", "/pets/9", { name: "Rex" });
+    await call("PATCH", "/pets/1", { name: "Ida" }, { "If-Match": '"other"' });
+    await call("POST", "/pets", { name: "" });
+    await call("POST", "/store/orders", { petId: 9 });
+    expect(await types()).toEqual(["pet.created"]);
+  });
+
+  test("once, also if the request is sent again", async () => {
+    const headers = { "Idempotency-Key": "once" };
+    await call("POST", "/pets", { name: "Rex", categoryId: 1 }, headers);
+    await call("POST", "/pets", { name: "Rex", categoryId: 1 }, headers);
+    expect(await types()).toEqual(["pet.created"]);
+  });
+
+  test("of an order and then of its animal, side by side", async () => {
+    await add("available");
+    for (const path of ["", "/1/confirm", "/1/return", "", "/2/cancel"])
+      await call("POST", `/store/orders${path}`, path ? undefined : { petId: 1 });
+    expect(await types()).toEqual([
+      "pet.created",
+      ...["placed", "confirmed", "returned", "placed", "cancelled"].flatMap((what) => [`order.${what}`, "pet.updated"]),
+    ]);
+    const [, placed, reserved, confirmed] = await list();
+    expect(placed?.subject).toEqual({ type: "order", id: "1" });
+    expect([reserved?.previous, reserved?.data?.["status"]]).toEqual([{ status: "available" }, "pending"]);
+    expect(confirmed?.data).toEqual({ ...placed?.data, status: "confirmed", confirmedAt: confirmed?.at });
+    expect(confirmed?.previous).toEqual({ status: "placed", confirmedAt: null });
+    expect(placed?.actor).toEqual(reserved?.actor as never);
+  });
+
+  test("of a reservation that ends, which the service does itself", async () => {
+    await add("available");
+    await add("available");
+    for (const petId of [1, 2]) await call("POST", "/store/orders", { petId });
+    service.clock.advance(RESERVATION * 60_000);
+    await call("POST", "/store/orders", { petId: 1 });
+    const after = await list("?after=6");
+    expect(after.map(({ type, actor }) => [type, actor.kind])).toEqual([
+      ["order.expired", "system"],
+      ["pet.updated", "system"],
+      ["order.placed", "key"],
+      ["pet.updated", "key"],
+    ]);
+    expect(after[0]?.actor).toEqual({ kind: "system" });
+    await work.round();
+    expect((await list("?after=10")).map(({ type, subject }) => [type, subject.id])).toEqual([
+      ["order.expired", "2"],
+      ["pet.updated", "2"],
+    ]);
+  });
+});
+
+describe("of other resources, a change adds events", () => {
+  test("of a category that is added, renamed and deleted, and of its animals together", async () => {
+    await call("POST", "/categories", { id: 5, name: "Dogs" });
+    await call("POST", "/categories", { id: 6, name: "Cats" });
+    await call("PATCH", "/categories/5", { name: "Dogs" });
+    await call("PATCH", "/categories/5", { name: "Hounds" });
+    await add(undefined, 5);
+    await add(undefined, 5);
+    await call("DELETE", "/categories/5?moveTo=6");
+    const [created, , renamed, , , reassigned, deleted, ...others] = await list();
+    expect(others).toEqual([]);
+    expect(created).toMatchObject({
+      type: "category.created",
+      subject: { type: "category", id: "5" },
+      data: { id: 5, name: "Dogs" },
+    });
+    expect(renamed).toMatchObject({
+      type: "category.updated",
+      data: { id: 5, name: "Hounds" },
+      previous: { name: "Dogs" },
+    });
+    expect(reassigned).toMatchObject({ type: "pets.reassigned", data: { from: 5, to: 6, animals: 2 } });
+    expect(deleted).toMatchObject({ type: "category.deleted", previous: { id: 5, name: "Hounds" } });
+    expect(deleted?.data).toBeUndefined();
+  });
+
+  test("of keys, without their text and without their uses", async () => {
+    const issued = (await call("POST", "/keys", { name: "till", scopes: ["read"] })).json;
+    const rotated = (await call("POST", `/keys/${issued.id}/rotate?overlap=60`)).json;
+    await call("DELETE", `/keys/${rotated.id}`);
+    await call("DELETE", `/keys/${rotated.id}`);
+    const events = await list();
+    expect(events.map(({ type, subject: { id } }) => [type, id])).toEqual([
+      ["key.created", issued.id],
+      ["key.rotated", issued.id],
+      ["key.created", rotated.id],
+      ["key.revoked", rotated.id],
+    ]);
+    const { key: secret, ...shown } = issued;
+    expect(events[0]?.data).toEqual(shown);
+    expect(events[1]?.previous).toEqual({ expiresAt: null });
+    expect(Object.keys(events[3]?.previous ?? {})).toEqual(["revokedAt"]);
+    expect(JSON.stringify(events)).not.toContain(secret);
+  });
+
+  test("of a ban, once, which the service does itself", async () => {
+    const banned = await service.app.keys.issueKey((await service.app.accounts.list())[0]?.id ?? "", "x", ["read"], 0);
+    const end = service.clock.now() + 60_000;
+    for (let process = 0; process < 2; process++) {
+      await service.app.keys.noteBan(banned.record.id, end + process * 1_000, service.clock.now());
+    }
+    const [, event, ...others] = await list();
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ type: "key.banned", actor: { kind: "system" }, subject: { id: banned.record.id } });
+    expect(event?.data?.["ban"]).toMatchObject({ endsAt: new Date(end).toISOString() });
+  });
+});
+
+describe("old events", () => {
+  const DAY = 86_400_000;
+
+  /** Adds animals, some of them a day later than the others. */
+  const addOverTime = async (first: number, later: number) => {
+    const shop = await service.shop();
+    const start = service.clock.now();
+    await service.store.run(`
+      INSERT INTO events (shop, id, at, type, pet_id, actor)
+      WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${first + later})
+      SELECT ${shop}, i, ${start} + CASE WHEN i > ${first} THEN ${DAY} ELSE 0 END, 'pet.deleted', i, 'system' FROM numbers;
+      UPDATE shops SET last_event_id = ${first + later} WHERE shop = ${shop};
+    `);
+  };
+
+  test("are deleted when they are older than 30 days, however many, and asking for them tells the first one", async () => {
+    await addOverTime(12_345, 3);
+    await work.round();
+    expect(await ids("?limit=1")).toEqual([1]);
+    service.clock.advance(30 * DAY + 1);
+    await work.round();
+    await work.round();
+    expect(await ids("")).toEqual([12_346, 12_347, 12_348]);
+    expect(await ids("?sort=-id&limit=2")).toEqual([12_348, 12_347]);
+    expect(await ids("?after=12345&limit=1")).toEqual([12_346]);
+    for (const path of ["/events?after=12344", "/events?after=0", "/events/12345", "/events/1"]) {
+      const { status, json } = await call("GET", path);
+      expect([path, status, json.code]).toEqual([path, 410, "events_expired"]);
+      expect(json.message).toEndWith(" 12346.");
+    }
+    expect((await call("GET", "/events/12349")).status).toBe(404);
+    service.clock.advance(DAY);
+    await work.round();
+    expect(await ids("")).toEqual([]);
+    expect((await call("GET", "/events/12348")).json.message).toEndWith(" 12349.");
+    expect(await ids("?after=12348")).toEqual([]);
+    await add();
+    expect(await ids("?after=12348")).toEqual([12_349]);
+  });
+
+  test("are those of the shop's own clock", async () => {
+    await addOverTime(2, 1);
+    await service.store.run(`UPDATE shops SET ahead = ${30 * DAY + 1} WHERE shop = ${await service.shop()}`);
+    service.clock.advance(DAY / 2); // the next walk through the shops
+    await work.round();
+    expect(await ids("")).toEqual([3]);
+  });
+});
+
+describe("events are found", () => {
+  test("by the animal and its orders, by the order, by type, and by several of them", async () => {
+    for (let id = 1; id <= 3; id++) await add("available");
+    await call("POST", "/store/orders", { petId: 2 });
+    await call("POST", "/store/orders", { petId: 3 });
+    await call("PATCH", "/pets/1", { name: "Ida" });
+    expect(await ids("?petId=2")).toEqual([2, 4, 5]);
+    expect(await ids("?petId=2&sort=-id")).toEqual([5, 4, 2]);
+    expect(await ids("?orderId=2")).toEqual([6]);
+    expect(await ids("?orderId=2&petId=3")).toEqual([6]);
+    expect(await ids("?orderId=2&petId=2")).toEqual([]);
+    expect(await ids("?orderId=9")).toEqual([]);
+    expect(await ids("?petId=9")).toEqual([]);
+    expect(await ids("?type=pet.updated")).toEqual([5, 7, 8]);
+    expect(await ids("?type=pet.updated,order.placed&after=5")).toEqual([6, 7, 8]);
+    expect(await ids("?type=pet.updated&petId=3")).toEqual([7]);
+    expect(await ids("?type=pet.deleted")).toEqual([]);
+    const { json } = await call("GET", "/events?type=pet.update");
+    expect(json.details).toEqual([{ path: "/query/type/0", message: expect.stringContaining("pet.updated") }]);
+  });
+
+  test("page by page, in both orders, from where the client was", async () => {
+    for (let id = 1; id <= 7; id++) await add();
+    expect(await walk("limit=3")).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+    expect(await walk("limit=3&sort=-id")).toEqual([[7, 6, 5], [4, 3, 2], [1]]);
+    expect(await walk("limit=3&after=2")).toEqual([
+      [3, 4, 5],
+      [6, 7],
+    ]);
+    expect(await walk("limit=3&after=5&sort=-id")).toEqual([[7, 6]]);
+    expect(await walk("limit=3&after=7")).toEqual([[]]);
+    expect(await walk("limit=3&after=9223372036854775807")).toEqual([[]]);
+    expect(await walk("limit=3&after=-9223372036854775808")).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  });
+
+  test("by time, to the millisecond, with every pair of times", async () => {
+    const start = service.clock.now();
+    const offsets = [0, 0, 5, 5, 5, 9, 20];
+    for (const offset of offsets) {
+      service.clock.advance(start + offset - service.clock.now());
+      await add();
+    }
+    const time = (offset: number) => encodeURIComponent(new Date(start + offset).toISOString());
+    for (const since of [-1, 0, 1, 5, 6, 9, 20, 21]) {
+      for (const until of [-1, 0, 1, 5, 6, 9, 20, 21]) {
+        const wanted = offsets.flatMap((offset, index) => (offset >= since && offset < until ? [index + 1] : []));
+        expect([since, until, await ids(`?since=${time(since)}&until=${time(until)}`)]).toEqual([since, until, wanted]);
+      }
+    }
+    expect(await ids(`?since=${time(5)}`)).toEqual([3, 4, 5, 6, 7]);
+    expect(await ids(`?until=${time(6)}&after=2&sort=-id`)).toEqual([5, 4, 3]);
+    expect((await call("GET", "/events?since=yesterday")).status).toBe(400);
+  });
+
+  test("not where there are none", async () => {
+    expect(await list()).toEqual([]);
+    expect(await ids("?since=2020-01-01T00:00:00Z&sort=-id")).toEqual([]);
+    const { status, json } = await call("GET", "/events/1");
+    expect([status, json.code]).toEqual([404, "event_not_found"]);
+  });
+
+  test("among many others, page by page, each of which looks through a part of the log", async () => {
+    await add();
+    const shop = await service.shop();
+    const [last, animal] = [29_000, 2];
+    await service.store.run(`
+      INSERT INTO events (shop, id, at, type, pet_id, actor)
+      WITH RECURSIVE numbers (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${last})
+      SELECT ${shop}, i, ${service.clock.now()}, CASE WHEN i = ${last} THEN 'pet.deleted' ELSE 'pet.updated' END, ${animal}, 'system'
+      FROM numbers;
+      UPDATE shops SET last_event_id = ${last} WHERE shop = ${shop};
+    `);
+    for (const filter of ["", `&petId=${animal}`]) {
+      const found = await walk(`type=pet.deleted${filter}`);
+      expect([filter, found]).toEqual([filter, [[], [], [last]]]);
+    }
+    expect(await ids(`?type=pet.created&petId=1&sort=-id`)).toEqual([1]);
+    const pages = await Promise.all(["", "&sort=-id"].map((sort) => call("GET", `/events?type=pet.created${sort}`)));
+    expect(pages.map(({ json }) => json.length)).toEqual([1, 0]);
+    expect(pages.every(({ headers }) => headers.has("link"))).toBe(true);
+  });
+});

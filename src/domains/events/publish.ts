@@ -1,0 +1,32 @@
+import { finalTogether, together } from "../../storage/combined-steps.ts";
+import { statement } from "../../storage/statement.ts";
+import type { Call, Transaction } from "../../storage/transaction.ts";
+import { rowUpdate } from "../shops/figures.ts";
+import type { LockedShop } from "../shops/shops.store.ts";
+import type { Author } from "./author.ts";
+import type { NewEvent } from "./new-event.ts";
+
+const insert = statement(`
+  INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+`);
+
+/** Part of a transaction: adds events, in this order, to the log of the shop that it has locked. */
+export function publish(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<void> {
+  return together(callsFor(locked, author, events));
+}
+
+/** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */
+export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<void> {
+  return finalTogether(callsFor(locked, author, events));
+}
+
+function callsFor(locked: LockedShop, { actor, requestId }: Author, events: readonly NewEvent[]): Call[] {
+  if (events.length === 0) return [];
+  const { shop, at } = locked;
+  const calls = events.map(({ type, petId, subject, data, previous }) => ({
+    statement: insert,
+    parameters: [shop, ++locked.lastEventId, at, type.type, petId, subject, actor, requestId, data, previous],
+  }));
+  return [rowUpdate(locked), ...calls];
+}

@@ -1,0 +1,174 @@
+// What keeps records few, however many requests come and however many processes serve them.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import { failure } from "../../contract/errors.ts";
+import type { Caller, CompletedRequest } from "../../http/ports.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { petNotFound } from "../pets/pets.operations.ts";
+import { RequestRecorder } from "./request-recorder.ts";
+import { MAX_RECORDS } from "./requests.operations.ts";
+import { RequestStore } from "./requests.store.ts";
+import { NO_SHOP, type StoredRequest, toStoredRequest } from "./stored-request.ts";
+
+const DAY = 86_400_000;
+let testStore: TestStore;
+let storage: Storage;
+let store: RequestStore;
+let clock: ManualClock;
+let count = 0;
+beforeEach(async () => {
+  testStore = await newTestStore();
+  storage = await testStore.open();
+  store = new RequestStore(storage);
+  clock = new ManualClock();
+  await testStore.run("INSERT INTO shops (account_id, mode) VALUES ('acc_1', 'test'), ('acc_2', 'test')");
+});
+afterEach(async () => {
+  await storage.close();
+  await testStore.remove();
+});
+
+const caller = (keyId = "key_1", shop = 1): Caller => ({
+  keyId,
+  accountId: `acc_${shop}`,
+  mode: "test",
+  shop,
+  scopes: new Set(),
+  perMinute: 1,
+  perDay: 1,
+});
+
+const answered = (client: Caller | string, hasFailed = true): CompletedRequest => ({
+  id: `0-${(count++).toString(36)}`,
+  clientRequestId: undefined,
+  caller: typeof client === "string" ? undefined : client,
+  address: undefined,
+  method: "GET",
+  operation: undefined,
+  path: undefined,
+  status: hasFailed ? 404 : 201,
+  failed: hasFailed ? failure(petNotFound, "No.") : undefined,
+  stage: hasFailed ? "handle" : undefined,
+  admission: undefined,
+  isReplay: false,
+  duration: 1,
+});
+
+/** Sends a recorder this many requests at once. */
+function flood(recorder: RequestRecorder, client: Caller | string, requests: number, hasFailed = true): void {
+  for (let request = 0; request < requests; request++) {
+    if (recorder.takes(client, hasFailed)) recorder.add(answered(client, hasFailed));
+  }
+}
+
+async function kept(shop = 1): Promise<number> {
+  const [row] = await testStore.rows(`SELECT count(*) AS kept FROM request_records WHERE shop = ${shop}`);
+  return Number((row as { kept: bigint | number }).kept);
+}
+
+test("a flood of rejections writes ten records a second of each key, of all processes together", async () => {
+  const processes = [new RequestRecorder(store, clock), new RequestRecorder(store, clock)];
+  for (let second = 1; second <= 2; second++) {
+    for (const recorder of processes) {
+      flood(recorder, caller("key_1"), 5_000);
+      flood(recorder, caller("key_2"), 5_000);
+      expect(recorder.size.waiting).toBe(20);
+    }
+    await Promise.all(processes.map((recorder) => recorder.save()));
+    expect(await kept()).toBe(20 * second);
+    clock.advance(1_000);
+  }
+  expect(processes[0]?.size.unrecorded).toBe(2 * 2 * 4_990);
+});
+
+test("a failure among many changes is recorded", async () => {
+  const recorder = new RequestRecorder(store, clock);
+  flood(recorder, caller(), 1_000, false);
+  flood(recorder, caller(), 1_000, true);
+  await recorder.saveAll();
+  const { items } = await store.page(1, {}, undefined, 100);
+  expect(items.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+    ...Array(8).fill(201),
+    404,
+    404,
+  ]);
+});
+
+test("anonymous clients have fifty records a second together, and ten of one address", async () => {
+  const processes = [new RequestRecorder(store, clock), new RequestRecorder(store, clock)];
+  for (const recorder of processes) {
+    flood(recorder, "192.0.2.1", 1_000);
+    expect(recorder.size.waiting).toBe(10);
+    for (let address = 0; address < 1_000; address++) flood(recorder, `198.51.100.${address}`, 1);
+    expect(recorder.size.waiting).toBe(50);
+    await recorder.saveAll();
+  }
+  expect(await kept(NO_SHOP)).toBe(50);
+});
+
+/** Records of a shop, each of another second. */
+const many = (shop: number, records: number): StoredRequest[] =>
+  Array.from({ length: records }, () => {
+    clock.advance(1_000);
+    return toStoredRequest(answered(caller("key_1", shop)), clock.now());
+  });
+
+test("a shop has at most 10,000 records, of which the oldest make room, and no other shop's do", async () => {
+  await store.add(many(2, 5));
+  for (let batch = 0; batch < 11; batch++) await store.add(many(1, 1_000));
+  const newest = many(1, 7);
+  await store.add(newest);
+  expect(await kept(1)).toBe(MAX_RECORDS);
+  expect(await kept(2)).toBe(5);
+  const { items } = await store.page(1, {}, undefined, 7);
+  expect(items.map(({ id }) => id)).toEqual(newest.map(({ id }) => id).toReversed());
+}, 60_000);
+
+test("what is too old is deleted in parts, in every shop", async () => {
+  const old = Array.from({ length: 700 }, (_, index) => {
+    clock.advance(1_000);
+    return toStoredRequest(answered(caller("key_1", (index % 2) + 1)), clock.now());
+  });
+  await store.add(old);
+  await store.add([toStoredRequest(answered("192.0.2.1"), clock.now())]);
+  clock.advance(7 * DAY);
+  await store.add([toStoredRequest(answered(caller()), clock.now())]);
+  await store.sweep(clock.now() + 1);
+  await store.sweep(clock.now() + 1);
+  expect([await kept(1), await kept(2), await kept(NO_SHOP)]).toEqual([1, 0, 0]);
+});
+
+const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
+
+test("records wait where the store fails, no more than there is memory for, and are written once", async () => {
+  let failing: "before" | "after" | undefined = "before";
+  const write: typeof storage.write = async (body) => {
+    if (failing === "before") throw new Error("full");
+    const result = await storage.write(body);
+    if (failing === "after") throw new Error("lost");
+    return result;
+  };
+  const recorder = new RequestRecorder(new RequestStore(Object.assign(Object.create(storage), { write })), clock);
+  for (let second = 0; second < 1_010; second++) {
+    flood(recorder, caller(), 10);
+    clock.advance(1_000);
+  }
+  expect(recorder.size).toEqual({ waiting: 10_000, unrecorded: 100 });
+  expect(await failureOf(recorder.save())).toBe("full");
+  failing = "after";
+  expect(await failureOf(recorder.save())).toBe("lost");
+  failing = undefined;
+  expect(recorder.size.waiting).toBe(10_000);
+  await recorder.save();
+  expect([recorder.size.waiting, await kept()]).toEqual([9_500, 500]);
+});
+
+test("records of a shop whose data was deleted are dropped", async () => {
+  const recorder = new RequestRecorder(store, clock);
+  flood(recorder, caller("key_1", 1), 3);
+  flood(recorder, caller("key_2", 2), 3);
+  await testStore.run("UPDATE shops SET account_id = NULL WHERE shop = 1");
+  await recorder.saveAll();
+  expect([await kept(1), await kept(2)]).toEqual([0, 3]);
+});

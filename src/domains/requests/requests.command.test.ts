@@ -1,0 +1,106 @@
+// What operators ask about requests while the service runs.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { newDataDir, Program, runCommand, runJson } from "../../../test/harness/program.ts";
+
+const dataDir = newDataDir();
+let program: Program;
+let account: string;
+let key: { readonly id: string; readonly key: string };
+beforeAll(async () => {
+  program = await Program.start(dataDir);
+  account = (await runJson(dataDir, ["accounts", "create", "--name", "Till", "--plan", "pro"])).id;
+  key = await runJson(dataDir, ["keys", "create", "--account", account]);
+});
+afterAll(() => program.end());
+
+async function send(path: string, bearer?: string): Promise<string> {
+  const headers: Record<string, string> = bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
+  return (await fetch(program.base + path, { headers })).headers.get("x-request-id") ?? "";
+}
+
+/** What a command says once the request that it asks for is recorded. */
+async function explained(id: string) {
+  for (;;) {
+    const { status, stdout } = await runCommand(dataDir, ["explain", id, "--json"]);
+    if (status === 0) return JSON.parse(stdout);
+  }
+}
+
+test("explain says of any request what happened and what to do", async () => {
+  const [missing, anonymous] = [await send("/pets/99", key.key), await send("/pets")];
+  expect(await explained(missing)).toMatchObject({
+    id: missing,
+    keyId: key.id,
+    code: "pet_not_found",
+    stage: "handle",
+    hasValidKey: true,
+    advice: expect.stringContaining("Compare the id with a list"),
+  });
+  expect(await explained(anonymous)).toMatchObject({ code: "missing_api_key", stage: "identify", hasValidKey: false });
+  const { stdout } = await runCommand(dataDir, ["explain", missing]);
+  expect(stdout).toStartWith("The state of the shop does not allow it: No animal has the id 99.\nCompare the id");
+  expect(stdout).toMatch(/^operation +getPet$/m);
+  const unknown = await runCommand(dataDir, ["explain", "0-0", "--json"]);
+  expect([unknown.status, JSON.parse(unknown.stderr).code]).toEqual([1, "request_not_found"]);
+});
+
+test("requests lists those of a shop, with the filters of the interface", async () => {
+  const id = await send("/nothing", key.key);
+  await explained(id);
+  const list = (...more: string[]) => runJson(dataDir, ["requests", "--account", account, ...more]);
+  const [newest] = await list();
+  expect(newest).toMatchObject({ id, code: "path_not_found" });
+  expect(await list("--code", "path_not_found", "--key", key.id, "--status", "4xx")).toEqual([newest]);
+  expect(await list("--status", "5xx")).toEqual([]);
+  expect(await list("--until", "2020-01-01T00:00:00Z")).toEqual([]);
+  expect(await list("--limit", "1")).toHaveLength(1);
+  const { stdout } = await runCommand(dataDir, ["requests", "--account", account]);
+  expect(stdout).toMatch(/^ANSWERED +ID +STATUS +CODE +OPERATION +PATH +KEY +ADDRESS$/m);
+  for (const wrong of [
+    ["--status", "3xx"],
+    ["--limit", "0"],
+    ["--since", "yesterday"],
+  ]) {
+    expect((await runCommand(dataDir, ["requests", ...wrong])).status).toBe(2);
+  }
+});
+
+test("keys list --unused shows valid keys that nobody has used for so long", async () => {
+  const listed = async (time: string) =>
+    (await runJson(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(
+      (one: { id: string }) => one.id,
+    );
+  expect(await listed("90d")).toEqual([]);
+  expect(await listed("0")).toEqual([key.id]);
+  const { id } = await runJson(dataDir, ["keys", "create", "--account", account]);
+  await runJson(dataDir, ["keys", "revoke", id]);
+  expect(await listed("0")).toEqual([key.id]);
+});
+
+test("usage shows who sends most, by requests, errors and rejections", async () => {
+  const other = await runJson(dataDir, ["accounts", "create", "--name", "Other", "--plan", "pro"]);
+  const busy = await runJson(dataDir, ["keys", "create", "--account", other.id]);
+  for (let request = 0; request < 60; request++) await send("/pets", busy.key);
+  const top = (...more: string[]) => runJson(dataDir, ["usage", ...more]);
+  const first = { name: other.id, requests: 60, errors: 0, rejections: 0 };
+  let [accounts] = [await top()];
+  while (accounts[0]?.requests !== 60) accounts = await top();
+  expect(accounts[0]).toEqual(first);
+  expect((await top("--top", "keys"))[0]).toEqual({ ...first, name: busy.id });
+  expect((await top("--top", "operations"))[0]).toMatchObject({ name: "listPets", rejections: 0 });
+  const rejected = await top("--by", "rejections", "--days", "7");
+  expect(rejected.map(({ name }: { name: string }) => name)).toEqual([account]);
+  expect(await top("--by", "errors")).toEqual([]);
+  expect((await top("--top", "addresses", "--by", "rejections"))[0].name).toBe("127.0.0.1");
+  expect(await top("--limit", "1")).toHaveLength(1);
+  const { stdout } = await runCommand(dataDir, ["usage", "--top", "keys"]);
+  expect(stdout).toMatch(/^KEYS +REQUESTS +ERRORS +REJECTIONS$/m);
+  for (const wrong of [
+    ["--top", "pets"],
+    ["--by", "fun"],
+    ["--days", "31"],
+    ["--limit", "0"],
+  ]) {
+    expect((await runCommand(dataDir, ["usage", ...wrong])).status).toBe(2);
+  }
+});

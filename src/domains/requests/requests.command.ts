@@ -1,0 +1,99 @@
+import { millisecondsOf } from "../../contract/schemas.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, CommandFailed, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import { columns, table } from "../../terminal/table.ts";
+import { chosenShop, shopOptions } from "../shops/shop-option.ts";
+import { readFilters } from "./read-filters.ts";
+import { MAX_RECORDS, type RequestRecord, statusClasses } from "./requests.operations.ts";
+import { RequestStore } from "./requests.store.ts";
+import { NO_SHOP } from "./stored-request.ts";
+import { toRequestRecord } from "./to-request-record.ts";
+
+async function withStore<T>({ store }: Terminal, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await store.open();
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+const explain: Command = {
+  name: "explain",
+  summary: "Explain a request by its X-Request-Id: what happened, and what to do.",
+  description: "Also explains requests without a valid key, which the interface does not show.",
+  example: "explain 5f0c2a91-k3",
+  args: ["REQUEST_ID"],
+  run: ({ args: [id = ""] }, terminal) =>
+    withStore(terminal, async (storage) => {
+      const found = await new RequestStore(storage).find(id);
+      if (!found) {
+        const reason = "Only changes and failures of the last 7 days are recorded, and few of one key in a second.";
+        throw new CommandFailed("request_not_found", `There is no record of a request ${id}. ${reason}`);
+      }
+      const shown = toRequestRecord(found);
+      return { json: { ...shown, hasValidKey: found.shop !== NO_SHOP }, text: describe(shown) };
+    }),
+};
+
+const headings = ["ANSWERED", "ID", "STATUS", "CODE", "OPERATION", "PATH", "KEY", "ADDRESS"];
+
+const list: Command = {
+  name: "requests",
+  summary: "List requests of a shop that changed something or failed, the newest first.",
+  example: "requests --account acc_8sK2mX0qVb4TzR1c --status 4xx --limit 50",
+  options: {
+    ...shopOptions,
+    status: { meaning: `Only those of a class: ${statusClasses.join(", ")}.`, value: "CLASS" },
+    code: { meaning: "Only those with this error code.", value: "CODE" },
+    operation: { meaning: "Only those of this operation.", value: "NAME" },
+    key: { meaning: "Only those of this key.", value: "KEY_ID" },
+    since: { meaning: "Only those from this time on, such as 2026-11-21T12:00:00Z.", value: "TIME" },
+    until: { meaning: "Only those before this time.", value: "TIME" },
+    limit: { meaning: `How many to show, at most ${MAX_RECORDS}.`, value: "N", fallback: "20" },
+  },
+  run: (given, terminal) => {
+    const { filters, limit } = readOptions(given);
+    return withStore(terminal, async (storage) => {
+      const shop = await chosenShop(given, terminal.store, storage);
+      const { items } = await new RequestStore(storage).page(shop, filters, undefined, limit);
+      const records = items.map(toRequestRecord);
+      return { json: records, text: records.length > 0 ? table(headings, records.map(row)) : "There are none." };
+    });
+  },
+};
+
+/** The commands that show records of requests. */
+export const requestCommands: readonly Command[] = [explain, list];
+
+function readOptions({ options }: Given) {
+  const { code, operation, key: keyId, since, until, limit = "" } = options;
+  const status = statusClasses.find((one) => one === options["status"]);
+  if (options["status"] !== undefined && !status) {
+    throw new UsageError(`--status must be one of ${statusClasses.join(", ")}.`);
+  }
+  for (const [name, time] of Object.entries({ since, until })) {
+    if (time !== undefined && Number.isNaN(millisecondsOf(time))) {
+      throw new UsageError(`--${name} must be a time such as 2026-11-21T12:00:00Z.`);
+    }
+  }
+  if (!/^[1-9][0-9]{0,4}$/.test(limit) || Number(limit) > MAX_RECORDS) {
+    throw new UsageError(`--limit must be a whole number from 1 to ${MAX_RECORDS}.`);
+  }
+  return { filters: readFilters({ status, code, operation, keyId, since, until }), limit: Number(limit) };
+}
+
+function row({ at, id, status, code = "", operation = "", path = "", keyId, address = "" }: RequestRecord): string[] {
+  return [at, id, String(status), code, operation, path, keyId, address];
+}
+
+/** The record as text. The explanation has the details, and `left` combines the limit and what remains of it. */
+function describe(record: RequestRecord): string {
+  const { explanation, advice, limit, remaining } = record;
+  const left = limit === undefined ? "" : `${remaining} of ${limit} left`;
+  const { id, clientRequestId, at, method, operation, path, keyId, address, status, code, stage, durationMs } = record;
+  const facts = { id, clientRequestId, at, method, operation, path, keyId, address, status, code, stage, durationMs };
+  const rows = Object.entries({ ...facts, left }).filter(([, value]) => value !== undefined && value !== "");
+  const shown = columns(rows.map(([name, value]) => [name, String(value)]));
+  return `${[explanation, advice].filter(Boolean).join("\n")}\n\n${shown}`;
+}

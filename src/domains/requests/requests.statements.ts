@@ -1,0 +1,118 @@
+import { shopTable } from "../../storage/owned-table.ts";
+import {
+  acrossShops,
+  lockStatement,
+  type Row,
+  type SqlParameter,
+  type Statement,
+  statement,
+} from "../../storage/statement.ts";
+
+export interface RecordRow extends Row {
+  number: bigint;
+  id: string;
+  at: bigint;
+  key_id: string;
+  operation: string;
+  status: bigint;
+  code: string;
+  facts: string;
+}
+interface NumberRow extends Row {
+  last: bigint;
+}
+interface FoundRow extends Row {
+  shop: bigint;
+  id: string;
+  at: bigint;
+}
+interface DeletedRow extends Row {
+  number: bigint;
+}
+
+const columns = "number, id, at, key_id, operation, status, code, facts";
+const counted = "ON CONFLICT (shop) DO UPDATE SET last = request_numbers.last + excluded.last RETURNING last";
+
+/** Tables of request records. */
+export const requestTables = [shopTable("request_records", "number"), shopTable("request_numbers", "shop")];
+
+/** Reserves `$1` numbers for the shop `$2`, and locks its records; returns no row if the shop's data was deleted. */
+export const takeNumbers = lockStatement<NumberRow>(
+  `INSERT INTO request_numbers (shop, last)
+   SELECT shop, CAST($1 AS BIGINT) FROM shops WHERE shop = $2 AND account_id IS NOT NULL ${counted}`,
+);
+/** The same for requests without a shop. */
+export const takeNumbersOfNone = lockStatement<NumberRow>(
+  `INSERT INTO request_numbers (shop, last) VALUES (0, $1) ${counted}`,
+);
+/** Adds a record, unless its key already has `$11` in that second: other processes record requests of the key too. */
+export const insertRecord = statement(
+  `INSERT INTO request_records (shop, id, at, key_id, operation, status, code, facts, number)
+   SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS TEXT), CAST($5 AS TEXT),
+     CAST($6 AS BIGINT), CAST($7 AS TEXT), CAST($8 AS TEXT), CAST($9 AS BIGINT)
+   WHERE (
+     SELECT count(*) FROM request_records WHERE shop = $1 AND at >= $10 AND at < $10 + 1000 AND key_id = $4
+   ) < $11
+   ON CONFLICT (shop, id) DO NOTHING`,
+);
+export const deleteUpTo = statement("DELETE FROM request_records WHERE shop = $1 AND number <= $2");
+
+export const recordById = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND id = $2`);
+/** For an operator, who knows only the id. It uses the index of each shop. */
+export const findById = acrossShops<FoundRow>(
+  `SELECT shop, id, at FROM request_records
+   WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1 ORDER BY at DESC LIMIT 1`,
+);
+export const findOld = acrossShops<FoundRow>(
+  "SELECT shop, id, at FROM request_records WHERE at < $1 ORDER BY at LIMIT $2",
+);
+export const findNew = acrossShops<FoundRow>("SELECT shop, id, at FROM request_records WHERE at >= $1");
+export const recordsSince = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`);
+export const deleteOld = statement<DeletedRow>(
+  `DELETE FROM request_records WHERE shop = $1 AND number IN (
+     SELECT number FROM request_records WHERE shop = $2 AND at < $3 ORDER BY at LIMIT $4
+   ) RETURNING number`,
+);
+
+/** Which records of a shop to read. Times are unix milliseconds; `until` is exclusive. */
+export interface RecordFilters {
+  readonly statuses?: readonly [from: number, to: number] | undefined;
+  readonly code?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** Reads up to `limit` records of a shop, the newest first, that are older than a time and a number. */
+export function recordsQuery(
+  shop: number,
+  [at, number]: readonly [number, number],
+  limit: number,
+  { statuses, code, operation, keyId, since = 0 }: RecordFilters,
+): { statement: Statement<RecordRow>; parameters: SqlParameter[] } {
+  const parameters: SqlParameter[] = [];
+  const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
+  const conditions = [
+    `shop = ${bind(shop)}`,
+    `(at, number) < (${bind(at)}, ${bind(number)})`,
+    `at >= ${bind(since)}`,
+    ...(keyId === undefined ? [] : [`key_id = ${bind(keyId)}`]),
+    ...(statuses === undefined ? [] : [`status BETWEEN ${bind(statuses[0])} AND ${bind(statuses[1])}`]),
+    ...(operation === undefined ? [] : [`operation = ${bind(operation)}`]),
+    ...(code === undefined ? [] : [`code = ${bind(code)}`]),
+  ];
+  // The index has all columns of the filters: only matching rows are looked up.
+  const sql = `SELECT ${columns} FROM request_records WHERE ${conditions.join(" AND ")}
+    ORDER BY at DESC, number DESC LIMIT ${bind(limit)}`;
+  return { statement: remembered(sql), parameters };
+}
+
+/** One statement for each text: there are few, and an engine prepares each once. */
+const statements = new Map<string, Statement<RecordRow>>();
+
+function remembered(sql: string): Statement<RecordRow> {
+  let known = statements.get(sql);
+  if (!known) statements.set(sql, (known = statement<RecordRow>(sql)));
+  return known;
+}

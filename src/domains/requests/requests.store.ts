@@ -1,0 +1,144 @@
+import { each } from "../../storage/combined-steps.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, final, first, type Transaction } from "../../storage/transaction.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
+import {
+  deleteOld,
+  deleteUpTo,
+  findById,
+  findNew,
+  findOld,
+  insertRecord,
+  type RecordFilters,
+  type RecordRow,
+  recordById,
+  recordsQuery,
+  recordsSince,
+  takeNumbers,
+  takeNumbersOfNone,
+} from "./requests.statements.ts";
+import { NO_SHOP, type StoredRequest, valuesOf } from "./stored-request.ts";
+
+export type { RecordFilters } from "./requests.statements.ts";
+
+/** The most records of requests without a valid key in a second, from all addresses together. */
+export const MAX_ANONYMOUS_PER_SECOND = 50;
+const DAY = 86_400_000;
+/** Records deleted in one transaction. It limits how long the transaction blocks others. */
+const DELETE_BATCH = 500;
+/** The pause before the next search for old records after one that has deleted all, in milliseconds. */
+const SWEEP_PAUSE = 60_000;
+
+/** The records of requests, by shop. */
+export class RequestStore {
+  readonly #storage: Storage;
+  /** When to sweep again, in unix milliseconds. */
+  #sweepAt = Number.NEGATIVE_INFINITY;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /**
+   * Adds records, those of each shop in one transaction, and deletes the shop's oldest. Existing records do not change,
+   * so a batch that failed can be added again. Records of a deleted shop are dropped.
+   */
+  async add(records: readonly StoredRequest[]): Promise<void> {
+    const byShop = Map.groupBy(records, ({ shop }) => shop);
+    await Promise.all([...byShop].map(([shop, own]) => this.#storage.write(() => addTo(shop, own))));
+  }
+
+  /** A page of a shop's records, the newest first, after a position; if it is absent, from the newest one on. */
+  page(
+    shop: number,
+    filters: RecordFilters,
+    after: string | undefined,
+    limit: number,
+  ): MaybePromise<Page<StoredRequest, string>> {
+    const { until = Number.MAX_SAFE_INTEGER } = filters;
+    const [at, number] = after === undefined ? [until, 0] : readPosition(after);
+    const start = at < until ? ([at, number] as const) : ([until, 0] as const);
+    const { statement, parameters } = recordsQuery(shop, start, limit + 1, filters);
+    return whenReady(this.#storage.all(statement, ...parameters), (rows) =>
+      pageOf(
+        rows,
+        limit,
+        (row) => toStored(shop, row),
+        (last) => `${last.at}-${last.number}`,
+      ),
+    );
+  }
+
+  /** The record of a request; undefined if the shop has none. */
+  get(shop: number, id: string): MaybePromise<StoredRequest | undefined> {
+    return whenReady(this.#storage.first(recordById, shop, id), (row) => row && toStored(shop, row));
+  }
+
+  /** The record of a request of any shop, for an operator. */
+  async find(id: string): Promise<StoredRequest | undefined> {
+    const found = await this.#storage.first(findById, id);
+    return found && (await this.get(Number(found.shop), id));
+  }
+
+  /** The address and status of each record since a time in unix milliseconds, for an operator. */
+  async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
+    const shops = new Set((await this.#storage.all(findNew, since)).map((row) => Number(row.shop)));
+    const found: { name: string; status: number; requests: number }[] = [];
+    for (const shop of shops) {
+      const rows = await this.#storage.all(recordsSince, shop, since);
+      for (const row of rows) {
+        const { facts, status } = toStored(shop, row);
+        found.push({ name: facts.address ?? "", status, requests: 1 });
+      }
+    }
+    return found;
+  }
+
+  /** Deletes some of the old records, if the pause is over. `now` is in unix milliseconds. */
+  async sweep(now: number): Promise<void> {
+    if (now < this.#sweepAt && now > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
+    const end = now - RETENTION_DAYS * DAY;
+    const found = await this.#storage.all(findOld, end, DELETE_BATCH);
+    for (const shop of new Set(found.map((row) => Number(row.shop)))) {
+      await this.#storage.write(() => all(deleteOld, shop, shop, end, DELETE_BATCH));
+    }
+    if (found.length < DELETE_BATCH) this.#sweepAt = now + SWEEP_PAUSE;
+  }
+}
+
+/** A transaction: adds records to one shop. */
+function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<void> {
+  const taken =
+    shop === NO_SHOP
+      ? yield* first(takeNumbersOfNone, records.length)
+      : yield* first(takeNumbers, records.length, shop);
+  if (!taken) return;
+  const last = Number(taken.last);
+  const most = shop === NO_SHOP ? MAX_ANONYMOUS_PER_SECOND : MAX_PER_SECOND;
+  const lists = records.map((record, index) => {
+    const second = Math.floor(record.at / 1000) * 1000;
+    return [...valuesOf(record), last - records.length + 1 + index, second, most];
+  });
+  yield* each(insertRecord, lists);
+  yield* final(deleteUpTo, shop, last - MAX_RECORDS);
+}
+
+function readPosition(position: string): [number, number] {
+  const [at, number] = position.split("-");
+  return [Number(at), Number(number)];
+}
+
+function toStored(shop: number, { id, at, key_id, operation, status, code, facts }: RecordRow): StoredRequest {
+  return {
+    shop,
+    id,
+    at: Number(at),
+    keyId: key_id,
+    operation,
+    status: Number(status),
+    code,
+    facts: JSON.parse(facts) as StoredRequest["facts"],
+  };
+}

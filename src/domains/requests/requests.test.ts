@@ -1,0 +1,365 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { newDataDir, Program } from "../../../test/harness/program.ts";
+import { type Call, TestService } from "../../../test/harness/service.ts";
+import { onPostgres } from "../../../test/harness/test-store.ts";
+import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
+import { environment, newKeys } from "../../../test/torture/keys.ts";
+import type { Scope } from "../../contract/caller.ts";
+import type { Quota } from "../../contract/quota.ts";
+import { generateApiKey } from "../keys/api-key.ts";
+import { RequestStore } from "./requests.store.ts";
+import { NO_SHOP } from "./stored-request.ts";
+
+const SECOND = 1_000;
+const DAY = 86_400_000;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+/** Each test has its own second: few records of a key are kept of one. */
+beforeEach(() => service.clock.advance(SECOND));
+
+interface Shop {
+  readonly key: string;
+  readonly keyId: string;
+  readonly accountId: string;
+}
+
+async function newShop(quota: Quota = unlimitedQuota, scopes: readonly Scope[] = ["read", "write"]): Promise<Shop> {
+  const { key, record, account } = await service.newAccountWithKey("enterprise", quota, scopes);
+  return { key, keyId: record.id, accountId: account.id };
+}
+
+const send = (shop: Shop, method: string, path: string, call: Omit<Call, "key"> = {}) =>
+  service.call(method, path, { key: shop.key, ...call });
+const requestIdOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id") as string;
+
+/** The shop's records once there are so many: they are written twice a second. */
+async function records(shop: Shop, count: number, query = "") {
+  for (;;) {
+    const { json } = await send(shop, "GET", `/requests?limit=100${query}`);
+    if (json.length >= count) return json;
+  }
+}
+
+/** What is recorded of a reply, once it is. */
+async function recordOf(shop: Shop, reply: { headers: Headers }) {
+  const id = requestIdOf(reply);
+  await untilRecorded(id);
+  return (await send(shop, "GET", `/requests/${id}`)).json;
+}
+
+const countOf = async (id: string) =>
+  (await service.store.rows(`SELECT 1 FROM request_records WHERE id = '${id}'`)).length;
+
+async function untilRecorded(id: string): Promise<void> {
+  while ((await countOf(id)) === 0) await new Promise(setImmediate);
+}
+
+const animal = { name: "Ida", categoryId: 7 };
+
+describe("listRequests", () => {
+  test("shows changes and failures, the newest first, and no reads that succeed", async () => {
+    const shop = await newShop();
+    const headers = { "X-Request-Id": "till-4711" };
+    const created = await send(shop, "POST", "/pets", { body: animal, headers });
+    await send(shop, "GET", "/pets/1");
+    await send(shop, "GET", "/pets", { headers: { "If-None-Match": "*" } });
+    await send(shop, "OPTIONS", "/pets/1");
+    service.clock.advance(SECOND);
+    const missing = await send(shop, "GET", "/pets/99");
+    expect(await records(shop, 2)).toEqual([
+      expect.objectContaining({
+        id: requestIdOf(missing),
+        method: "GET",
+        operation: "getPet",
+        path: "/pets/99",
+        keyId: shop.keyId,
+        status: 404,
+        code: "pet_not_found",
+        stage: "handle",
+        message: "No animal has the id 99.",
+        explanation: "The state of the shop does not allow it: No animal has the id 99.",
+      }),
+      {
+        id: requestIdOf(created),
+        clientRequestId: "till-4711",
+        at: new Date(service.clock.now() - SECOND).toISOString(),
+        method: "POST",
+        operation: "createPet",
+        path: "/pets",
+        keyId: shop.keyId,
+        address: "127.0.0.1",
+        status: 201,
+        durationMs: expect.any(Number),
+        limit: Number(created.headers.get("x-ratelimit-limit")),
+        remaining: Number(created.headers.get("x-ratelimit-remaining")),
+        explanation: "createPet was carried out and answered with 201.",
+      },
+    ]);
+  });
+
+  test("filters by status, class, code, operation, key and time", async () => {
+    const shop = await newShop();
+    const issue = service.app.keys.issueKey(shop.accountId, "second", ["read", "write"], service.clock.now());
+    const { record: second, key } = await issue;
+    await send(shop, "POST", "/pets", { body: animal });
+    await send(shop, "POST", "/pets", { body: {} });
+    const middle = new Date(service.clock.now() + SECOND).toISOString();
+    service.clock.advance(SECOND);
+    await service.call("GET", "/pets/99", { key });
+    await service.call("DELETE", "/pets/98", { key });
+    await records(shop, 4);
+    const found = async (query: string) =>
+      (await records(shop, 0, `&${query}`)).map((one: { status: number }) => one.status);
+    expect(await found("status=2xx")).toEqual([201]);
+    expect(await found("status=4xx")).toEqual([404, 404, 400]);
+    expect(await found("status=5xx")).toEqual([]);
+    expect(await found("code=pet_not_found")).toEqual([404, 404]);
+    expect(await found("operation=createPet")).toEqual([400, 201]);
+    expect(await found(`keyId=${second.id}`)).toEqual([404, 404]);
+    expect(await found(`since=${middle}`)).toEqual([404, 404]);
+    expect(await found(`until=${middle}`)).toEqual([400, 201]);
+    expect(await found(`until=${middle}&status=2xx&operation=createPet&keyId=${shop.keyId}`)).toEqual([201]);
+    expect(await found(`since=${middle}&until=${middle}`)).toEqual([]);
+  });
+
+  test("is read page by page, with a filter too", async () => {
+    const shop = await newShop();
+    for (let id = 1; id <= 9; id++) {
+      await send(shop, "GET", `/pets/${id}`);
+      if (id % 4 === 0) service.clock.advance(SECOND);
+    }
+    const whole = await records(shop, 9);
+    for (const query of ["", "&code=pet_not_found", `&until=${new Date(service.clock.now() + 1).toISOString()}`]) {
+      const walked: unknown[] = [];
+      let path: string | undefined = `/requests?limit=2${query}`;
+      while (path) {
+        const { json, headers } = await send(shop, "GET", path);
+        expect(json.length).toBeLessThan(3);
+        walked.push(...json);
+        path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+      }
+      expect(walked).toEqual(whole);
+    }
+  });
+
+  test("is read by a key that is limited or banned, which costs no quota", async () => {
+    const shop = await newShop({ perMinute: 1, perDay: 100 });
+    await send(shop, "GET", "/pets");
+    const limited = await send(shop, "GET", "/pets");
+    expect(limited.status).toBe(429);
+    await untilRecorded(requestIdOf(limited));
+    expect((await send(shop, "GET", `/requests/${requestIdOf(limited)}`)).json.status).toBe(429);
+  });
+});
+
+describe("a record explains", () => {
+  test("the fields that were wrong", async () => {
+    const shop = await newShop();
+    const record = await recordOf(shop, await send(shop, "POST", "/pets?strict=1", { body: { name: "" } }));
+    expect(record).toMatchObject({ stage: "readInput", code: "invalid_request" });
+    expect(record.details).toHaveLength(3);
+    expect(record.explanation).toMatch(/^The input is invalid: .*\/query\/strict .*; .*\/body\/categoryId is required/);
+    expect(record.advice).toBe("Correct every field that the details name.");
+  });
+
+  test("the state that was in the way", async () => {
+    const shop = await newShop();
+    await send(shop, "POST", "/pets", { body: { ...animal, status: "available" } });
+    await send(shop, "POST", "/store/orders", { body: { petId: 1 } });
+    const record = await recordOf(shop, await send(shop, "DELETE", "/pets/1"));
+    expect(record).toMatchObject({ stage: "handle", code: "pet_has_open_order", path: "/pets/1" });
+    expect(record.explanation).toStartWith(
+      "The state of the shop does not allow it: An order for the animal 1 is open",
+    );
+    expect(record.advice).toStartWith("Read the resource again");
+  });
+
+  test.each([
+    ["GET", "/nothing", "resolve", "path_not_found", /does not fit: There is nothing at this path/],
+    ["PUT", "/pets", "resolve", "method_not_allowed", /does not fit: This path has no method PUT/],
+    ["POST", "/pets", "resolve", "insufficient_scope", /lacks the scope write/],
+  ])("what did not fit: %s %s", async (method, path, stage, code, words) => {
+    const shop = await newShop(unlimitedQuota, ["read"]);
+    const record = await recordOf(shop, await send(shop, method, path));
+    expect(record).toMatchObject({ stage, code, advice: expect.any(String) });
+    expect(record.explanation).toMatch(words);
+  });
+
+  test.each([
+    [
+      { perMinute: 1, perDay: 100 },
+      /^A limit rejected the request: 1 request a minute, which all keys of the account share, are used up for another 60 seconds\.$/,
+    ],
+    [
+      { perMinute: 100, perDay: 1 },
+      /^A limit rejected the request: 1 request a day, .* for another \d{4,5} seconds\.$/,
+    ],
+  ])("the limit that was reached: %j", async (quota, words) => {
+    const shop = await newShop(quota);
+    await send(shop, "GET", "/pets");
+    const record = await recordOf(shop, await send(shop, "GET", "/pets"));
+    expect(record).toMatchObject({ stage: "admit", code: "rate_limit_exceeded", remaining: 0 });
+    expect(record.explanation).toMatch(words);
+    expect(record.advice).toContain("Retry-After");
+  });
+
+  test("a ban", async () => {
+    const shop = await newShop({ perMinute: 1, perDay: 100 });
+    await send(shop, "GET", "/pets");
+    await send(shop, "GET", "/pets");
+    service.clock.advance(2 * SECOND);
+    let reply = await send(shop, "GET", "/pets");
+    for (let strike = 0; strike < 30 && reply.json.code !== "key_banned"; strike++)
+      reply = await send(shop, "GET", "/pets");
+    service.clock.advance(SECOND);
+    const record = await recordOf(shop, await send(shop, "GET", "/pets"));
+    expect(record.code).toBe("key_banned");
+    expect(record.explanation).toMatch(
+      /^The key was banned for another \d+ seconds, because it went on after a 429\.$/,
+    );
+  });
+
+  test("an error that was asked for", async () => {
+    const shop = await newShop();
+    const headers = { "Petstore-Simulate": "storage_unavailable" };
+    const record = await recordOf(shop, await send(shop, "GET", "/pets", { headers }));
+    expect(record).toMatchObject({ stage: "simulate", status: 503 });
+    expect(record.explanation).toStartWith("The request asked for this error with Petstore-Simulate:");
+  });
+
+  test("a response that was given before", async () => {
+    const shop = await newShop();
+    const call = { body: animal, headers: { "Idempotency-Key": "one" } };
+    await send(shop, "POST", "/pets", call);
+    const record = await recordOf(shop, await send(shop, "POST", "/pets", call));
+    expect(record).toMatchObject({ status: 201, explanation: expect.stringContaining("Nothing was done again.") });
+  });
+});
+
+describe("getRequest", () => {
+  test("knows no request of another shop, and none that was not recorded", async () => {
+    const [one, other] = [await newShop(), await newShop()];
+    const reply = await send(one, "GET", "/pets/5");
+    await recordOf(one, reply);
+    for (const id of [requestIdOf(reply), "5f0c2a91-zz"]) {
+      const foreign = await send(other, "GET", `/requests/${id}`);
+      expect([foreign.status, foreign.json.code]).toEqual([404, "request_not_found"]);
+    }
+    const listed = await send(other, "GET", "/requests?code=pet_not_found");
+    expect(listed.json).toEqual([]);
+  });
+});
+
+describe("a request without a valid key", () => {
+  test("is recorded for operators, and belongs to no shop", async () => {
+    const shop = await newShop();
+    const replies = [await service.call("GET", "/pets"), await service.call("GET", "/pets", { key: "wrong" })];
+    const storage = await service.store.open();
+    const store = new RequestStore(storage);
+    for (const [index, reply] of replies.entries()) {
+      await untilRecorded(requestIdOf(reply));
+      const found = await store.find(requestIdOf(reply));
+      const code = ["missing_api_key", "invalid_api_key"][index] as string;
+      expect(found).toMatchObject({
+        shop: NO_SHOP,
+        code,
+        keyId: "",
+        facts: { stage: "identify", address: "127.0.0.1" },
+      });
+      expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).status).toBe(404);
+    }
+    await storage.close();
+  });
+});
+
+describe("records hold", () => {
+  test("no key, no body and no query, wherever a client puts them", async () => {
+    const shop = await newShop();
+    // Of nobody: answers repeat what the client sent, and no answer may hold a key that exists.
+    const typed = generateApiKey("test", "00");
+    const replies = [
+      await send(shop, "GET", `/${typed}`),
+      await send(shop, "GET", `/pets/${typed}`),
+      await send(shop, "GET", `/pets?${typed}=1&limit=${typed}`),
+      await send(shop, "POST", "/pets", { body: { [typed]: 1, name: "hunter2-name", categoryId: "hunter2-id" } }),
+      await send(shop, "POST", "/pets", { body: '{"hunter2-broken' }),
+      await send(shop, "POST", "/pets", {
+        body: { ...animal, name: "hunter2-good" },
+        headers: { "X-Request-Id": typed },
+      }),
+    ];
+    for (const reply of replies) await untilRecorded(requestIdOf(reply));
+    const kept = JSON.stringify(await service.store.rows("SELECT facts, code, id, key_id FROM request_records"));
+    expect(kept).toContain(requestIdOf(replies[0] as never));
+    expect(kept).not.toContain(typed.slice(-30));
+    expect(kept).not.toContain(shop.key.slice(-30));
+    expect(kept).not.toContain("hunter2");
+  });
+
+  test("texts of any kind without harm", async () => {
+    const shop = await newShop();
+    const names = ["__proto__", "'); DROP TABLE request_records; --", "<b>", "\u202E\u0007", "😀".repeat(70), '"\\'];
+    for (const name of names) {
+      service.clock.advance(SECOND);
+      const record = await recordOf(shop, await send(shop, "POST", "/pets", { body: `{${JSON.stringify(name)}: 1}` }));
+      expect(record.details.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+test("no address is recorded where the operator wants none in the log", async () => {
+  const silent = await TestService.start({ settings: { PETSTORE_LOG_ADDRESSES: "false" } });
+  try {
+    const key = await silent.newKey();
+    await silent.call("GET", "/pets/5", { key });
+    for (;;) {
+      const { json } = await silent.call("GET", "/requests", { key });
+      if (json.length === 0) continue;
+      expect(json[0].address).toBeUndefined();
+      break;
+    }
+  } finally {
+    await silent.stop();
+  }
+});
+
+test("records outlive a restart, and those that still wait are written before it", async () => {
+  const shop = await newShop();
+  const reply = await send(shop, "GET", "/pets/5");
+  service = await service.restart();
+  expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).json.code).toBe("pet_not_found");
+});
+
+test("records that were shown outlive a kill", async () => {
+  if (onPostgres) return; // the store is the same
+  const dataDir = newDataDir();
+  let program = await Program.start(dataDir, environment);
+  const [key = ""] = await newKeys(dataDir, unlimitedQuota, 1);
+  const headers = { Authorization: `Bearer ${key}` };
+  await fetch(`${program.base}/pets/5`, { headers });
+  const list = async () => (await (await fetch(`${program.base}/requests`, { headers })).json()) as unknown[];
+  let before = await list();
+  while (before.length === 0) before = await list();
+  program.child.kill("SIGKILL");
+  await program.child.exited;
+  program = await Program.start(dataDir, environment);
+  expect(await list()).toEqual(before);
+  await program.end();
+});
+
+test("records are deleted after seven days", async () => {
+  const shop = await newShop();
+  const reply = await send(shop, "GET", "/pets/5");
+  await untilRecorded(requestIdOf(reply));
+  service.clock.advance(7 * DAY - SECOND);
+  const later = await send(shop, "GET", "/pets/6");
+  await untilRecorded(requestIdOf(later));
+  expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).status).toBe(200);
+  service.clock.advance(2 * SECOND + 60_000);
+  while ((await countOf(requestIdOf(reply))) > 0) await new Promise(setImmediate);
+  expect((await send(shop, "GET", `/requests/${requestIdOf(later)}`)).status).toBe(200);
+});

@@ -1,0 +1,86 @@
+import type { Fault } from "../../contract/errors.ts";
+import type { RequestStage } from "../../contract/request-stages.ts";
+import type { CompletedRequest } from "../../http/ports.ts";
+import type { SqlParameter } from "../../storage/statement.ts";
+
+/** The shop number under which records of requests without a valid key are stored. No shop has it. */
+export const NO_SHOP = 0;
+
+/** The length of a minute window, in seconds. */
+const MINUTE = 60;
+
+/** The parts of a record that no query filters by. Absent fields take no space. */
+interface Facts {
+  readonly method: string;
+  readonly clientRequestId?: string | undefined;
+  readonly path?: string | undefined;
+  readonly address?: string | undefined;
+  readonly durationMs: number;
+  readonly limit?: number | undefined;
+  readonly remaining?: number | undefined;
+  /** For a request that a limit rejected: which window, and for how many more seconds. */
+  readonly window?: "minute" | "day" | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly stage?: RequestStage | undefined;
+  readonly message?: string | undefined;
+  readonly details?: readonly Fault[] | undefined;
+  readonly isReplay?: true | undefined;
+  /** True for an operation that costs no quota. */
+  readonly isFree?: true | undefined;
+}
+
+/** A record as it is stored. An empty text means that there is no value. */
+export interface StoredRequest {
+  readonly shop: number;
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly keyId: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly code: string;
+  readonly facts: Facts;
+}
+
+/** The record of a request that was answered at this time, in unix milliseconds. */
+export function toStoredRequest(request: CompletedRequest, at: number): StoredRequest {
+  const { id, clientRequestId, caller, address, method, operation, path, status } = request;
+  const { failed, stage, admission, isReplay, duration } = request;
+  return {
+    shop: caller?.shop ?? NO_SHOP,
+    id,
+    at,
+    keyId: caller?.keyId ?? "",
+    operation: operation?.name ?? "",
+    status,
+    code: failed?.error.code ?? "",
+    facts: {
+      method,
+      clientRequestId,
+      path,
+      address,
+      durationMs: Math.round(duration * 1000) / 1000,
+      limit: admission?.limit,
+      remaining: admission?.remaining,
+      ...(admission?.verdict === "limited" && { window: windowOf(request) }),
+      retryAfter: failed?.retryAfter,
+      stage,
+      message: failed?.message,
+      details: failed?.details,
+      isReplay: isReplay || undefined,
+      isFree: operation?.quota ? true : undefined,
+    },
+  };
+}
+
+/** The window that rejected a request. The limit alone may not say which: a plan may have the same limit for both. */
+function windowOf({ admission, caller }: CompletedRequest): "minute" | "day" {
+  const { limit = 0, retryAfter = 0 } = admission ?? {};
+  if (retryAfter > MINUTE) return "day";
+  return caller && limit === caller.perDay && limit !== caller.perMinute ? "day" : "minute";
+}
+
+/** The values of the columns, in the order of the statement that inserts them. */
+export function valuesOf({ shop, id, at, keyId, operation, status, code, facts }: StoredRequest): SqlParameter[] {
+  return [shop, id, at, keyId, operation, status, code, JSON.stringify(facts)];
+}
