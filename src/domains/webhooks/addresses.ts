@@ -1,18 +1,6 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { globalUnicastIpv6, specialIpv4, specialIpv6 } from "./special-networks.ts";
-
-/** Why nothing is sent to a URL, in words. */
-export const refusals = {
-  url_invalid: "It is not an absolute URL.",
-  url_not_https: "It has to start with https://.",
-  url_has_credentials: "It has a user name or a password in it.",
-  url_port_refused: "Its port is below 1024 and neither 443 nor 80.",
-  address_not_global: "Its host is, or its name leads to, an address that is not a machine's on the internet.",
-  address_denied: "Its host is, or its name leads to, an address that the operator of the service does not allow.",
-} as const;
-
-/** The code of such a reason. */
-export type Refusal = keyof typeof refusals;
+import type { Refusal } from "./webhooks.schemas.ts";
 
 export interface AddressRules {
   /** True in development only: receivers on the same machine, and http. */
@@ -25,7 +13,7 @@ const special = networks([...specialIpv4, ...specialIpv6]);
 const globalUnicast = networks(["0.0.0.0/0", globalUnicastIpv6]);
 const loopback = networks(["127.0.0.0/8", "::1"]);
 
-/** Decides where webhooks may be sent to, so that nobody reaches through the service what only the service can reach. */
+/** Decides which addresses may receive webhooks, so that no client reaches the service's own network through it (SSRF). */
 export class AddressPolicy {
   readonly #isDevelopment: boolean;
   readonly #denied: Networks;
@@ -36,8 +24,8 @@ export class AddressPolicy {
   }
 
   /**
-   * Why nothing is sent to a URL, as far as the URL shows it. Its parser has turned every spelling of an IPv4 address,
-   * such as `0x7f.1`, into the common one.
+   * Why the policy refuses a URL, judged by the URL alone. The URL parser has already normalized every spelling of an
+   * IPv4 address, such as `0x7f.1`.
    */
   refusalOfUrl(text: string): Refusal | undefined {
     const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -51,7 +39,7 @@ export class AddressPolicy {
     return /(^|\.)localhost$/.test(host) ? this.refusalOf("127.0.0.1") : undefined;
   }
 
-  /** Why nothing is sent to an IP address. */
+  /** Why the policy refuses an IP address. */
   refusalOf(address: string): Refusal | undefined {
     if (isIn(this.#denied, address)) return "address_denied";
     const isAllowed =
@@ -60,12 +48,12 @@ export class AddressPolicy {
   }
 }
 
-/** The host of a URL: an IP address, or a name without the dot that can end it. */
+/** The host of a URL: an IP address, or a name without a trailing dot. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** One list for each kind: a list of both takes an IPv4-mapped address for the IPv4 address in it. */
+/** One list for each version: a list of both matches an IPv4-mapped IPv6 address against its IPv4 entries. */
 type Networks = Readonly<Record<4 | 6, BlockList>>;
 
 function networks(texts: readonly string[]): Networks {
@@ -78,7 +66,7 @@ function networks(texts: readonly string[]): Networks {
   return lists;
 }
 
-/** False for a text that is no address: a list reads `127.1` as one. */
+/** False for a text that is not an address. Without this check, `BlockList` would read `127.1` as one. */
 function isIn(lists: Networks, address: string): boolean {
   const version = isIP(address) as 0 | 4 | 6;
   return version !== 0 && lists[version].check(address, `ipv${version}`);

@@ -2,7 +2,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Milliseconds before each attempt, from the end of the one before; the first comes at once. */
+/** Milliseconds between the end of an attempt and the next one. The first attempt starts at once. */
 export const attemptDelays = [
   0,
   5 * SECOND,
@@ -16,14 +16,14 @@ export const attemptDelays = [
   24 * HOUR,
 ] as const;
 
-/** How much later an attempt can come, as a part of its delay: what failed together does not come back together. */
+/** The largest random extra delay, as a part of the delay. It spreads the retries of attempts that failed together. */
 const JITTER = 0.2;
-/** The longest time that a receiver can ask for. */
-const LONGEST_WAIT = 24 * HOUR;
+/** The longest `Retry-After` that is obeyed. */
+const MAX_WAIT = 24 * HOUR;
 
-/** What an attempt has come to, as far as it decides about the next one. */
+/** The part of an attempt's result that decides about the next attempt. */
 export interface AttemptResult {
-  /** Undefined where it succeeded. */
+  /** Undefined if the attempt succeeded. */
   readonly failure: string | undefined;
   readonly status?: number | undefined;
   /** Milliseconds that the receiver asked to wait. */
@@ -34,12 +34,12 @@ export interface AttemptResult {
 export type NextStep =
   | { readonly kind: "done" }
   | { readonly kind: "retry"; readonly delay: number }
-  /** The event has failed for good; the endpoint goes on. */
+  /** The event has failed for good; the endpoint continues with the next one. */
   | { readonly kind: "give_up" }
   /** The receiver wants no more events (410 Gone). */
   | { readonly kind: "disable" };
 
-/** What follows the attempt with this number, counted from 1. `random` is from 0 up to 1. */
+/** What to do after the attempt with this number, counted from 1. `random` is at least 0 and below 1. */
 export function nextStep(attempt: number, result: AttemptResult, random: number): NextStep {
   if (result.failure === undefined) return { kind: "done" };
   if (result.status === 410) return { kind: "disable" };
@@ -52,10 +52,10 @@ const seconds = /^[0-9]+$/;
 /** The one form of a date that senders may write (RFC 9110, section 5.6.7). */
 const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
-/** The milliseconds of a `Retry-After` header, seconds or a date, at most a day; undefined for what is neither. */
+/** The wait of a `Retry-After` header (seconds or a date) in milliseconds, at most a day; undefined if it is neither. */
 export function readRetryAfter(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
-  if (seconds.test(text)) return Math.min(Number(text) * SECOND, LONGEST_WAIT);
+  if (seconds.test(text)) return Math.min(Number(text) * SECOND, MAX_WAIT);
   const date = httpDate.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), LONGEST_WAIT);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_WAIT);
 }

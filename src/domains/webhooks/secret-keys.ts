@@ -9,14 +9,14 @@ const BYTES = 32;
 
 /** A key from which secrets are derived. */
 export interface SecretKey {
-  /** Tells it from other keys and nothing about it, so that it can be stored with what is derived from the key. */
+  /** Identifies the key and reveals nothing about it, so that it can be stored with what is derived from the key. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }
 
-/** The keys of the service. A secret stays the same only with the key that it was derived from. */
+/** The secret keys of the service. A webhook secret can be derived again only from the same key. */
 export class SecretKeys {
-  /** The one for new secrets. */
+  /** The key for new secrets. */
   readonly current: SecretKey;
   readonly #byId: ReadonlyMap<string, SecretKey>;
 
@@ -26,15 +26,15 @@ export class SecretKeys {
     this.#byId = new Map([this.current, ...others.map(named)].map((key) => [key.id, key]));
   }
 
-  /** Undefined for a key that is no longer listed: what was derived from it is lost. */
+  /** Undefined if the key is no longer listed: what was derived from it is lost. */
   find(id: string): SecretKey | undefined {
     return this.#byId.get(id);
   }
 }
 
 /**
- * The keys of the setting. Where it is unset, the key in the folder of the embedded store, which is made if it is
- * missing. Undefined where there is neither. Throws `FileError` where the file cannot be used.
+ * The keys of the setting. If it is unset, the key in the folder of the embedded store, which is created if it is
+ * missing. Undefined if there is neither. Throws `FileError` if the file cannot be used.
  */
 export function openSecretKeys(listed: readonly Uint8Array[] = [], folder: string | undefined): SecretKeys | undefined {
   const [first, ...others] = listed;

@@ -1,40 +1,26 @@
 import { isIP, isIPv6 } from "node:net";
 import { version } from "../../telemetry/version.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { type AddressPolicy, hostOf, refusals } from "./addresses.ts";
+import { type AddressPolicy, hostOf } from "./addresses.ts";
 import { readRetryAfter } from "./backoff.ts";
 import { readExcerpt } from "./excerpt.ts";
+import type { SendFailure } from "./webhooks.schemas.ts";
 
 /** Milliseconds for one attempt, from looking up the name to the end of the response. */
 const TIME_LIMIT = 15_000;
-/** Addresses of one name that are tried, for as long as no connection can be made. */
-const MOST_TRIED = 3;
+/** How many addresses of one name are tried until a connection succeeds. */
+const MAX_TRIED = 3;
 
-/** Why an attempt failed, in words. */
-export const sendFailures = {
-  ...refusals,
-  name_not_resolved: "The name has no address.",
-  connection_failed: "No connection could be made, or it was closed before a response came.",
-  tls_failed: "The receiver did not show a valid certificate for its name, or does not speak TLS.",
-  timed_out: "No response came within 15 seconds.",
-  response_invalid: "What came was not an HTTP response.",
-  redirected: "The response was a redirect. Redirects are not followed; change the URL of the endpoint.",
-  error_status: "The status of the response was not one from 200 to 299.",
-} as const;
-
-/** The code of such a reason. */
-export type SendFailure = keyof typeof sendFailures;
-
-/** What an attempt came to. */
+/** The result of an attempt. */
 export interface SendResult {
-  /** Undefined where the receiver took the message. */
+  /** Undefined if the receiver accepted the message. */
   readonly failure: SendFailure | undefined;
-  /** The status and the start of the body, where a response came. */
+  /** The status and the start of the body, if a response came. */
   readonly status: number | undefined;
   readonly excerpt: string | undefined;
   /** Milliseconds that the receiver asked to wait. */
   readonly retryAfter: number | undefined;
-  /** Milliseconds that it took. */
+  /** How long it took, in milliseconds. */
   readonly duration: number;
 }
 
@@ -46,21 +32,21 @@ const sameHeaders = {
 
 export interface Message {
   readonly url: string;
-  /** Those that are the message's own: its id, time and signatures. */
+  /** The headers that differ between messages: id, time and signatures. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body: string;
 }
 
-/** What an attempt needs of the world around it. */
+/** What an attempt needs from its environment. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly clock: Clock;
-  /** Gives all addresses of a name; rejects or gives none where it has none. */
+  /** Returns all addresses of a name; rejects or returns an empty list if it has none. */
   readonly resolve: (name: string) => Promise<readonly string[]>;
-  /** Gives a signal that is aborted after so many milliseconds. */
+  /** Returns a signal that is aborted after this many milliseconds. */
   readonly expire: (milliseconds: number) => AbortSignal;
-  /** Certificates, as PEM, of the authorities that are trusted; those of the system where it is absent. */
+  /** Certificates of the trusted authorities, as PEM; if absent, those of the system. */
   readonly authorities?: string;
 }
 
@@ -69,16 +55,16 @@ export function systemNetwork(policy: AddressPolicy, clock: Clock): Network {
   return {
     policy,
     clock,
-    // Without threads, which the look-ups of `node:dns` hold: names of a silent server would stop files as well.
+    // c-ares uses no threads. `node:dns` does: look-ups at a silent name server would also block file access.
     resolve: async (name) => (await Bun.dns.lookup(name, { backend: "c-ares" })).map(({ address }) => address),
     expire: (milliseconds) => AbortSignal.timeout(milliseconds),
   };
 }
 
 /**
- * Sends a message once. Where to is decided on the address that is connected to, whatever the name leads to later. A
- * process makes at most 256 requests with `fetch` at a time; more of them wait while their time runs, so that callers
- * have to stay below.
+ * Sends a message once. The policy is applied to the address that is then connected to, so that a name cannot resolve
+ * to another one in between. `fetch` makes at most 256 requests of a process at a time, and others wait while their
+ * time runs: callers must stay below that.
  */
 export async function send(message: Message, network: Network): Promise<SendResult> {
   const begin = network.clock.monotonic();
@@ -100,14 +86,14 @@ async function attempt(message: Message, network: Network, signal: AbortSignal):
       const refused = network.policy.refusalOf(address);
       if (refused) return { failure: refused };
     }
-    const response = await firstResponse(url, addresses.slice(0, MOST_TRIED), message, network, signal);
+    const response = await firstResponse(url, addresses.slice(0, MAX_TRIED), message, network, signal);
     return await outcomeOf(response, network.clock);
   } catch (error) {
     return { failure: signal.aborted ? "timed_out" : failureOf(error) };
   }
 }
 
-/** The addresses of a host, IPv4 first: not every machine has a way to IPv6. */
+/** The addresses of a host, IPv4 first: not every machine has an IPv6 route. */
 async function addressesOf(host: string, { resolve }: Network, signal: AbortSignal): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
   const found = await unlessAborted(
@@ -135,8 +121,8 @@ async function firstResponse(
 }
 
 /**
- * Sends the message to this address, in the name of the URL's host. With `fetch`, which reads responses on a thread of
- * its own: with `node:http`, a receiver that sends interim responses (103) without end stops the event loop.
+ * Sends the message to this address, with the URL's host as host name. It uses `fetch`, which reads responses on another
+ * thread: with `node:http`, a receiver that sends endless interim responses (103) blocks the event loop.
  */
 function connect(url: URL, address: string, { headers, body }: Message, network: Network, signal: AbortSignal) {
   const target = new URL(url);
@@ -148,12 +134,12 @@ function connect(url: URL, address: string, { headers, body }: Message, network:
     body,
     signal,
     redirect: "manual",
-    proxy: false, // a proxy of the environment would look the name up again
-    keepalive: false, // a connection belongs to one attempt, and is closed where the response is cut
+    proxy: false, // a proxy of the environment would resolve the name again
+    keepalive: false, // a connection serves one attempt, and is closed if the response is cut
     decompress: false,
     tls: {
-      rejectUnauthorized: true, // whatever the environment says
-      ...(isIP(host) === 0 && { serverName: host }), // the certificate has to be for this name
+      rejectUnauthorized: true, // even if the environment disables it
+      ...(isIP(host) === 0 && { serverName: host }), // the certificate must be for this name
       ...(network.authorities !== undefined && { ca: network.authorities }),
     },
   });
@@ -172,7 +158,7 @@ async function outcomeOf(response: Response, clock: Clock): Promise<Outcome> {
 
 const neverConnected = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** What an error of `fetch` means. OpenSSL names its errors `CERT_HAS_EXPIRED`; Bun those of HTTP `MalformedResponse`. */
+/** What an error of `fetch` means. Error codes look like `CERT_HAS_EXPIRED` (OpenSSL) or `MalformedResponse` (Bun, HTTP). */
 function failureOf(error: unknown): SendFailure {
   const code = codeOf(error);
   if (code === "EPROTO" || /^[A-Z0-9]+(_[A-Z0-9]+)+$/.test(code)) return "tls_failed";

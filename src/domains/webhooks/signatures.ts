@@ -2,10 +2,10 @@ import { createHash, createHmac, createPrivateKey, createPublicKey, hkdfSync, ty
 import type { SecretKey } from "./secret-keys.ts";
 
 const SEED_BYTES = 32;
-/** What stands before the seed of an ed25519 key in PKCS #8 (RFC 8410, section 7). */
+/** The bytes before the seed of an ed25519 key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** What one version of an endpoint's secret signs with. */
+/** The signing keys of one version of an endpoint's secret. */
 export interface SigningKeys {
   /** For `v1`: the receiver has it too. */
   readonly shared: Uint8Array;
@@ -14,9 +14,9 @@ export interface SigningKeys {
 }
 
 /**
- * Derives the keys of an endpoint. The same arguments always give the same keys, so none of them is stored. The own key
- * does not follow from the shared one: a receiver could otherwise sign in the name of the service. The endpoint's id
- * has to be unique in the store, beyond its shop, and is never used again.
+ * Derives the keys of an endpoint. The same arguments always give the same keys, so no key is stored. The own key
+ * cannot be derived from the shared one: otherwise a receiver could sign as the service. The endpoint's id must be
+ * unique in the whole store, and must never be reused.
  */
 export function deriveKeys({ bytes }: SecretKey, endpointId: string, version: number): SigningKeys {
   const name = `${version}:${endpointId}`;
@@ -35,13 +35,13 @@ export function shownSecret({ shared }: SigningKeys): string {
   return `whsec_${Buffer.from(shared).toString("base64")}`;
 }
 
-/** The public key with which anybody can verify `v1a`. */
+/** The public key that verifies `v1a` signatures. */
 export function shownPublicKey({ own }: SigningKeys): string {
   const { x = "" } = createPublicKey(own).export({ format: "jwk" });
   return `whpk_${Buffer.from(x, "base64url").toString("base64")}`;
 }
 
-/** The id of an event at an endpoint. It is the same in every attempt and redelivery, and has no full stop in it. */
+/** The message id of an event at an endpoint: the same in every attempt and redelivery. It contains no full stop. */
 export function messageId(endpointId: string, shopNumber: bigint, eventId: bigint): string {
   const digest = createHash("sha256").update(`${shopNumber}:${eventId}:${endpointId}`).digest();
   return `msg_${digest.subarray(0, 18).toString("base64url")}`;

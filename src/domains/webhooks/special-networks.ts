@@ -1,7 +1,7 @@
 /**
- * Networks whose addresses are not those of one machine on the internet, by the special-purpose registries of IANA
- * (RFC 6890) and those for multicast. Parts of them that are global, such as anycast of AMT and AS112, are left in:
- * nobody receives webhooks there.
+ * Networks whose addresses do not belong to one machine on the internet, from the IANA registries of special-purpose
+ * (RFC 6890) and multicast addresses. Global parts of them, such as AMT and AS112 anycast, are included: no webhook
+ * receiver uses them.
  */
 export const specialIpv4 = [
   "0.0.0.0/8", // this network
@@ -25,12 +25,12 @@ export const specialIpv4 = [
 ] as const;
 
 /**
- * The part of IPv6 from which addresses of machines are given out. Outside are loopback, link-local, unique local,
- * multicast, IPv4-mapped and -compatible addresses, and both prefixes of NAT64.
+ * The part of IPv6 from which machines get global addresses. Loopback, link-local, unique local, multicast, IPv4-mapped
+ * and IPv4-compatible addresses and both NAT64 prefixes are outside it.
  */
 export const globalUnicastIpv6 = "2000::/3";
 
-/** What is special in that part. */
+/** Special-purpose networks inside that part. */
 export const specialIpv6 = [
   "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
   "2001:db8::/32", // documentation

@@ -1,0 +1,28 @@
+import type { Clock } from "../../timing/clock.ts";
+import type { EventLog } from "../events/events.store.ts";
+import type { CourierState, DispatchStore } from "./dispatch.store.ts";
+import type { SecretKeys } from "./secret-keys.ts";
+import type { Message, SendResult } from "./send.ts";
+import type { Slots } from "./slots.ts";
+
+/** What all couriers of a process share. */
+export interface CourierParts {
+  readonly store: DispatchStore;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly slots: Slots;
+  readonly secretKeys: SecretKeys;
+  /** All types of events. */
+  readonly types: readonly string[];
+  readonly send: (message: Message) => Promise<SendResult>;
+  /** Returns a number of at least 0 and below 1. */
+  readonly random: () => number;
+  /** False if another process may have become the one that delivers. */
+  readonly leads: () => boolean;
+  /** Called after each attempt. */
+  readonly attempted: (hasFailed: boolean) => void;
+  /** Called when a slot is free again. */
+  readonly freed: () => void;
+  readonly disabled: (state: CourierState) => void;
+  readonly failed: (error: unknown) => void;
+}

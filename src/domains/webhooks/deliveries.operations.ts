@@ -1,0 +1,127 @@
+import { Type } from "typebox";
+import { invalidRequest } from "../../contract/errors.ts";
+import { defineOperation, noContent } from "../../contract/operation.ts";
+import { pagesOf } from "../../contract/paging.ts";
+import { described, Int64 } from "../../contract/schemas.ts";
+import { eventsExpired } from "../events/events.operations.ts";
+import {
+  common,
+  deliveryNotFound,
+  endpointId,
+  endpointNotFound,
+  params,
+  path,
+  tooManyRedeliveries,
+  webhooksUnavailable,
+} from "./webhook-parts.schemas.ts";
+import { Delivery, NewRedelivery, Outcome, Redelivery, TEST_TYPE } from "./webhooks.schemas.ts";
+
+const delivery: Delivery = {
+  id: 17n,
+  webhookId: "msg_3mN0c2mN8xWbT1Lz5fQ0c2mN",
+  kind: "event",
+  type: "order.placed",
+  eventId: 118n,
+  attempt: 1,
+  at: "2026-11-21T18:05:00.000Z",
+  durationMs: 42,
+  outcome: "failed",
+  failure: "error_status",
+  message: "The status of the response was not one from 200 to 299.",
+  status: 500,
+};
+
+const deliveryParams = {
+  schema: Type.Object({
+    endpointId,
+    deliveryId: Int64({ description: "The identifier of an attempt.", examples: [17n] }),
+  }),
+  invalidError: deliveryNotFound,
+};
+
+const listWebhookDeliveries = defineOperation({
+  ...common,
+  name: "listWebhookDeliveries",
+  method: "GET",
+  path: `${path}/deliveries`,
+  summary: "List attempts to send messages",
+  description:
+    "Returns the attempts of the endpoint, the newest first, page by page. The last 1,000 are kept, for at most 7 days.",
+  params,
+  ...pagesOf({
+    what: "attempts",
+    schema: Type.Array(Delivery, { title: "WebhookDeliveries", description: "Attempts, the newest first." }),
+    position: Int64({ description: "The `id` of an attempt.", examples: [17n] }),
+    filters: { outcome: Type.Optional(described(Outcome, "Filters attempts by their outcome.")) },
+    examples: { "An attempt that failed": [delivery], "No attempt": [] },
+  }),
+  errors: [webhooksUnavailable],
+});
+
+const getWebhookDelivery = defineOperation({
+  ...common,
+  name: "getWebhookDelivery",
+  method: "GET",
+  path: `${path}/deliveries/{deliveryId}`,
+  summary: "Get an attempt to send a message",
+  description: "Returns one attempt, with the start of the response.",
+  params: deliveryParams,
+  response: {
+    status: 200,
+    description: "The attempt.",
+    schema: Delivery,
+    examples: { "An attempt that failed": { ...delivery, response: "Internal Server Error" } },
+  },
+  errors: [endpointNotFound, webhooksUnavailable],
+});
+
+const redeliverWebhooks = defineOperation({
+  ...common,
+  name: "redeliverWebhooks",
+  method: "POST",
+  path: `${path}/redeliver`,
+  summary: "Send events again",
+  description:
+    "Sends the events from `from` to `to` again, if the endpoint wants their type, or the message of one attempt. They " +
+    "keep their `webhook-id`. They are not ordered with other events, and have the same number of attempts.",
+  params,
+  body: {
+    schema: NewRedelivery,
+    examples: {
+      "All since an event": { from: 100n },
+      "A range": { from: 100n, to: 250n },
+      "One message": { deliveryId: 17n },
+    },
+  },
+  emits: [],
+  response: {
+    status: 200,
+    description: "The events that are sent again.",
+    schema: Redelivery,
+    examples: { "A range": { from: 100n, to: 250n } },
+  },
+  errors: [invalidRequest, deliveryNotFound, eventsExpired, tooManyRedeliveries, webhooksUnavailable],
+});
+
+const testWebhookEndpoint = defineOperation({
+  ...common,
+  name: "testWebhookEndpoint",
+  method: "POST",
+  path: `${path}/test`,
+  summary: "Send a test message",
+  description:
+    `Sends one message of the type \`${TEST_TYPE}\` within a second, even if the endpoint is not enabled. ` +
+    "`listWebhookDeliveries` shows the result.",
+  params,
+  emits: [],
+  response: noContent("The message is about to be sent."),
+  errors: [tooManyRedeliveries, webhooksUnavailable],
+});
+
+/** The operations on attempts to send messages. */
+export const deliveryOperations = [
+  testWebhookEndpoint,
+  redeliverWebhooks,
+  listWebhookDeliveries,
+  getWebhookDelivery,
+] as const;

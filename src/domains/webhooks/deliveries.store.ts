@@ -1,0 +1,60 @@
+import { timestampOf } from "../../contract/schemas.ts";
+import { type Page, pageOf } from "../../storage/page.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import {
+  type DeliveryRow,
+  deliveriesBefore,
+  deliveriesBeforeByOutcome,
+  deliveryById,
+} from "./deliveries.statements.ts";
+import { type Delivery, type DeliveryOutcome, sendFailures } from "./webhooks.schemas.ts";
+
+/** Larger than the id of any delivery. */
+const BEHIND_ALL = 2n ** 63n - 1n;
+
+/** The attempts to send messages, as clients read them. */
+export class DeliveryStore {
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  get(shop: number, endpointId: string, id: bigint): MaybePromise<Delivery | undefined> {
+    return whenReady(this.#storage.first(deliveryById, shop, endpointId, id), (row) => row && toDelivery(row));
+  }
+
+  /** Up to `limit` attempts with an id below `after` (from the newest on, if it is absent), the newest first. */
+  page(
+    shop: number,
+    endpointId: string,
+    after: bigint | undefined,
+    limit: number,
+    outcome: DeliveryOutcome | undefined,
+  ): MaybePromise<Page<Delivery>> {
+    const [end, most] = [after ?? BEHIND_ALL, limit + 1];
+    const rows = outcome
+      ? this.#storage.all(deliveriesBeforeByOutcome, shop, endpointId, outcome, end, most)
+      : this.#storage.all(deliveriesBefore, shop, endpointId, end, most);
+    return whenReady(rows, (found) => pageOf(found, limit, toDelivery, ({ id }) => id));
+  }
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  const { id, kind, outcome, failure, status, response } = row;
+  return {
+    id,
+    kind,
+    webhookId: row.webhook_id,
+    type: row.event_type,
+    ...(row.event_id !== null && { eventId: row.event_id }),
+    attempt: Number(row.attempt),
+    at: timestampOf(row.at),
+    durationMs: Number(row.duration),
+    outcome,
+    ...(failure && { failure, message: sendFailures[failure] }),
+    ...(status !== null && { status: Number(status) }),
+    ...(response !== null && { response }),
+  };
+}

@@ -1,0 +1,428 @@
+// What is sent to webhook endpoints, with real receivers and a clock that the tests move.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { verifyWebhook } from "../../../client/src/index.ts";
+import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { attemptDelays } from "./backoff.ts";
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+const DAY = 24 * HOUR;
+/** Longer than any delay with its jitter. */
+const LATE = 1.21;
+
+/** True for a message about the first animal of a shop. */
+const isBad = (body: string) => JSON.parse(body).data.subject.id === "1" || body.includes('"petId":1');
+
+let webhooks: WebhookService;
+beforeAll(async () => {
+  webhooks = await WebhookService.start();
+});
+afterAll(() => webhooks.stop());
+beforeEach(() => webhooks.newShop());
+
+test("nothing more is sent once the account is deleted, neither what is new nor what waits for another attempt", async () => {
+  const failing = webhooks.receiver(() => new Response(null, { status: 500 }));
+  const working = webhooks.receiver();
+  await webhooks.endpoint(failing);
+  await webhooks.endpoint(working);
+  await webhooks.addPet();
+  await webhooks.deliver();
+  await webhooks.addPet("not sent yet");
+  expect(working.received).toHaveLength(1);
+  const { app, clock } = webhooks.service;
+  await app.accounts.delete(webhooks.accountId, clock.now());
+  const before = failing.received.length;
+  expect(before).toBeGreaterThan(0);
+  for (const delay of attemptDelays) await webhooks.after(LATE * delay);
+  expect([failing.received.length, working.received.length]).toEqual([before, 1]);
+});
+
+describe("a change", () => {
+  test("is sent as a message that its receiver can verify, once", async () => {
+    const receiver = webhooks.receiver();
+    const { id, secret, publicKey } = await webhooks.endpoint(receiver);
+    const petId = await webhooks.addPet();
+    await webhooks.deliver();
+    await webhooks.deliver();
+    expect(receiver.received).toHaveLength(1);
+    const [{ headers, body, path } = { headers: new Headers(), body: "", path: "" }] = receiver.received;
+    expect(path).toBe("/hook");
+    const now = webhooks.service.clock.now();
+    await verifyWebhook(body, headers, secret, { now });
+    await verifyWebhook(body, headers, publicKey, { now });
+    const [event] = (await webhooks.call("GET", "/events?sort=-id")).json;
+    expect(JSON.parse(body)).toEqual({
+      id: headers.get("webhook-id"),
+      type: "pet.created",
+      timestamp: event.at,
+      mode: "test",
+      data: event,
+    });
+    expect(event.subject).toEqual({ type: "pet", id: String(petId) });
+    const [delivery] = await webhooks.deliveries(id);
+    expect(delivery).toMatchObject({
+      kind: "event",
+      type: "pet.created",
+      attempt: 1,
+      outcome: "succeeded",
+      status: 200,
+    });
+    const { json } = await webhooks.call("GET", `/webhook-endpoints/${id}/deliveries/${delivery.id}`);
+    expect(json).toEqual({ ...delivery, response: "taken" });
+    expect(await webhooks.shown(id)).toMatchObject({ successRate24h: 1 });
+  });
+
+  test("is sent to every endpoint that wants its type, and to no other shop's", async () => {
+    const [all, some, foreign] = [webhooks.receiver(), webhooks.receiver(), webhooks.receiver()];
+    await webhooks.endpoint(foreign);
+    await webhooks.anotherShop();
+    await webhooks.endpoint(all, { types: ["*"] });
+    await webhooks.endpoint(some, { types: ["order.placed", "pet.deleted"] });
+    const petId = await webhooks.addPet();
+    await webhooks.call("POST", "/store/orders", { petId });
+    await webhooks.deliver();
+    const types = ({ received }: typeof all) => received.map((one) => sent(one).type).toSorted();
+    expect(types(all)).toEqual(["order.placed", "pet.created", "pet.updated", "webhook_endpoint.created"]);
+    expect(types(some)).toEqual(["order.placed"]);
+    expect(types(foreign)).toEqual([]);
+  });
+
+  test("before an endpoint was created is not sent to it", async () => {
+    await webhooks.addPet();
+    const receiver = webhooks.receiver();
+    await webhooks.endpoint(receiver);
+    await webhooks.deliver();
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+test("an attempt is listed for seven days", async () => {
+  const { id } = await webhooks.endpoint(webhooks.receiver());
+  await webhooks.addPet();
+  await webhooks.deliver();
+  await webhooks.after(7 * DAY - SECOND);
+  expect(await webhooks.deliveries(id)).toHaveLength(1);
+  await webhooks.after(SECOND);
+  expect(await webhooks.deliveries(id)).toEqual([]);
+});
+
+describe("events about one animal", () => {
+  test("arrive in order, those about others beside them", async () => {
+    const receiver = webhooks.receiver();
+    await webhooks.endpoint(receiver);
+    const pets = [await webhooks.addPet(), await webhooks.addPet(), await webhooks.addPet()];
+    for (let turn = 0; turn < 20; turn++) for (const petId of pets) await webhooks.rename(petId, `Rex ${turn}`);
+    await webhooks.deliver();
+    const messages = receiver.received.map(sent);
+    expect(messages).toHaveLength(63);
+    for (const petId of pets) {
+      const ids = messages.filter(({ subject }) => subject === String(petId)).map(({ eventId }) => eventId);
+      expect(ids).toEqual(ids.toSorted((one, other) => one - other));
+    }
+  });
+
+  test("wait behind one that fails, with its orders; others do not", async () => {
+    let isDown = true;
+    const receiver = webhooks.receiver(({ body }) => new Response(null, { status: isDown && isBad(body) ? 500 : 200 }));
+    await webhooks.endpoint(receiver);
+    const [bad, good] = [await webhooks.addPet("bad"), await webhooks.addPet("good")];
+    await webhooks.call("POST", "/store/orders", { petId: bad });
+    await webhooks.rename(good, "better");
+    await webhooks.rename(bad, "worse");
+    await webhooks.deliver();
+    const types = () => receiver.received.map((one) => `${sent(one).subject} ${sent(one).type}`);
+    expect(types().toSorted()).toEqual(["1 pet.created", "2 pet.created", "2 pet.updated"]);
+    isDown = false;
+    receiver.received.length = 0;
+    await webhooks.after(5 * SECOND * LATE);
+    expect(types()).toEqual(["1 pet.created", "1 order.placed", "1 pet.updated", "1 pet.updated"]);
+  });
+});
+
+describe("a message that fails", () => {
+  test("is sent ten times, each later than the last, and then the next event of its animal", async () => {
+    const receiver = webhooks.receiver(
+      ({ body }) => new Response("broken", { status: body.includes("Ida") ? 200 : 500 }),
+    );
+    const { id } = await webhooks.endpoint(receiver);
+    const petId = await webhooks.addPet("Rex");
+    await webhooks.rename(petId, "Ida");
+    await webhooks.deliver();
+    for (const [index, delay] of attemptDelays.entries()) {
+      if (index === 0) continue;
+      await webhooks.after(delay - 1);
+      expect(receiver.received).toHaveLength(index);
+      await webhooks.after(delay * 0.21);
+      expect(receiver.received.length).toBeGreaterThan(index);
+    }
+    const [first, ...others] = receiver.received.map(sent);
+    expect(others.slice(0, 9).map((one) => one.id)).toEqual(Array(9).fill(first?.id));
+    expect(others.slice(9).map(({ type }) => type)).toEqual(["pet.updated"]);
+    const failed = await webhooks.deliveries(id, "&outcome=failed");
+    expect(failed.map(({ attempt }) => attempt)).toEqual([...failed.keys()].map((index) => failed.length - index));
+    expect(failed.at(-1)).toMatchObject({ attempt: 1, failure: "error_status", status: 500, type: "pet.created" });
+    const { lastFailure, failingSince, successRate24h } = await webhooks.shown(id);
+    expect(lastFailure).toMatchObject({ failure: "error_status", status: 500 });
+    expect(failingSince).toBeUndefined();
+    expect(successRate24h).toBeGreaterThan(0);
+  });
+
+  test("waits as long as the receiver asks", async () => {
+    const headers = { "retry-after": "3600" };
+    const receiver = webhooks.receiver(() => new Response(null, { status: 503, headers }));
+    await webhooks.endpoint(receiver);
+    await webhooks.addPet();
+    await webhooks.deliver();
+    await webhooks.after(HOUR - 1);
+    expect(receiver.received).toHaveLength(1);
+    await webhooks.after(HOUR * 0.21);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test("is sent again after a redirect, which is not followed", async () => {
+    const target = webhooks.receiver();
+    const location = `http://127.0.0.1:${target.port}/`;
+    const receiver = webhooks.receiver(() => new Response(null, { status: 307, headers: { location } }));
+    const { id } = await webhooks.endpoint(receiver);
+    await webhooks.addPet();
+    await webhooks.deliver();
+    await webhooks.after(5 * SECOND * LATE);
+    expect([receiver.received.length, target.received.length]).toEqual([2, 0]);
+    expect((await webhooks.shown(id)).lastFailure).toMatchObject({ failure: "redirected", status: 307 });
+  });
+
+  test("comes closer where the clock of the sandbox is advanced", async () => {
+    const receiver = webhooks.receiver(() => new Response(null, { status: 500 }));
+    await webhooks.endpoint(receiver);
+    await webhooks.addPet();
+    await webhooks.deliver();
+    const before = webhooks.work.askedFor;
+    expect((await webhooks.call("POST", "/sandbox/fast-forward", { seconds: 10 })).status).toBe(200);
+    expect(webhooks.work.askedFor).toBe(before + 1); // a round at once, in which it is sent
+    await webhooks.deliver();
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
+describe("a failing endpoint", () => {
+  test("is disabled by 410, and an event tells of it", async () => {
+    const [gone, other] = [webhooks.receiver(() => new Response(null, { status: 410 })), webhooks.receiver()];
+    const { id } = await webhooks.endpoint(gone);
+    await webhooks.endpoint(other, { types: ["webhook_endpoint.disabled"] });
+    await webhooks.addPet();
+    await webhooks.addPet();
+    await webhooks.deliver();
+    while ((await webhooks.shown(id)).state === "enabled") await webhooks.round();
+    await webhooks.after(61 * SECOND); // they are counted once a minute
+    expect((await webhooks.shown(id)).state).toBe("disabled");
+    const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
+    expect(metrics).toContain("\npetstore_webhook_endpoints_disabled 1\n");
+    expect(metrics).toContain("\npetstore_webhook_endpoints_disabled_total 1\n");
+    expect(other.received.map((one) => [sent(one).type, sent(one).subject])).toEqual([
+      ["webhook_endpoint.disabled", id],
+    ]);
+    const before = gone.received.length;
+    await webhooks.addPet();
+    await webhooks.after(DAY);
+    expect(gone.received.length).toBe(before);
+  });
+
+  test("waits after ten animals in a row, sends one probe at a time, and then all at once", async () => {
+    let isDown = true;
+    const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
+    const { id } = await webhooks.endpoint(receiver);
+    for (let count = 0; count < 60; count++) await webhooks.addPet();
+    await webhooks.deliver();
+    const failed = receiver.received.length;
+    expect(failed).toBeWithin(10, 43); // ten, and those that were in progress beside them
+    expect((await webhooks.shown(id)).retriesAt).toBeString();
+    await webhooks.after(5 * SECOND);
+    expect(receiver.received.length).toBe(failed + 1);
+    await webhooks.after(5 * MINUTE - 1);
+    expect(receiver.received.length).toBe(failed + 1);
+    await webhooks.after(1);
+    expect(receiver.received.length).toBe(failed + 2);
+    isDown = false;
+    await webhooks.after(30 * MINUTE);
+    const delivered = receiver.received.slice(failed + 2).map((one) => sent(one).subject);
+    expect(new Set(delivered).size).toBe(60);
+    expect(delivered).toHaveLength(60);
+    const shown = await webhooks.shown(id);
+    expect([shown.retriesAt, shown.failingSince]).toEqual([undefined, undefined]);
+  });
+
+  test("is disabled after five days, and what it missed can be sent again", async () => {
+    let isDown = true;
+    const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
+    const { id } = await webhooks.endpoint(receiver);
+    for (let count = 0; count < 12; count++) await webhooks.addPet();
+    await webhooks.deliver();
+    const { failingSince } = await webhooks.shown(id);
+    for (let hours = 0; hours < 5 * 24 - 12; hours += 12) await webhooks.after(12 * HOUR);
+    expect((await webhooks.shown(id)).state).toBe("enabled");
+    await webhooks.after(12 * HOUR);
+    while ((await webhooks.shown(id)).state === "enabled") await webhooks.round();
+    expect((await webhooks.shown(id)).state).toBe("disabled");
+    const [last] = await webhooks.deliveries(id);
+    expect(Date.parse(last.at) - Date.parse(failingSince)).toBe(5 * DAY);
+    isDown = false;
+    receiver.received.length = 0;
+    await webhooks.addPet();
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
+    await webhooks.deliver();
+    expect(receiver.received).toHaveLength(0); // what it missed is sent again only if that is asked for
+    await webhooks.addPet();
+    await webhooks.deliver();
+    expect(receiver.received).toHaveLength(1);
+    const [{ id: from }] = (await webhooks.call("GET", `/events?since=${encodeURIComponent(failingSince)}`)).json;
+    expect((await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, { from })).status).toBe(200);
+    await webhooks.deliver();
+    const subjects = receiver.received.map(sent).filter(({ type }) => type === "pet.created");
+    expect(new Set(subjects.map(({ subject }) => subject)).size).toBe(14);
+  });
+
+  test("that is paused gets nothing, and afterwards all that it missed", async () => {
+    const receiver = webhooks.receiver();
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: true });
+    for (let count = 0; count < 3; count++) await webhooks.addPet();
+    await webhooks.after(DAY);
+    expect(receiver.received).toEqual([]);
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
+    await webhooks.deliver();
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  test("gets what waits at once at another URL", async () => {
+    const [wrong, right] = [webhooks.receiver(() => new Response(null, { status: 404 })), webhooks.receiver()];
+    const { id } = await webhooks.endpoint(wrong);
+    await webhooks.addPet();
+    await webhooks.deliver();
+    const url = `http://127.0.0.1:${right.port}/`;
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { url });
+    await webhooks.deliver();
+    expect([wrong.received.length, right.received.map((one) => sent(one).type).toSorted()]).toEqual([
+      1,
+      ["pet.created", "webhook_endpoint.updated"],
+    ]);
+  });
+});
+
+describe("a redelivery", () => {
+  test("sends one message, a range, or everything since an event, with the same ids", async () => {
+    const receiver = webhooks.receiver();
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    for (let count = 0; count < 5; count++) await webhooks.addPet();
+    await webhooks.deliver();
+    const originals = new Map(receiver.received.map((one) => [sent(one).eventId, sent(one).id]));
+    const [, , third = 0, fourth = 0, last = 0] = [...originals.keys()].toSorted((one, other) => one - other);
+    const again = async (body: object) => {
+      receiver.received.length = 0;
+      const { json } = await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, body);
+      await webhooks.deliver();
+      const messages = receiver.received.map(sent).toSorted((one, other) => one.eventId - other.eventId);
+      for (const message of messages) expect(message.id).toBe(originals.get(message.eventId) as string);
+      return [json, messages.map(({ eventId }) => eventId)];
+    };
+    const [delivery] = await webhooks.deliveries(id);
+    expect(await again({ deliveryId: delivery.id })).toEqual([
+      { from: delivery.eventId, to: delivery.eventId },
+      [delivery.eventId],
+    ]);
+    expect(await again({ from: third, to: fourth })).toEqual([{ from: third, to: fourth }, [third, fourth]]);
+    expect(await again({ from: fourth })).toEqual([{ from: fourth, to: last }, [fourth, last]]);
+    expect(await again({})).toEqual([
+      { from: 1, to: last },
+      [...originals.keys()].toSorted((one, other) => one - other),
+    ]);
+    expect((await webhooks.deliveries(id))[0]).toMatchObject({ kind: "redelivery", outcome: "succeeded" });
+  });
+
+  test("that fails is tried again, and holds up nothing else", async () => {
+    let isDown = false;
+    const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });
+    const petId = await webhooks.addPet();
+    await webhooks.deliver();
+    isDown = true;
+    await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, {});
+    await webhooks.deliver();
+    isDown = false;
+    receiver.received.length = 0;
+    await webhooks.rename(petId, "Ida");
+    await webhooks.deliver();
+    expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.updated"]);
+    await webhooks.after(5 * SECOND * LATE);
+    expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.updated", "pet.created"]);
+  });
+
+  test("is refused where it makes no sense", async () => {
+    const { id } = await webhooks.endpoint(webhooks.receiver());
+    const refused = async (body: object) => {
+      const { status, json } = await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, body);
+      return [status, json.code];
+    };
+    expect(await refused({ deliveryId: 7 })).toEqual([404, "webhook_delivery_not_found"]);
+    expect(await refused({ deliveryId: 7, from: 1 })).toEqual([400, "invalid_request"]);
+    expect(await refused({ from: 9, to: 8 })).toEqual([400, "invalid_request"]);
+    await webhooks.addPet();
+    await webhooks.service.store.run("DELETE FROM events WHERE id = 1");
+    expect(await refused({ from: 1 })).toEqual([410, "events_expired"]);
+    for (let count = 0; count < 10; count++) await webhooks.call("POST", `/webhook-endpoints/${id}/test`);
+    expect(await refused({ from: 2 })).toEqual([409, "too_many_webhook_redeliveries"]);
+  });
+});
+
+test("a test is sent also to an endpoint that is paused, with an id of its own", async () => {
+  const receiver = webhooks.receiver();
+  const { id } = await webhooks.endpoint(receiver);
+  await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: true });
+  for (let count = 0; count < 2; count++) {
+    expect((await webhooks.call("POST", `/webhook-endpoints/${id}/test`)).status).toBe(204);
+    await webhooks.after(1);
+  }
+  const messages = receiver.received.map(sent);
+  expect(messages.map(({ type, subject }) => [type, subject])).toEqual([
+    ["webhook_endpoint.test", id],
+    ["webhook_endpoint.test", id],
+  ]);
+  expect(new Set(messages.map((message) => message.id)).size).toBe(2);
+  const [delivery] = await webhooks.deliveries(id);
+  expect(delivery).toMatchObject({ kind: "test", type: "webhook_endpoint.test", outcome: "succeeded" });
+  expect(delivery).not.toContainKey("eventId");
+});
+
+test("for a day after a rotation, messages are signed with both secrets", async () => {
+  const receiver = webhooks.receiver();
+  const before = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+  const after = (await webhooks.call("POST", `/webhook-endpoints/${before.id}/rotate-secret`)).json;
+  const verifies = async (key: string) => {
+    const { body, headers } = receiver.received.at(-1) ?? { body: "", headers: new Headers() };
+    const verifying = verifyWebhook(body, headers, key, { now: webhooks.service.clock.now() });
+    return verifying.then(
+      () => true,
+      () => false,
+    );
+  };
+  const all = async () =>
+    Promise.all([before.secret, before.publicKey, after.secret, after.publicKey].map((one) => verifies(one)));
+  await webhooks.addPet();
+  await webhooks.after(DAY - 1);
+  expect(await all()).toEqual([true, true, true, true]);
+  await webhooks.addPet();
+  await webhooks.after(1);
+  expect(await all()).toEqual([false, false, true, true]);
+});
+
+test("what was not delivered when the service stopped is delivered by the next, in order", async () => {
+  let isDown = true;
+  const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
+  await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });
+  const petId = await webhooks.addPet();
+  await webhooks.deliver();
+  await webhooks.rename(petId, "Ida");
+  await webhooks.restart();
+  isDown = false;
+  receiver.received.length = 0;
+  await webhooks.after(5 * SECOND * LATE);
+  expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.created", "pet.updated"]);
+});

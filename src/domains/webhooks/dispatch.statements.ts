@@ -1,0 +1,102 @@
+import { lockStatement, type Row, statement } from "../../storage/statement.ts";
+import type { EndpointRow } from "./endpoints.statements.ts";
+
+/** The name of an endpoint. */
+export interface EndpointName extends Row {
+  account_id: string;
+  mode: "live" | "test";
+  id: string;
+}
+/** An endpoint with the progress of its deliveries. */
+export interface CourierRow extends EndpointRow {
+  /** The internal number of its shop, and that of the shop that `position` belongs to: a reset changes the first. */
+  shop: bigint;
+  followed_shop: bigint;
+  last_event_id: bigint;
+  position: bigint;
+  last_delivery_id: bigint;
+  owner: bigint;
+  due_at: bigint | null;
+}
+interface OwnerRow extends Row {
+  owner: bigint;
+}
+export interface ParkedRow extends Row {
+  subject: string;
+  event_id: bigint;
+  attempts: bigint;
+  due_at: bigint;
+}
+export interface JobRow extends Row {
+  id: bigint;
+  kind: "range" | "single" | "test";
+  next_event: bigint;
+  last_event: bigint;
+}
+
+const isOne = "account_id = $1 AND mode = $2 AND id = $3";
+const isSuspended =
+  "EXISTS (SELECT 1 FROM accounts WHERE accounts.id = webhook_endpoints.account_id AND suspended_at IS NOT NULL)";
+
+/**
+ * Endpoints of all shops that have something to deliver now, except those of suspended accounts. `$1` is real time in
+ * unix milliseconds.
+ */
+export const withWork = statement<EndpointName>(
+  `SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode)
+   WHERE ((state = 'enabled'
+       AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id) OR due_at <= $1 + ahead))
+     OR EXISTS (SELECT 1 FROM webhook_redeliveries WHERE webhook_redeliveries.shop = shops.shop
+       AND endpoint_id = webhook_endpoints.id AND (kind = 'test' OR (state = 'enabled' AND blocked = 0))))
+     AND NOT ${isSuspended}`,
+);
+/** An endpoint of a suspended account is returned as paused. */
+export const courierById = statement<CourierRow>(
+  `SELECT account_id, mode, id, url, types, description,
+     CASE WHEN ${isSuspended} THEN 'paused' ELSE state END AS state, secrets, created_at, health, ahead, shop,
+     followed_shop, last_event_id, position, last_delivery_id, owner, due_at
+   FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ${isOne}`,
+);
+/** Takes over the deliveries of an endpoint: the process that delivered to it before can save nothing more. */
+export const takeOver = lockStatement<OwnerRow>(
+  `UPDATE webhook_endpoints SET owner = owner + 1 WHERE ${isOne} RETURNING owner`,
+);
+export const parkedOf = statement<ParkedRow>(
+  "SELECT subject, event_id, attempts, due_at FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2",
+);
+export const jobsOf = statement<JobRow>(
+  `SELECT id, kind, next_event, last_event FROM webhook_redeliveries
+   WHERE shop = $1 AND endpoint_id = $2 ORDER BY id`,
+);
+
+/** Returns a row unless another process has taken over the deliveries or the sandbox was reset. */
+export const savePosition = lockStatement<OwnerRow>(
+  `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, last_delivery_id = $3, blocked = $4, due_at = $5,
+     health = $6
+   WHERE account_id = $7 AND mode = $8 AND id = $9 AND owner = $10
+     AND EXISTS (SELECT 1 FROM shops WHERE shops.shop = $1 AND shops.account_id IS NOT NULL)
+   RETURNING owner`,
+);
+export const park = statement(
+  `INSERT INTO webhook_parked (shop, endpoint_id, subject, event_id, attempts, due_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (shop, endpoint_id, subject)
+     DO UPDATE SET event_id = excluded.event_id, attempts = excluded.attempts, due_at = excluded.due_at`,
+);
+export const unpark = statement("DELETE FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2 AND subject = $3");
+export const insertDelivery = statement(
+  `INSERT INTO webhook_deliveries (shop, endpoint_id, id, kind, webhook_id, event_id, event_type, attempt, at, duration,
+     outcome, failure, status, response)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+   ON CONFLICT (shop, endpoint_id, id) DO NOTHING`,
+);
+export const forgetDeliveriesUpTo = statement(
+  "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id <= $3",
+);
+export const saveJob = statement(
+  "UPDATE webhook_redeliveries SET next_event = $1 WHERE shop = $2 AND endpoint_id = $3 AND id = $4",
+);
+export const deleteJob = statement("DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3");
+export const disable = lockStatement<OwnerRow>(
+  `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0
+   WHERE account_id = $1 AND mode = $2 AND id = $3 AND owner = $4 AND state = 'enabled' RETURNING owner`,
+);

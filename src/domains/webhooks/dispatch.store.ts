@@ -1,0 +1,203 @@
+import { each } from "../../storage/combined-steps.ts";
+import type { SqlParameter } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { lockShop } from "../shops/shops.store.ts";
+import {
+  type CourierRow,
+  courierById,
+  deleteJob,
+  disable,
+  type EndpointName,
+  forgetDeliveriesUpTo,
+  insertDelivery,
+  type JobRow,
+  jobsOf,
+  type ParkedRow,
+  park,
+  parkedOf,
+  saveJob,
+  savePosition,
+  takeOver,
+  unpark,
+  withWork,
+} from "./dispatch.statements.ts";
+import type { Health } from "./endpoint-health.ts";
+import type { EndpointStore } from "./endpoints.store.ts";
+import { type StoredEndpoint, toEndpoint } from "./endpoints.store.ts";
+import type { DeliveryKind } from "./webhooks.schemas.ts";
+
+/** Attempts that are stored for an endpoint. */
+const KEPT_DELIVERIES = 1_000n;
+
+/** An endpoint, as seen by the process that delivers to it. */
+export interface CourierState extends StoredEndpoint {
+  readonly accountId: string;
+  readonly mode: "live" | "test";
+  readonly shop: number;
+  readonly lastEventId: bigint;
+  readonly position: bigint;
+  readonly lastDeliveryId: bigint;
+  readonly owner: bigint;
+  /** The saved time of the next retry; undefined if none is due. */
+  readonly dueAt: number | undefined;
+  /** True if `position` belongs to the events from before a reset of the sandbox. */
+  readonly isOfOldShop: boolean;
+}
+
+/** An event that waits for another attempt. The later events of its subject wait with it. */
+export interface Parked {
+  readonly eventId: bigint;
+  /** Attempts so far. */
+  readonly attempts: number;
+  /** Unix milliseconds of the shop's clock. */
+  readonly dueAt: number;
+}
+
+/** An attempt, as it is stored. */
+export interface AttemptRecord {
+  readonly id: bigint;
+  readonly kind: DeliveryKind;
+  readonly webhookId: string;
+  readonly eventId: bigint | null;
+  readonly type: string;
+  readonly attempt: number;
+  readonly at: number;
+  readonly duration: number;
+  readonly failure: string | undefined;
+  readonly status: number | undefined;
+  readonly excerpt: string | undefined;
+}
+
+/** What has changed at an endpoint since the last save. */
+export interface Progress {
+  readonly position: bigint;
+  readonly lastDeliveryId: bigint;
+  readonly isBlocked: boolean;
+  readonly dueAt: number | undefined;
+  readonly health: Health;
+  readonly attempts: readonly AttemptRecord[];
+  readonly parked: readonly (readonly [subject: string, parked: Parked | undefined])[];
+  /** Redeliveries with their next event; undefined for one that is finished. */
+  readonly jobs: readonly (readonly [id: bigint, nextEvent: bigint | undefined])[];
+}
+
+/** Reads and writes for the process that delivers. All methods reject with `StorageUnavailable`. */
+export class DispatchStore {
+  readonly #storage: Storage;
+  readonly #endpoints: EndpointStore;
+  readonly #clock: Clock;
+
+  constructor(storage: Storage, endpoints: EndpointStore, clock: Clock) {
+    this.#storage = storage;
+    this.#endpoints = endpoints;
+    this.#clock = clock;
+  }
+
+  /** The endpoints that have something to deliver now. */
+  async withWork(): Promise<readonly EndpointName[]> {
+    return this.#storage.all(withWork, this.#clock.now());
+  }
+
+  async read({ account_id, mode, id }: EndpointName): Promise<CourierState | undefined> {
+    const row = await this.#storage.first(courierById, account_id, mode, id);
+    return row && toState(row);
+  }
+
+  /** Takes over the deliveries of an endpoint. Undefined if the endpoint was deleted. */
+  async takeOver(name: EndpointName): Promise<CourierState | undefined> {
+    const { account_id, mode, id } = name;
+    const row = await this.#storage.write(function* () {
+      yield* all(takeOver, account_id, mode, id);
+      return yield* first(courierById, account_id, mode, id);
+    });
+    return row && toState(row);
+  }
+
+  async parked({ shop, id }: CourierState): Promise<Map<string, Parked>> {
+    return new Map((await this.#storage.all(parkedOf, shop, id)).map(toParked));
+  }
+
+  async jobs({ shop, id }: CourierState): Promise<readonly JobRow[]> {
+    return this.#storage.all(jobsOf, shop, id);
+  }
+
+  /**
+   * Saves the progress. False, with nothing saved, if another process has taken over, the sandbox was reset, or the
+   * endpoint was deleted.
+   */
+  save(state: CourierState, progress: Progress): Promise<boolean> {
+    return this.#storage.write(() => saving(state, progress));
+  }
+
+  /** Disables an endpoint, unless it has been changed or taken over in the meantime. */
+  async disable(state: CourierState): Promise<boolean> {
+    const { accountId, mode, id, shop, owner } = state;
+    const [endpoints, now] = [this.#endpoints, this.#clock.now()];
+    return this.#storage.write(function* () {
+      const locked = yield* lockShop(shop, now);
+      if (!(yield* first(disable, accountId, mode, id, owner))) return false;
+      yield* endpoints.afterDisabling(locked, state);
+      return true;
+    });
+  }
+}
+
+function* saving(state: CourierState, progress: Progress): Transaction<boolean> {
+  const { accountId, mode, id, shop, owner } = state;
+  const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, jobs } = progress;
+  const named = [accountId, mode, id, owner] as const;
+  const blocked = isBlocked ? 1 : 0;
+  const values = [shop, position, lastDeliveryId, blocked, dueAt ?? null, JSON.stringify(health)] as const;
+  if (!(yield* first(savePosition, ...values, ...named))) return false;
+  const place = [shop, id] as const;
+  yield* each(
+    insertDelivery,
+    attempts.map((attempt) => [...place, ...valuesOf(attempt)]),
+  );
+  if (attempts.length > 0) yield* all(forgetDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
+  const [waiting, finished] = [parked.filter(([, one]) => one), parked.filter(([, one]) => !one)];
+  yield* each(
+    unpark,
+    finished.map(([subject]) => [shop, id, subject]),
+  );
+  yield* each(
+    park,
+    waiting.map(([subject, one]) => {
+      const { eventId, attempts: made, dueAt: due } = one as Parked;
+      return [shop, id, subject, eventId, made, due];
+    }),
+  );
+  for (const [job, next] of jobs) {
+    if (next === undefined) yield* all(deleteJob, ...place, job);
+    else yield* all(saveJob, next, ...place, job);
+  }
+  return true;
+}
+
+function valuesOf(attempt: AttemptRecord): SqlParameter[] {
+  const { id, kind, webhookId, eventId, type, attempt: number, at, duration, failure, status, excerpt } = attempt;
+  const outcome = failure === undefined ? "succeeded" : "failed";
+  const response = [outcome, failure ?? null, status ?? null, excerpt ?? null];
+  return [id, kind, webhookId, eventId, type, number, at, Math.round(duration), ...response];
+}
+
+function toState(row: CourierRow): CourierState {
+  return {
+    ...toEndpoint(row),
+    accountId: row.account_id,
+    mode: row.mode,
+    shop: Number(row.shop),
+    lastEventId: row.last_event_id,
+    position: row.position,
+    lastDeliveryId: row.last_delivery_id,
+    owner: row.owner,
+    dueAt: row.due_at === null ? undefined : Number(row.due_at),
+    isOfOldShop: row.followed_shop !== row.shop,
+  };
+}
+
+function toParked({ subject, event_id, attempts, due_at }: ParkedRow): [string, Parked] {
+  return [subject, { eventId: event_id, attempts: Number(attempts), dueAt: Number(due_at) }];
+}

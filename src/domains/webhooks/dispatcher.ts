@@ -1,0 +1,103 @@
+import type { Clock } from "../../timing/clock.ts";
+import { settlesWithin } from "../../timing/settles-within.ts";
+import { Courier } from "./courier.ts";
+import type { CourierParts } from "./courier-parts.ts";
+import type { EndpointName } from "./dispatch.statements.ts";
+import { Slots } from "./slots.ts";
+
+/** How long this process may deliver after its last round, in milliseconds. Later, another one may be delivering. */
+const LEADS_FOR = 3_000;
+/** How long a stopping process waits for attempts in progress, in milliseconds. Unfinished ones are repeated later. */
+const LAST_WAIT = 3_000;
+
+type Dependencies = Omit<CourierParts, "slots" | "leads" | "freed" | "attempted" | "disabled" | "failed">;
+
+/** What the dispatcher reports. */
+export interface DispatchObserver {
+  readonly disabled: CourierParts["disabled"];
+  readonly failed: CourierParts["failed"];
+}
+
+/** Delivers the events of all shops to their endpoints. Each endpoint with something to deliver has a courier. */
+export class Dispatcher {
+  readonly #parts: CourierParts;
+  readonly #clock: Clock;
+  readonly #slots = new Slots();
+  readonly #couriers = new Map<string, Courier>();
+  #ranAt = Number.NEGATIVE_INFINITY;
+  #isStopping = false;
+  /** Attempts and disabled endpoints since the start. */
+  readonly counts = { succeeded: 0, failed: 0, disabled: 0 };
+
+  constructor(dependencies: Dependencies, observer: DispatchObserver) {
+    this.#clock = dependencies.clock;
+    this.#parts = {
+      ...dependencies,
+      slots: this.#slots,
+      leads: () => !this.#isStopping && this.#clock.monotonic() - this.#ranAt < LEADS_FOR,
+      freed: () => this.#pumpStarved(),
+      attempted: (hasFailed) => void this.counts[hasFailed ? "failed" : "succeeded"]++,
+      disabled: (state) => {
+        this.counts.disabled++;
+        observer.disabled(state);
+      },
+      failed: observer.failed,
+    };
+  }
+
+  get inProgress(): number {
+    return this.#slots.taken;
+  }
+
+  /** Age in seconds of the oldest event without an attempt, at an endpoint that does not wait after failures; or 0. */
+  get lag(): number {
+    const lags = this.#couriers
+      .values()
+      .map(({ oldestEventAt, now }) => (oldestEventAt === undefined ? 0 : now - Date.parse(oldestEventAt)));
+    return lags.reduce((most, lag) => Math.max(most, lag), 0) / 1000;
+  }
+
+  /** One round: finds what is due and starts to deliver it. Resolves before the deliveries end. */
+  async run(): Promise<void> {
+    this.#ranAt = this.#clock.monotonic();
+    const found = await this.#parts.store.withWork();
+    const names = new Map(found.map((name) => [name.id, name]));
+    for (const [id, courier] of this.#couriers) {
+      if (courier.isBusy && !courier.isEnded) names.set(id, courier.name);
+      else if (!names.has(id) || courier.isEnded) this.#remove(id, courier);
+    }
+    await Promise.all(names.values().map((name) => this.#wake(name)));
+    for (const courier of this.#couriers.values()) courier.pump();
+  }
+
+  /** Waits a few seconds for attempts in progress. */
+  async finish(): Promise<void> {
+    this.#isStopping = true;
+    await settlesWithin(Promise.all(this.#couriers.values().map((courier) => courier.settled())), LAST_WAIT);
+  }
+
+  /** Resolves when no attempt is in progress and all progress is saved. */
+  async settled(): Promise<void> {
+    while (this.#couriers.values().some(({ isWorking }) => isWorking)) {
+      await Promise.all(this.#couriers.values().map((courier) => courier.settled()));
+    }
+  }
+
+  async #wake(name: EndpointName): Promise<void> {
+    const courier = this.#couriers.get(name.id);
+    if (courier) return courier.refresh();
+    const opened = await Courier.open(name, this.#parts);
+    if (!opened) return;
+    this.#couriers.set(name.id, opened);
+    await opened.refresh(); // which reads redeliveries
+  }
+
+  /** Drops a courier whose attempts have ended. Until then it stays, so that no second courier sends its events too. */
+  #remove(id: string, courier: Courier): void {
+    if (courier.inProgress === 0) this.#couriers.delete(id);
+  }
+
+  #pumpStarved(): void {
+    for (const courier of this.#couriers.values()) if (courier.isStarved) courier.pump();
+  }
+}

@@ -1,0 +1,97 @@
+import { attemptDelays } from "./backoff.ts";
+import type { LastFailure } from "./webhooks.schemas.ts";
+
+const HOUR = 3_600_000;
+const HOURS = 24;
+/** Number of subjects that may fail in a row before the whole endpoint waits. */
+const MAX_FAILED = 10;
+/** An endpoint is disabled after every attempt has failed for this long, in milliseconds. */
+const DISABLED_AFTER = 5 * 24 * HOUR;
+/** Milliseconds between two probes of an endpoint; the last one is repeated. */
+const probeDelays = attemptDelays.slice(1, 5);
+
+/** Attempts of one hour: the number of the hour since 1970, those that succeeded, those that failed. */
+type HourCount = readonly [hour: number, succeeded: number, failed: number];
+
+/** Recent successes and failures of an endpoint. All times are unix milliseconds of the shop's clock. */
+export interface Health {
+  /** Hours with attempts, the oldest first. */
+  readonly hours: readonly HourCount[];
+  /** Since when every attempt has failed; null if the newest one succeeded, or there is none. */
+  readonly failingSince: number | null;
+  /** Subjects that have failed since the last success. */
+  readonly failedSubjects: readonly string[];
+  /** Probes that have failed in a row. */
+  readonly probes: number;
+  /** When the next probe is sent; null if the endpoint does not wait. */
+  readonly retriesAt: number | null;
+  readonly lastFailure: StoredFailure | null;
+}
+
+/** A `LastFailure` as it is stored. */
+export type StoredFailure = Pick<LastFailure, "failure" | "status"> & {
+  readonly at: number;
+  readonly deliveryId: string;
+};
+
+/** The health of an endpoint without attempts. */
+export const untried: Health = {
+  hours: [],
+  failingSince: null,
+  failedSubjects: [],
+  probes: 0,
+  retriesAt: null,
+  lastFailure: null,
+};
+
+/** The part of the attempts in the last 24 hours that succeeded, from 0 to 1; undefined if there were none. */
+export function successRate({ hours }: Health, now: number): number | undefined {
+  const recent = hours.filter(([hour]) => isRecent(hour, now));
+  const succeeded = recent.reduce((sum, [, count]) => sum + count, 0);
+  const all = recent.reduce((sum, [, count, failed]) => sum + count + failed, 0);
+  return all === 0 ? undefined : succeeded / all;
+}
+
+/** An attempt that has ended. */
+export interface MadeAttempt {
+  readonly subject: string;
+  readonly isProbe: boolean;
+  /** When it ended, in unix milliseconds of the shop's clock. */
+  readonly at: number;
+  /** Undefined if it succeeded. */
+  readonly failure: StoredFailure | undefined;
+}
+
+/**
+ * The health of an endpoint after one more attempt. `isFull` is true if no more subjects can be parked. After too many
+ * failures the endpoint waits, and only a probe is sent.
+ */
+export function afterAttempt(health: Health, { subject, isProbe, at, failure }: MadeAttempt, isFull: boolean): Health {
+  const hours = countAttempt(health.hours, at, failure !== undefined);
+  if (!failure) return { ...untried, hours, lastFailure: health.lastFailure };
+  const failedSubjects = [...new Set([...health.failedSubjects, subject])].slice(0, MAX_FAILED);
+  const failing = { hours, failedSubjects, failingSince: health.failingSince ?? at, lastFailure: failure };
+  const waits = isFull || failedSubjects.length >= MAX_FAILED;
+  if (health.retriesAt !== null && !isProbe) return { ...health, ...failing };
+  if (!waits) return { ...health, ...failing };
+  const probes = health.retriesAt === null ? 0 : health.probes + 1;
+  const delay = probeDelays[Math.min(probes, probeDelays.length - 1)] as number;
+  return { ...failing, probes, retriesAt: at + delay };
+}
+
+/** True if every attempt has failed for so long that the endpoint must be disabled. */
+export function isHopeless({ failingSince }: Health, at: number): boolean {
+  return failingSince !== null && at - failingSince >= DISABLED_AFTER;
+}
+
+function countAttempt(hours: Health["hours"], now: number, hasFailed: boolean): Health["hours"] {
+  const hour = Math.floor(now / HOUR);
+  const kept = hours.filter(([other]) => isRecent(other, now));
+  const [, succeeded, failed] = kept.find(([other]) => other === hour) ?? [hour, 0, 0];
+  const count: HourCount = hasFailed ? [hour, succeeded, failed + 1] : [hour, succeeded + 1, failed];
+  return [...kept.filter(([other]) => other !== hour), count];
+}
+
+function isRecent(hour: number, now: number): boolean {
+  return hour > Math.floor(now / HOUR) - HOURS;
+}

@@ -1,0 +1,148 @@
+import type { Event } from "../events/events.schemas.ts";
+import type { JobRow } from "./dispatch.statements.ts";
+import type { AttemptRecord, CourierState, Parked, Progress } from "./dispatch.store.ts";
+import { type Health, untried } from "./endpoint-health.ts";
+import { EventWindow } from "./event-window.ts";
+import { subjectOf } from "./subjects.ts";
+
+/** How many subjects of an endpoint can wait for another attempt. */
+const MAX_PARKED = 1_000;
+
+/** Events that are sent again, or a test. */
+export class Job {
+  readonly row: JobRow;
+  readonly window: EventWindow;
+  /** The last saved position. */
+  saved: bigint;
+
+  constructor(row: JobRow) {
+    this.row = row;
+    this.window = new EventWindow(row.next_event - 1n);
+    this.saved = this.window.position;
+  }
+
+  /** True if all its events have been read. */
+  get isRead(): boolean {
+    return this.window.readUpTo >= this.row.last_event;
+  }
+
+  get isFinished(): boolean {
+    return this.isRead && this.window.oldest === undefined;
+  }
+}
+
+/** The progress of the deliveries of an endpoint, and which part of it is not saved yet. */
+export class EndpointProgress {
+  health: Health;
+  readonly window: EventWindow;
+  readonly parked: Map<string, Parked>;
+  readonly jobs = new Map<bigint, Job>();
+  #lastDeliveryId: bigint;
+  #attempts: AttemptRecord[] = [];
+  readonly #changed = new Set<string>();
+  #savedPosition: bigint | undefined;
+
+  /** Starts with the first event if the sandbox was reset. */
+  constructor(state: CourierState, parked: Map<string, Parked>) {
+    const { health, position, lastDeliveryId, dueAt, isOfOldShop } = state;
+    this.health = isOfOldShop ? { ...untried, hours: health.hours, lastFailure: health.lastFailure } : health;
+    this.window = new EventWindow(isOfOldShop ? 0n : position);
+    this.parked = isOfOldShop ? new Map() : parked;
+    this.#lastDeliveryId = lastDeliveryId;
+    this.#savedPosition = isOfOldShop || dueAt !== this.#dueAt ? undefined : position;
+  }
+
+  get isFull(): boolean {
+    return this.parked.size >= MAX_PARKED;
+  }
+
+  /** True if another event may be sent: if it fails, there is room to park its subject. */
+  get hasRoom(): boolean {
+    const begun = this.jobs.values().reduce((sum, { window }) => sum + window.begun, this.window.begun);
+    return this.parked.size + begun < MAX_PARKED;
+  }
+
+  get isDirty(): boolean {
+    return (
+      this.#attempts.length > 0 ||
+      this.#changed.size > 0 ||
+      this.window.position !== this.#savedPosition ||
+      this.jobs.values().some((job) => job.isFinished || job.window.position !== job.saved)
+    );
+  }
+
+  /** Records an attempt, and returns its id. */
+  record(attempt: Omit<AttemptRecord, "id">): bigint {
+    this.#attempts.push({ id: ++this.#lastDeliveryId, ...attempt });
+    return this.#lastDeliveryId;
+  }
+
+  /** Adds events that were read, except those of parked subjects: they are read from the log again later. */
+  add(events: readonly Event[], upTo: bigint): void {
+    const free = events.filter((event) => !this.parked.has(subjectOf(event)));
+    this.window.add(free, upTo);
+  }
+
+  park(subject: string, parked: Parked): void {
+    this.parked.set(subject, parked);
+    this.#changed.add(subject);
+    this.window.drop((event) => subjectOf(event) === subject);
+  }
+
+  unpark(subject: string): void {
+    this.parked.delete(subject);
+    this.#changed.add(subject);
+  }
+
+  /** Makes everything that is parked due at this time. */
+  makeDue(at: number): void {
+    for (const [subject, parked] of this.parked) {
+      if (parked.dueAt > at) this.park(subject, { ...parked, dueAt: at });
+    }
+  }
+
+  /** Ends the waiting of an endpoint whose time is up and that has no message to send as a probe. */
+  endWait(): void {
+    if (this.parked.size > 0 || this.window.oldest !== undefined) return;
+    this.health = { ...this.health, retriesAt: null };
+    this.#savedPosition = undefined;
+  }
+
+  /** Takes what is not saved yet. If saving it fails, `giveBack` must be called with it. */
+  take(): Progress {
+    const { health, parked } = this;
+    const jobs = this.jobs.values().filter((job) => job.isFinished || job.window.position !== job.saved);
+    const progress: Progress = {
+      position: this.window.position,
+      lastDeliveryId: this.#lastDeliveryId,
+      isBlocked: health.retriesAt !== null || this.isFull,
+      dueAt: this.#dueAt,
+      health,
+      attempts: this.#attempts,
+      parked: [...this.#changed].map((subject) => [subject, parked.get(subject)]),
+      jobs: [...jobs].map((job) => [job.row.id, job.isFinished ? undefined : job.window.position + 1n]),
+    };
+    this.#attempts = [];
+    this.#changed.clear();
+    this.#savedPosition = progress.position;
+    for (const [id, next] of progress.jobs) {
+      const job = this.jobs.get(id);
+      if (next === undefined) this.jobs.delete(id);
+      else if (job) job.saved = next - 1n;
+    }
+    return progress;
+  }
+
+  /** Takes back what could not be saved. */
+  giveBack({ attempts, parked }: Progress): void {
+    this.#attempts = [...attempts, ...this.#attempts];
+    for (const [subject] of parked) this.#changed.add(subject);
+    this.#savedPosition = undefined;
+  }
+
+  get #dueAt(): number | undefined {
+    if (this.health.retriesAt !== null) return this.health.retriesAt;
+    const times = this.parked.values().map(({ dueAt }) => dueAt);
+    return times.reduce<number | undefined>((first, dueAt) => Math.min(first ?? dueAt, dueAt), undefined);
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import type { SecretKeys } from "./secret-keys.ts";
+import { deriveKeys, type SigningKeys } from "./signatures.ts";
+
+/** How long a replaced secret stays valid, in milliseconds. */
+const OVERLAP = 24 * 60 * 60 * 1000;
+
+/** One version of an endpoint's secret. The secret is derived from these values and is not stored. */
+export interface SecretVersion {
+  readonly version: number;
+  /** The id of the key that it is derived from. */
+  readonly keyId: string;
+  /** When it ends, in unix milliseconds of real time; null for the newest one. */
+  readonly endsAt: number | null;
+}
+
+/** The id of a new endpoint. It is random because secrets are derived from it: no two endpoints may ever share one. */
+export function newEndpointId(): string {
+  return `we_${randomBytes(12).toString("hex")}`;
+}
+
+/** The secret versions of a new endpoint. */
+export function firstVersion({ current }: SecretKeys): readonly SecretVersion[] {
+  return [{ version: 1, keyId: current.id, endsAt: null }];
+}
+
+/** The versions after a rotation: the new one, and the previous one, which ends a day later. */
+export function rotated(versions: readonly SecretVersion[], { current }: SecretKeys, now: number): SecretVersion[] {
+  const [newest] = versions;
+  const next = { version: (newest?.version ?? 0) + 1, keyId: current.id, endsAt: null };
+  return newest ? [next, { ...newest, endsAt: now + OVERLAP }] : [next];
+}
+
+/** The signing keys of the newest version; undefined if its secret key is lost. */
+export function currentKeys(
+  endpointId: string,
+  [newest]: readonly SecretVersion[],
+  secretKeys: SecretKeys,
+): SigningKeys | undefined {
+  const key = newest && secretKeys.find(newest.keyId);
+  return key && deriveKeys(key, endpointId, newest.version);
+}
+
+/** The signing keys of all valid versions, the newest first; empty if all their secret keys are lost. */
+export function validKeys(
+  endpointId: string,
+  versions: readonly SecretVersion[],
+  secretKeys: SecretKeys,
+  now: number,
+): readonly SigningKeys[] {
+  return versions
+    .filter(({ endsAt }) => endsAt === null || endsAt > now)
+    .flatMap((version) => currentKeys(endpointId, [version], secretKeys) ?? []);
+}

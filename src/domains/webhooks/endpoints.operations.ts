@@ -1,0 +1,172 @@
+import { Type } from "typebox";
+import type { EventType } from "../../contract/event-type.ts";
+import { defineOperation, noContent } from "../../contract/operation.ts";
+import { common, params, path, tooManyEndpoints, urlErrors, webhooksUnavailable } from "./webhook-parts.schemas.ts";
+import {
+  type Endpoint,
+  endpointCreated,
+  endpointDeleted,
+  endpointSchemas,
+  endpointUpdated,
+  MAX_ENDPOINTS,
+} from "./webhooks.schemas.ts";
+
+const endpoint: Endpoint = {
+  id: "we_5f0c2a8e1b7d94c3a6e0f1d2",
+  url: "https://example.org/petstore",
+  types: ["order.placed", "order.expired"],
+  description: "Orders for the till",
+  state: "enabled",
+  publicKey: "whpk_PM0iIqJ0PbCrv0WJKmi7xPJCFZnAxfP0d7NWdzNVy1c=",
+  createdAt: "2026-11-21T12:00:00.000Z",
+  successRate24h: 1,
+};
+const failing: Endpoint = {
+  ...endpoint,
+  successRate24h: 0.25,
+  failingSince: "2026-11-21T18:00:00.000Z",
+  lastFailure: {
+    at: "2026-11-21T18:05:00.000Z",
+    failure: "timed_out",
+    message: "No response came within 15 seconds.",
+    deliveryId: 17n,
+  },
+};
+const withSecret = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2c0rJ1PqVtM=", ...endpoint };
+/** The operations on endpoints, for these types of events. */
+export function endpointOperations(types: readonly EventType[]) {
+  const { NewEndpoint, EndpointPatch, Endpoint, EndpointWithSecret } = endpointSchemas(types);
+  const listWebhookEndpoints = defineOperation({
+    ...common,
+    name: "listWebhookEndpoints",
+    method: "GET",
+    path: "/webhook-endpoints",
+    summary: "List webhook endpoints",
+    description: `Returns all endpoints of the shop, the oldest first: at most ${MAX_ENDPOINTS}.`,
+    response: {
+      status: 200,
+      description: "The endpoints.",
+      schema: Type.Array(Endpoint, {
+        title: "WebhookEndpoints",
+        description: "Endpoints, the oldest first.",
+        maxItems: MAX_ENDPOINTS,
+      }),
+      examples: { "One that works": [endpoint], "One that fails": [failing] },
+    },
+    errors: [webhooksUnavailable],
+  });
+
+  const createWebhookEndpoint = defineOperation({
+    ...common,
+    name: "createWebhookEndpoint",
+    method: "POST",
+    path: "/webhook-endpoints",
+    summary: "Create a webhook endpoint",
+    description:
+      "From now on, events of the shop are sent to the URL: those about one animal in order, each at least once. The " +
+      "response shows the secret once. A failed attempt is repeated up to nine times, over three days.",
+    body: {
+      schema: NewEndpoint,
+      examples: {
+        "Some types": {
+          url: endpoint.url,
+          types: ["order.placed", "order.expired"],
+          description: endpoint.description,
+        },
+        "Every type": { url: endpoint.url },
+      },
+    },
+    emits: [endpointCreated.type],
+    response: {
+      status: 201,
+      description: "The endpoint and its secret, which is not shown again.",
+      schema: EndpointWithSecret,
+      examples: { "A new endpoint": withSecret },
+      location: "/webhook-endpoints/{id}",
+      secret: true,
+    },
+    errors: [...urlErrors, tooManyEndpoints, webhooksUnavailable],
+  });
+
+  const getWebhookEndpoint = defineOperation({
+    ...common,
+    name: "getWebhookEndpoint",
+    method: "GET",
+    path,
+    summary: "Get a webhook endpoint",
+    description: "Returns the endpoint with the given identifier.",
+    params,
+    response: { status: 200, description: "The endpoint.", schema: Endpoint, examples: { "An endpoint": endpoint } },
+    errors: [webhooksUnavailable],
+  });
+
+  const updateWebhookEndpoint = defineOperation({
+    ...common,
+    name: "updateWebhookEndpoint",
+    method: "PATCH",
+    path,
+    summary: "Change a webhook endpoint",
+    description:
+      "Changes the fields that are sent (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for their " +
+      "next attempt are sent at once.",
+    params,
+    body: {
+      schema: EndpointPatch,
+      examples: { Pause: { paused: true }, "Another URL": { url: endpoint.url } },
+    },
+    emits: [endpointUpdated.type],
+    response: {
+      status: 200,
+      description: "The endpoint as it is now.",
+      schema: Endpoint,
+      examples: { Paused: { ...endpoint, state: "paused" } },
+      entityTag: true,
+    },
+    errors: [...urlErrors, webhooksUnavailable],
+  });
+
+  const deleteWebhookEndpoint = defineOperation({
+    ...common,
+    name: "deleteWebhookEndpoint",
+    method: "DELETE",
+    path,
+    summary: "Delete a webhook endpoint",
+    description: "Deletes the endpoint and its attempts. Nothing more is sent to it.",
+    testPanel: { disabled: "one click would delete an endpoint for good" },
+    params,
+    emits: [endpointDeleted.type],
+    response: noContent("The endpoint is deleted."),
+    errors: [webhooksUnavailable],
+  });
+
+  const rotateWebhookSecret = defineOperation({
+    ...common,
+    name: "rotateWebhookSecret",
+    method: "POST",
+    path: `${path}/rotate-secret`,
+    summary: "Replace the secret of an endpoint",
+    description:
+      "Creates a new secret and shows it once. For 24 hours messages are also signed with the previous secret. Older " +
+      "secrets stop working at once.",
+    testPanel: { disabled: "one click would replace a secret that receivers use" },
+    params,
+    emits: [endpointUpdated.type],
+    response: {
+      status: 200,
+      description: "The endpoint and its new secret, which is not shown again.",
+      schema: EndpointWithSecret,
+      examples: { "A new secret": withSecret },
+      secret: true,
+    },
+    errors: [webhooksUnavailable],
+  });
+
+  return [
+    listWebhookEndpoints,
+    createWebhookEndpoint,
+    getWebhookEndpoint,
+    updateWebhookEndpoint,
+    deleteWebhookEndpoint,
+    rotateWebhookSecret,
+  ] as const;
+}

@@ -1,0 +1,106 @@
+import { accountTable, shopTable } from "../../storage/owned-table.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
+import type { EndpointState } from "./webhooks.schemas.ts";
+
+export interface EndpointRow extends Row {
+  account_id: string;
+  mode: "live" | "test";
+  id: string;
+  url: string;
+  /** Separated by commas. */
+  types: string;
+  description: string;
+  state: EndpointState;
+  /** JSON of `SecretVersion`s, the newest first. */
+  secrets: string;
+  created_at: bigint;
+  /** JSON of `Health`. */
+  health: string;
+  /** How far the shop's clock is ahead of real time, in milliseconds. */
+  ahead: bigint;
+}
+/** An endpoint with the internal number of its shop. */
+export interface OwnedEndpointRow extends EndpointRow {
+  shop: bigint;
+}
+interface CountRow extends Row {
+  endpoints: bigint;
+}
+interface WaitingRow extends Row {
+  waiting: bigint;
+}
+interface IdRow extends Row {
+  id: bigint;
+}
+
+export const webhookShopTables = [
+  shopTable("webhook_parked", "endpoint_id", "subject"),
+  shopTable("webhook_redeliveries", "endpoint_id", "id"),
+  shopTable("webhook_deliveries", "endpoint_id", "id"),
+];
+export const webhookAccountTables = [accountTable("webhook_endpoints", "mode", "id")];
+
+const isOne = "account_id = $1 AND mode = $2 AND id = $3";
+const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, ahead
+   FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
+
+export const endpointById = statement<EndpointRow>(`${endpoints} WHERE ${isOne}`);
+export const endpointsOfShop = statement<EndpointRow>(
+  `${endpoints} WHERE account_id = $1 AND mode = $2 ORDER BY created_at, id`,
+);
+/** The endpoints of all accounts. */
+export const allEndpoints = statement<OwnedEndpointRow>(
+  `SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets,
+     created_at, health, ahead, shop
+   FROM webhook_endpoints JOIN shops ON shops.account_id = webhook_endpoints.account_id
+     AND shops.mode = webhook_endpoints.mode
+   ORDER BY webhook_endpoints.account_id, webhook_endpoints.mode, created_at, id`,
+);
+export const countEndpoints = statement<CountRow>(
+  "SELECT count(*) AS endpoints FROM webhook_endpoints WHERE account_id = $1 AND mode = $2",
+);
+export const insertEndpoint = statement(
+  `INSERT INTO webhook_endpoints
+     (account_id, mode, id, url, types, description, state, secrets, created_at, followed_shop, position, health)
+   VALUES ($1, $2, $3, $4, $5, $6, 'enabled', $7, $8, $9, $10, $11)`,
+);
+export const setEndpoint = statement(
+  `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4
+   WHERE account_id = $5 AND mode = $6 AND id = $7`,
+);
+/** Makes what waits due at once. The new `owner` makes the process that delivers reload the endpoint. */
+export const beginAgain = statement(
+  `UPDATE webhook_endpoints SET health = $1, blocked = 0, due_at = $2, owner = owner + 1
+   WHERE account_id = $3 AND mode = $4 AND id = $5`,
+);
+export const setPosition = statement(
+  "UPDATE webhook_endpoints SET position = $1 WHERE account_id = $2 AND mode = $3 AND id = $4",
+);
+export const makeParkedDue = statement("UPDATE webhook_parked SET due_at = $1 WHERE shop = $2 AND endpoint_id = $3");
+export const setSecrets = statement(
+  "UPDATE webhook_endpoints SET secrets = $1 WHERE account_id = $2 AND mode = $3 AND id = $4",
+);
+export const deleteEndpoint = statement(`DELETE FROM webhook_endpoints WHERE ${isOne}`);
+export const deleteParked = statement("DELETE FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2");
+export const deleteRedeliveries = statement("DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2");
+export const countRedeliveries = statement<WaitingRow>(
+  "SELECT count(*) AS waiting FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2",
+);
+/** Returns the id of the next redelivery or test. Ids are never reused: the message id of a test is derived from it. */
+export const nextRedeliveryId = statement<IdRow>(
+  `UPDATE webhook_endpoints SET last_redelivery_id = last_redelivery_id + 1
+   WHERE account_id = $1 AND mode = $2 AND id = $3 RETURNING last_redelivery_id AS id`,
+);
+export const insertRedelivery = statement(
+  `INSERT INTO webhook_redeliveries (shop, endpoint_id, id, kind, next_event, last_event)
+   VALUES ($1, $2, $3, $4, $5, $6)`,
+);
+export const deleteDeliveries = statement("DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2");
+
+const pauseAll = statement("UPDATE webhook_endpoints SET state = 'paused' WHERE state = 'enabled' RETURNING id");
+
+/** Part of a transaction: pauses all enabled endpoints of all shops. Returns their number. */
+export function* pauseAllEndpoints(): Transaction<number> {
+  return (yield* all(pauseAll)).length;
+}

@@ -1,0 +1,196 @@
+import type { Caller, ShopName } from "../../contract/caller.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { type Author, system } from "../events/author.ts";
+import { eventsOf } from "../events/new-event.ts";
+import { publish, publishLast } from "../events/publish.ts";
+import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import { type Health, untried } from "./endpoint-health.ts";
+import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "./endpoint-secrets.ts";
+import {
+  beginAgain,
+  countEndpoints,
+  deleteDeliveries,
+  deleteEndpoint,
+  deleteParked,
+  deleteRedeliveries,
+  type EndpointRow,
+  endpointById,
+  endpointsOfShop,
+  insertEndpoint,
+  makeParkedDue,
+  setEndpoint,
+  setPosition,
+  setSecrets,
+} from "./endpoints.statements.ts";
+import type { SecretKeys } from "./secret-keys.ts";
+import { shownPublicKey } from "./signatures.ts";
+import {
+  ALL_TYPES,
+  type EndpointPatch,
+  type EndpointState,
+  endpointCreated,
+  endpointDeleted,
+  endpointDisabled,
+  endpointUpdated,
+  MAX_ENDPOINTS,
+  type NewEndpoint,
+  RecordedEndpoint,
+} from "./webhooks.schemas.ts";
+
+/** A webhook endpoint as it is stored. */
+export interface StoredEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly types: readonly string[];
+  readonly description: string;
+  readonly state: EndpointState;
+  /** The newest first. */
+  readonly secrets: readonly SecretVersion[];
+  /** Unix milliseconds of the shop's clock. */
+  readonly createdAt: number;
+  readonly health: Health;
+  /** How far the shop's clock is ahead of real time, in milliseconds. */
+  readonly ahead: number;
+}
+
+/** Whose endpoint is changed, and by which request. */
+export interface Change {
+  readonly owner: ShopName & Pick<Caller, "shop">;
+  readonly author: Author;
+}
+
+const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subject: id }));
+
+/** The webhook endpoints of shops. */
+export class EndpointStore {
+  readonly #storage: Storage;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #secretKeys: SecretKeys | undefined;
+
+  /** Without `secretKeys` it cannot create secrets, and the events that it publishes show no public key. */
+  constructor(storage: Storage, clock: Pick<Clock, "now">, secretKeys: SecretKeys | undefined) {
+    [this.#storage, this.#clock, this.#secretKeys] = [storage, clock, secretKeys];
+  }
+
+  /** All endpoints of a shop, the oldest first. */
+  list({ accountId, mode }: ShopName): MaybePromise<StoredEndpoint[]> {
+    return whenReady(this.#storage.all(endpointsOfShop, accountId, mode), (rows) => rows.map(toEndpoint));
+  }
+
+  get({ accountId, mode }: ShopName, id: string): MaybePromise<StoredEndpoint | undefined> {
+    return whenReady(this.#storage.first(endpointById, accountId, mode, id), (row) => row && toEndpoint(row));
+  }
+
+  /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
+  *add(
+    { owner: { accountId, mode, shop }, author }: Change,
+    { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
+  ): Transaction<StoredEndpoint | "too many"> {
+    const locked = yield* lockShop(shop, this.#clock.now());
+    const { endpoints } = (yield* first(countEndpoints, accountId, mode)) as { endpoints: bigint };
+    if (endpoints >= MAX_ENDPOINTS) return "too many";
+    const { at: createdAt, ahead } = locked;
+    const [id, secrets, health] = [newEndpointId(), firstVersion(this.#newSecretKeys), untried];
+    const stored = [url, types.join(","), description, JSON.stringify(secrets)];
+    const position = locked.lastEventId + 1n; // after its own event
+    yield* all(insertEndpoint, accountId, mode, id, ...stored, createdAt, shop, position, JSON.stringify(health));
+    const added = { id, url, types, description, state: "enabled", secrets, createdAt, health, ahead } as const;
+    yield* publishLast(locked, author, [event(endpointCreated, this.#recorded(added))]);
+    return added;
+  }
+
+  /** Part of a transaction: changes an endpoint. */
+  *change(
+    { owner: { accountId, mode, shop }, author }: Change,
+    id: string,
+    { paused, ...fields }: EndpointPatch,
+  ): Transaction<StoredEndpoint | "not found"> {
+    const locked = yield* lockShop(shop, this.#clock.now());
+    const row = yield* first(endpointById, accountId, mode, id);
+    if (!row) return "not found";
+    const before = toEndpoint(row);
+    const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
+    const changed = { ...before, ...fields, state };
+    yield* all(setEndpoint, changed.url, changed.types.join(","), changed.description, state, accountId, mode, id);
+    const isEnabled = before.state !== "enabled" && state === "enabled";
+    if (before.state === "disabled" && isEnabled) {
+      yield* all(setPosition, locked.lastEventId + 1n, accountId, mode, id);
+    }
+    const begins = isEnabled || changed.url !== before.url;
+    const after = begins ? { ...changed, health: withoutFailures(before.health) } : changed;
+    if (begins) {
+      yield* all(beginAgain, JSON.stringify(after.health), locked.at, accountId, mode, id);
+      yield* all(makeParkedDue, locked.at, shop, id);
+    }
+    yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
+    return after;
+  }
+
+  /** Part of a transaction: replaces the secret of an endpoint. */
+  *rotate({ owner: { accountId, mode, shop }, author }: Change, id: string): Transaction<StoredEndpoint | "not found"> {
+    const now = this.#clock.now();
+    const locked = yield* lockShop(shop, now);
+    const row = yield* first(endpointById, accountId, mode, id);
+    if (!row) return "not found";
+    const before = toEndpoint(row);
+    const after = { ...before, secrets: rotated(before.secrets, this.#newSecretKeys, now) };
+    yield* all(setSecrets, JSON.stringify(after.secrets), accountId, mode, id);
+    yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
+    return after;
+  }
+
+  /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
+  *delete({ owner: { accountId, mode, shop }, author }: Change, id: string): Transaction<"deleted" | "not found"> {
+    const locked = yield* lockShop(shop, this.#clock.now());
+    const row = yield* first(endpointById, accountId, mode, id);
+    if (!row) return "not found";
+    for (const statement of [deleteParked, deleteRedeliveries, deleteDeliveries]) yield* all(statement, shop, id);
+    yield* all(deleteEndpoint, accountId, mode, id);
+    yield* publishLast(locked, author, [event(endpointDeleted, null, this.#recorded(toEndpoint(row)))]);
+    return "deleted";
+  }
+
+  /** Part of a transaction that has disabled an endpoint: deletes what was waiting, and publishes the event. */
+  *afterDisabling(locked: LockedShop, endpoint: StoredEndpoint): Transaction<void> {
+    yield* all(deleteParked, locked.shop, endpoint.id);
+    const [before, after] = [endpoint, { ...endpoint, state: "disabled" as const }];
+    yield* publish(locked, system(locked.shop), [
+      event(endpointDisabled, this.#recorded(after), this.#recorded(before)),
+    ]);
+  }
+
+  get #newSecretKeys(): SecretKeys {
+    if (!this.#secretKeys) throw new TypeError("There are no keys to derive a secret from.");
+    return this.#secretKeys;
+  }
+
+  #recorded({ id, url, types, description, state, secrets, createdAt }: StoredEndpoint): RecordedEndpoint {
+    const keys = this.#secretKeys && currentKeys(id, secrets, this.#secretKeys);
+    const publicKey = keys && { publicKey: shownPublicKey(keys) };
+    return { id, url, types: [...types], description, state, ...publicKey, createdAt: timestampOf(createdAt) };
+  }
+}
+
+/** The health of an endpoint that starts again after it was enabled or its URL changed. */
+function withoutFailures({ hours, lastFailure }: Health): Health {
+  return { ...untried, hours, lastFailure };
+}
+
+export function toEndpoint(row: EndpointRow): StoredEndpoint {
+  const { id, url, description, state } = row;
+  return {
+    id,
+    url,
+    description,
+    state,
+    types: row.types.split(","),
+    secrets: JSON.parse(row.secrets) as SecretVersion[],
+    createdAt: Number(row.created_at),
+    health: JSON.parse(row.health) as Health,
+    ahead: Number(row.ahead),
+  };
+}

@@ -1,0 +1,136 @@
+import { CommandFailed } from "../../terminal/command.ts";
+
+/** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
+const SILENCE = 45_000;
+/** The longest pause between two attempts to connect, in milliseconds. */
+const LONGEST_WAIT = 30_000;
+
+/** An event as the stream sent it. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly json: string;
+}
+
+interface FeedOptions {
+  /** The base address of the service. */
+  readonly base: string;
+  readonly key: string;
+  readonly types: string | undefined;
+  /** The id of the event to start after; undefined to start with the next one. */
+  readonly after: string | undefined;
+  readonly stop: AbortSignal;
+  /** Prints a line on the terminal. */
+  readonly say: (line: string) => Promise<void>;
+}
+
+/** The events of a shop, read from the public stream. It reconnects whenever the stream ends. */
+export class EventFeed {
+  readonly #options: FeedOptions;
+  #lastId: string | undefined;
+  /** Milliseconds before the first attempt to reconnect (the stream can set it), and before the next one. */
+  #firstWait = 1_000;
+  #wait = this.#firstWait;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#lastId = options.after;
+  }
+
+  /** Ends when `stop` is aborted. Throws `CommandFailed` if reconnecting would not help. */
+  async *events(): AsyncGenerator<FeedEvent, void, void> {
+    const { stop, say } = this.#options;
+    while (!stop.aborted) {
+      try {
+        yield* this.#connection();
+      } catch (error) {
+        if (stop.aborted) return;
+        if (error instanceof CommandFailed) throw error;
+        await say(`The connection was lost: ${(error as Error).message}`);
+      }
+      await this.#pause();
+    }
+  }
+
+  async *#connection(): AsyncGenerator<FeedEvent, void, void> {
+    const { base, key, types, stop, say } = this.#options;
+    const silence = new AbortController();
+    let timer = setTimeout(() => silence.abort(new Error("Nothing came for 45 seconds.")), SILENCE);
+    const signal = AbortSignal.any([stop, silence.signal]);
+    try {
+      const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+      if (this.#lastId !== undefined) headers["last-event-id"] = this.#lastId;
+      const query = types === undefined ? "" : `?type=${encodeURIComponent(types)}`;
+      const response = await fetch(`${base}/events/stream${query}`, { headers, signal });
+      if (!response.ok || !response.body) {
+        await this.#refused(response);
+        return;
+      }
+      this.#wait = this.#firstWait;
+      await say(`Following the events of the sandbox at ${base}.`);
+      let text = "";
+      const decoder = new TextDecoder();
+      for await (const piece of response.body) {
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(new Error("Nothing came for 45 seconds.")), SILENCE);
+        const blocks = (text + decoder.decode(piece, { stream: true })).split("\n\n");
+        text = blocks.pop() ?? "";
+        for (const block of blocks) yield* this.#read(block);
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Reads a block between two empty lines: an event, or only the id to resume from. */
+  *#read(block: string): Generator<FeedEvent, void, void> {
+    const fields = new Map(block.split("\n").map((line) => splitField(line)));
+    const retry = Number(fields.get("retry"));
+    if (retry > 0) this.#wait = this.#firstWait = retry;
+    const [id, type, json] = [fields.get("id"), fields.get("event"), fields.get("data")];
+    if (id !== undefined && type !== undefined && json !== undefined) yield { id, type, json };
+    if (id !== undefined) this.#lastId = id; // set after the yield: an event that was not forwarded is sent again
+  }
+
+  /** Handles a response that is not a stream. Throws `CommandFailed` if another attempt would get the same response. */
+  async #refused(response: Response): Promise<void> {
+    const { say } = this.#options;
+    const { code = "no_stream", message = `The response has the status ${response.status}.` } = await bodyOf(response);
+    if (code === "events_expired" && this.#lastId !== undefined) {
+      await say("The log has no such event any more, or was reset. Going on with the next event.");
+      this.#lastId = undefined;
+      return;
+    }
+    if (response.status < 500 && response.status !== 429) throw new CommandFailed(code, message);
+    const asked = Number(response.headers.get("retry-after"));
+    if (asked > 0) this.#wait = Math.max(this.#wait, asked * 1000);
+    throw new Error(message);
+  }
+
+  /** Waits before the next attempt. The wait doubles from one attempt to the next. */
+  async #pause(): Promise<void> {
+    const { stop } = this.#options;
+    if (stop.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#wait);
+    const end = () => resolve();
+    stop.addEventListener("abort", end, { once: true });
+    await promise;
+    clearTimeout(timer);
+    stop.removeEventListener("abort", end);
+    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
+  }
+}
+
+function splitField(line: string): [string, string] {
+  const colon = line.indexOf(":");
+  return colon === -1 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
+}
+
+async function bodyOf(response: Response): Promise<{ code?: string; message?: string }> {
+  try {
+    return (await response.json()) as { code?: string; message?: string };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,122 @@
+// `petstore listen` beside a running service, which it knows by its address and a key alone.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { verifyWebhook } from "../../../client/src/index.ts";
+import { serverSentEvents } from "../../../test/harness/event-server.ts";
+import { eventually, newDataDir, Program, runCommand } from "../../../test/harness/program.ts";
+import { TestService } from "../../../test/harness/service.ts";
+import { Receiver } from "../../../test/harness/webhooks.ts";
+
+const command = (...words: string[]) => [process.execPath, `${import.meta.dir}/../../main.ts`, "listen", ...words];
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await TestService.start();
+  key = await service.newKey();
+});
+afterAll(() => service.stop());
+const toStop: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of toStop.splice(0)) await stop();
+});
+
+function receiver(answer?: () => Response): Receiver {
+  const started = new Receiver(answer ? { answer } : {});
+  toStop.push(() => started.stop());
+  return started;
+}
+
+/** Starts the command, and waits until it follows the events. */
+async function listen({ port }: Receiver, base: string, ...words: string[]) {
+  const settings = { PETSTORE_KEY: key, PETSTORE_URL: base };
+  const all = command("--forward", `http://127.0.0.1:${port}/hook`, ...words);
+  const program = new Program(newDataDir(), settings, all);
+  toStop.push(() => program.end());
+  await program.until(() => program.output.includes("Following") || program.child.exitCode !== null);
+  return program;
+}
+
+const all = (one: Receiver, count: number) =>
+  eventually(
+    async () => one.received,
+    (received) => received.length >= count,
+  );
+const addPet = (name: string) =>
+  service.call("POST", "/pets", { key, body: `{"name":"${name}","categoryId":9223372036854775807}` });
+
+describe("petstore listen", () => {
+  test("forwards each event, signed with the secret that it prints, digit for digit", async () => {
+    const taking = receiver();
+    const program = await listen(taking, service.app.base);
+    const [, secret = ""] = /^Secret: (whsec_\S+)$/m.exec(program.output) ?? [];
+    const [, publicKey = ""] = /^Public key: (whpk_\S+)$/m.exec(program.output) ?? [];
+    await addPet("Rex");
+    await addPet("Ida");
+    const received = await all(taking, 2);
+    for (const [index, { headers, body, path }] of received.entries()) {
+      expect(path).toBe("/hook");
+      await verifyWebhook(body, headers, secret);
+      await verifyWebhook(body, headers, publicKey);
+      const { id, type, mode, data } = JSON.parse(body);
+      expect([id, type, mode, data.data.name]).toEqual([
+        headers.get("webhook-id"),
+        "pet.created",
+        "test",
+        ["Rex", "Ida"][index],
+      ]);
+      expect(body).toContain('"categoryId":9223372036854775807');
+    }
+    await program.until(() => program.output.includes("2 pet.created 200"));
+    expect(await program.end()).toBe(0);
+  }, 60_000);
+
+  test("says what came of a message that was not taken, begins where it is told to, and keeps a secret", async () => {
+    const failing = receiver(() => new Response(null, { status: 500 }));
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const program = await listen(
+      failing,
+      service.app.base,
+      "--after",
+      "1",
+      "--secret",
+      secret,
+      "--types",
+      "pet.created",
+    );
+    await program.until(() => program.output.includes("2 pet.created 500"));
+    expect(program.output).toContain(`Secret: ${secret}\n`);
+    const [{ headers, body } = { headers: new Headers(), body: "" }] = failing.received;
+    await verifyWebhook(body, headers, secret);
+    expect(JSON.parse(body).data.id).toBe(2);
+  }, 60_000);
+
+  test("connects again where the stream ends or fails, and misses and repeats nothing", async () => {
+    const taking = receiver();
+    const server = serverSentEvents([
+      { events: [1, 2] },
+      { status: 503 },
+      { events: [3], breaksOff: true },
+      { events: [4], stays: true },
+    ]);
+    toStop.push(() => server.stop());
+    const program = await listen(taking, server.base);
+    await program.until(() => program.output.includes("4 pet.created 200"));
+    expect(taking.received.map(({ body }) => JSON.parse(body).data.id)).toEqual([1, 2, 3, 4]);
+    expect(server.resumedAt).toEqual([null, "2", "2", "3"]);
+    expect(new Set(server.keys)).toEqual(new Set([`Bearer ${key}`]));
+  }, 60_000);
+
+  test.each([
+    [{ PETSTORE_KEY: "" }, ["--forward", "http://127.0.0.1:1/"], 1, "PETSTORE_KEY has to be set"],
+    [{ PETSTORE_KEY: "psk_live_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "has to be a test key"],
+    [{ PETSTORE_KEY: "psk_test_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "API key"],
+    [{}, ["--forward", "127.0.0.1:3000"], 2, "--forward has to be an http or https URL"],
+    [{}, ["--forward", "http://127.0.0.1:1/", "--secret", "whsec_eA=="], 2, "--secret has to be one"],
+    [{}, ["--forward", "http://127.0.0.1:1/", "--after", "x"], 2, "--after has to be the id"],
+    [{}, [], 2, "needs --forward"],
+  ])("with %j and %j ends with an error", async (settings, words, expected, message) => {
+    const environment = { PETSTORE_KEY: key, PETSTORE_URL: service.app.base, ...settings };
+    const { status, stderr } = await runCommand(newDataDir(), ["listen", ...words], environment);
+    expect([status, stderr]).toEqual([expected, expect.stringContaining(message)]);
+  });
+});

@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { type Command, CommandFailed, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import { EventFeed, type FeedEvent } from "./event-feed.ts";
+import { messageId, type SigningKeys, shownPublicKey, shownSecret, signedHeaders, signingKeys } from "./signatures.ts";
+import { listenSettings } from "./webhooks.settings.ts";
+
+/** Milliseconds that the receiver has for its response, the same as for an endpoint. */
+const TIME_LIMIT = 15_000;
+const SECRET_BYTES = 32;
+
+/** Forwards the events of a sandbox to a receiver that the service itself cannot reach. */
+export const listenCommand: Command = {
+  name: "listen",
+  summary: "Forward the events of a sandbox to a program on this machine, as webhooks.",
+  description:
+    "Follows the stream of events of the service in PETSTORE_URL with the test key in PETSTORE_KEY, and sends each as " +
+    "a signed message. Prints the secret first. Reconnects when the stream ends. Each message is sent once.",
+  example: "listen --forward http://127.0.0.1:3000/hook",
+  options: {
+    forward: { meaning: "Where to send the messages.", value: "URL", isRequired: true },
+    types: { meaning: "Only events of these types, separated by commas.", value: "TYPES" },
+    after: { meaning: "Start after the event with this id instead of with the next one.", value: "EVENT_ID" },
+    secret: { meaning: "The secret of another run, so that the receiver can keep it.", value: "SECRET" },
+  },
+  run: async (given, terminal) => {
+    const { target, types, after, keys } = readOptions(given);
+    const { PETSTORE_KEY: key, PETSTORE_URL: base } = terminal.settings(listenSettings);
+    if (key === undefined) throw new CommandFailed("key_missing", "PETSTORE_KEY has to be set to a test key.");
+    if (!key.startsWith("psk_test_")) {
+      throw new CommandFailed("test_key_required", "PETSTORE_KEY has to be a test key: listen is for sandboxes.");
+    }
+    const say = (line: string) => terminal.output(`${line}\n`);
+    await say(`Secret: ${shownSecret(keys)}\nPublic key: ${shownPublicKey(keys)}`);
+    const feed = new EventFeed({ base, key, types, after, stop: terminal.stop, say });
+    let forwarded = 0;
+    for await (const event of feed.events()) {
+      const outcome = await forward(event, target, keys, terminal);
+      if (terminal.stop.aborted) break;
+      forwarded++;
+      await say(`${event.id} ${event.type} ${outcome}`);
+    }
+    return { json: { forwarded }, text: "", isBesideOutput: true };
+  },
+};
+
+/** Sends one message. Returns the status of the response, or why it failed. */
+async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop }: Terminal): Promise<string> {
+  const id = messageId(shownPublicKey(keys), 0n, BigInt(event.id));
+  const { type, at } = JSON.parse(event.json) as { type: string; at: string };
+  // The event is copied as text: parsing and writing it would round its large integers.
+  const body = `{"id":"${id}","type":"${type}","timestamp":"${at}","mode":"test","data":${event.json}}`;
+  try {
+    const response = await fetch(target, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...signedHeaders(id, body, Date.now(), [keys]) },
+      body,
+      redirect: "manual",
+      signal: AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]),
+    });
+    await response.body?.cancel();
+    return String(response.status);
+  } catch (error) {
+    return `failed: ${(error as Error).message}`;
+  }
+}
+
+function readOptions({ options: { forward: url = "", types, after, secret } }: Given) {
+  const target = URL.parse(url);
+  if (!target || !/^https?:$/.test(target.protocol)) {
+    throw new UsageError("--forward has to be an http or https URL such as http://127.0.0.1:3000/hook.");
+  }
+  if (after !== undefined && !/^(0|[1-9][0-9]{0,18})$/.test(after)) {
+    throw new UsageError("--after has to be the id of an event.");
+  }
+  return { target, types, after, keys: keysOf(secret) };
+}
+
+/** The keys of a run. The public key is derived from the secret, so that both stay the same with `--secret`. */
+function keysOf(secret: string | undefined): SigningKeys {
+  const shared =
+    secret === undefined ? randomBytes(SECRET_BYTES) : Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  if (shared.length !== SECRET_BYTES) throw new UsageError("--secret has to be one that listen has printed.");
+  return signingKeys(shared, shared);
+}

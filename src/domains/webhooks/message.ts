@@ -1,0 +1,30 @@
+import type { Mode } from "../../contract/caller.ts";
+import { exactJson } from "../../contract/serialize.ts";
+import type { Event } from "../events/events.schemas.ts";
+import { messageId } from "./signatures.ts";
+import { TEST_TYPE } from "./webhooks.schemas.ts";
+
+/** The message for an event. Its bytes are the same in every attempt. */
+export interface EventMessage {
+  readonly id: string;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** The message of an event for an endpoint. `shop` is the internal number of the shop. */
+export function messageOf(event: Event, endpointId: string, shop: number, mode: Mode): EventMessage {
+  const id = messageId(endpointId, BigInt(shop), event.id);
+  return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
+}
+
+/** The message of a test. Its id is unique. */
+export function testMessageOf(event: Event, endpointId: string, shop: number, mode: Mode, test: bigint): EventMessage {
+  const id = messageId(endpointId, BigInt(shop), -test);
+  return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
+}
+
+/** The event of a test. Its id is 0, which no event in the log has. */
+export function testEvent(endpointId: string, at: string): Event {
+  const subject = { type: "webhook_endpoint", id: endpointId };
+  return { id: 0n, type: TEST_TYPE, at, actor: { kind: "system" }, subject, data: { id: endpointId } };
+}

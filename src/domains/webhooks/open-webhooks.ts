@@ -1,0 +1,115 @@
+import type { EventType } from "../../contract/event-type.ts";
+import type { Values } from "../../settings/setting.ts";
+import type { Host } from "../domain.ts";
+import { EventLog } from "../events/events.store.ts";
+import { AddressPolicy } from "./addresses.ts";
+import { DeliveryStore } from "./deliveries.store.ts";
+import { forgetOldDeliveries } from "./delivery-retention.store.ts";
+import { DisabledEndpoints } from "./disabled-endpoints.store.ts";
+import { DispatchStore } from "./dispatch.store.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { EndpointStore } from "./endpoints.store.ts";
+import { RedeliveryStore } from "./redeliveries.store.ts";
+import { openSecretKeys, type SecretKeys } from "./secret-keys.ts";
+import { send, type systemNetwork } from "./send.ts";
+import type { webhookSettings } from "./webhooks.settings.ts";
+
+/** What serves webhook endpoints. */
+export interface WebhookParts {
+  readonly endpoints: EndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly redeliveries: RedeliveryStore;
+  readonly policy: AddressPolicy;
+  readonly secretKeys: SecretKeys;
+  /** Real time, in unix milliseconds. */
+  readonly now: () => number;
+}
+
+interface Surroundings {
+  /** All types of events. */
+  readonly types: readonly EventType[];
+  readonly network: typeof systemNetwork;
+}
+
+/**
+ * Opens what serves webhook endpoints, and delivers to them in the background; undefined if there is no key for their
+ * secrets. Throws `FileError`.
+ */
+export function openWebhooks(
+  host: Host,
+  { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: Values<typeof webhookSettings>,
+  surroundings: Surroundings,
+): WebhookParts | undefined {
+  const { storage, clock, dataFolder, isDevelopment } = host;
+  const secretKeys = openSecretKeys(PETSTORE_SECRET_KEY, dataFolder);
+  if (!secretKeys) return undefined;
+  const policy = new AddressPolicy({ isDevelopment, denied: PETSTORE_WEBHOOK_DENY });
+  const endpoints = new EndpointStore(storage, clock, secretKeys);
+  deliver(host, { policy, endpoints, secretKeys }, surroundings);
+  return {
+    endpoints,
+    deliveries: new DeliveryStore(storage),
+    redeliveries: new RedeliveryStore(clock),
+    policy,
+    secretKeys,
+    now: () => clock.now(),
+  };
+}
+
+/** Registers the tasks and metrics of the deliveries, which the leader of all processes makes. */
+function deliver(
+  { storage, clock, log, metrics, repeat }: Host,
+  { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
+  { types, network }: Surroundings,
+): void {
+  const connected = network(policy, clock);
+  const given = {
+    store: new DispatchStore(storage, endpoints, clock),
+    log: new EventLog(storage),
+    clock,
+    secretKeys,
+    types: types.map(({ type }) => type),
+    send: (message: Parameters<typeof send>[0]) => send(message, connected),
+    random: Math.random,
+  };
+  const dispatcher = new Dispatcher(given, {
+    disabled: ({ id, accountId }) => log.warn("webhook_endpoint_disabled", { endpointId: id, accountId }),
+    failed: (error) => log.failing("task_failed", error, { task: "deliver_webhooks" }),
+  });
+  const { counts } = dispatcher;
+  metrics.counter("petstore_webhooks_delivered_total", "Messages that receivers have taken.", () => counts.succeeded);
+  metrics.counter("petstore_webhooks_failed_total", "Attempts to send a message that failed.", () => counts.failed);
+  metrics.counter(
+    "petstore_webhook_endpoints_disabled_total",
+    "Webhook endpoints that were disabled, because they have failed for 5 days or returned 410.",
+    () => counts.disabled,
+  );
+  const disabled = new DisabledEndpoints(storage, clock);
+  metrics.gauge(
+    "petstore_webhook_endpoints_disabled",
+    "Webhook endpoints that are disabled now, counted once a minute by the process that delivers.",
+    () => disabled.count,
+  );
+  repeat({ name: "count_disabled_endpoints", by: "leader", run: () => disabled.refresh() });
+  metrics.gauge(
+    "petstore_webhooks_in_progress",
+    "Attempts to send a message that are in progress.",
+    () => dispatcher.inProgress,
+  );
+  metrics.gauge(
+    "petstore_webhook_lag_seconds",
+    "Age of the oldest event that was not tried yet at an endpoint that does not wait after failures.",
+    () => dispatcher.lag,
+  );
+  repeat({
+    name: "deliver_webhooks",
+    by: "leader",
+    run: () => dispatcher.run(),
+    finish: () => dispatcher.finish(),
+  });
+  repeat({
+    name: "forget_webhook_deliveries",
+    by: "leader",
+    run: () => forgetOldDeliveries(storage, clock.now()),
+  });
+}

@@ -1,0 +1,72 @@
+import type { EventLog } from "../events/events.store.ts";
+import type { CourierParts } from "./courier-parts.ts";
+import type { CourierState } from "./dispatch.store.ts";
+import type { EndpointProgress, Job } from "./endpoint-progress.ts";
+import type { EventWindow } from "./event-window.ts";
+import { filtersOf, subjectOf, wantedTypes } from "./subjects.ts";
+
+/** Events read at a time. */
+const PAGE = 100;
+
+/** Reads ahead a page of events, for new events or a redelivery; undefined if there is nothing to read, or no room. */
+export function readAhead(log: EventLog, state: CourierState, progress: EndpointProgress): Promise<void> | undefined {
+  const { window, jobs } = progress;
+  const { lastEventId } = state;
+  if (window.readUpTo < lastEventId && window.room >= PAGE) return readLog(log, state, progress, lastEventId);
+  const job = jobs.values().find(({ row, isRead, window: { room } }) => row.kind !== "test" && !isRead && room >= PAGE);
+  return job && readJob(log, state, job);
+}
+
+/** Reads a page of the log, whose last event is at least `last`. */
+async function readLog(
+  log: EventLog,
+  { shop, types }: CourierState,
+  progress: EndpointProgress,
+  last: bigint,
+): Promise<void> {
+  const { readUpTo } = progress.window;
+  const page = await log.after(shop, readUpTo, PAGE, { type: wantedTypes(types) });
+  if ("refused" in page) progress.add([], page.first - 1n);
+  else progress.add(page.items, page.next ?? laterOf(last, page.items.at(-1)?.id));
+}
+
+async function readJob(
+  log: EventLog,
+  { shop, types }: CourierState,
+  { window, row: { kind, last_event: last } }: Job,
+): Promise<void> {
+  const type = kind === "single" ? undefined : wantedTypes(types);
+  const page = await log.after(shop, window.readUpTo, PAGE, { type });
+  const [items, next] = "refused" in page ? [[], page.first - 1n] : [page.items, page.next ?? last];
+  window.add(
+    items.filter(({ id }) => id <= last),
+    next < last ? next : last,
+  );
+}
+
+/** The next event of a subject up to where the window has read: the window skips those of a parked subject. */
+export async function nextOfSubject(
+  { log, types }: Pick<CourierParts, "log" | "types">,
+  state: CourierState,
+  window: EventWindow,
+  subject: string,
+  after: bigint,
+): Promise<bigint | undefined> {
+  const filters = filtersOf(subject, state.types, types);
+  for (let from = after; ; ) {
+    const known = window.readUpTo;
+    const page = await log.after(state.shop, from, PAGE, filters);
+    if ("refused" in page) {
+      from = page.first - 1n;
+      continue;
+    }
+    const found = page.items.find((event) => subjectOf(event) === subject);
+    if (found) return found.id <= window.readUpTo ? found.id : undefined;
+    from = page.next ?? known;
+    if (from >= window.readUpTo) return undefined;
+  }
+}
+
+function laterOf(one: bigint, other: bigint | undefined): bigint {
+  return other !== undefined && other > one ? other : one;
+}

@@ -1,0 +1,30 @@
+import type { Event } from "../events/events.schemas.ts";
+import type { CourierParts } from "./courier-parts.ts";
+import type { CourierState } from "./dispatch.store.ts";
+import { Job } from "./endpoint-progress.ts";
+import { validKeys } from "./endpoint-secrets.ts";
+import { type EventMessage, messageOf, testMessageOf } from "./message.ts";
+import type { Task } from "./next-task.ts";
+import type { SendResult } from "./send.ts";
+import { signedHeaders } from "./signatures.ts";
+
+/** The message of an attempt. */
+export function messageFor({ kind, source }: Task, event: Event, { id, shop, mode }: CourierState): EventMessage {
+  return source instanceof Job && kind === "test"
+    ? testMessageOf(event, id, shop, mode, source.row.id)
+    : messageOf(event, id, shop, mode);
+}
+
+/** Sends a message once, signed with every secret of the endpoint that is valid now. */
+export async function sendSigned(
+  { id: messageId, body }: EventMessage,
+  { url, id, secrets }: CourierState,
+  { clock, secretKeys, send }: CourierParts,
+): Promise<SendResult> {
+  const now = clock.now();
+  const keys = validKeys(id, secrets, secretKeys, now);
+  if (keys.length === 0) {
+    return { failure: "secret_lost", status: undefined, excerpt: undefined, retryAfter: undefined, duration: 0 };
+  }
+  return send({ url, body, headers: signedHeaders(messageId, body, now, keys) });
+}

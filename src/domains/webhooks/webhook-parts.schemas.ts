@@ -1,0 +1,65 @@
+import { Type } from "typebox";
+import { defineError } from "../../contract/errors.ts";
+import type { Tag } from "../../contract/operation.ts";
+import { MAX_ENDPOINTS, type Refusal, refusals } from "./webhooks.schemas.ts";
+
+const webhooks: Tag = {
+  name: "webhooks",
+  description: "Sends events of the shop to URLs, signed as in Standard Webhooks 1.0.0.",
+  stability: "beta",
+};
+
+export const endpointNotFound = defineError({
+  code: "webhook_endpoint_not_found",
+  status: 404,
+  meaning: "No webhook endpoint of the shop has this identifier.",
+});
+export const deliveryNotFound = defineError({
+  code: "webhook_delivery_not_found",
+  status: 404,
+  meaning: "The endpoint has no attempt with this identifier, or it was deleted: see `listWebhookDeliveries`.",
+});
+export const tooManyEndpoints = defineError({
+  code: "too_many_webhook_endpoints",
+  status: 409,
+  meaning: `The shop has ${MAX_ENDPOINTS} webhook endpoints, which is the most. Delete one that is not needed.`,
+});
+/** Redeliveries and tests of an endpoint that can wait at once. */
+export const MAX_REDELIVERIES = 10;
+export const tooManyRedeliveries = defineError({
+  code: "too_many_webhook_redeliveries",
+  status: 409,
+  meaning: `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet, which is the most.`,
+});
+export const webhooksUnavailable = defineError({
+  code: "webhooks_unavailable",
+  status: 503,
+  meaning: "The service has no key for the secrets of webhooks. Its operator must set `PETSTORE_SECRET_KEY`.",
+});
+
+const refused = (code: Refusal) => defineError({ code, status: 400, meaning: refusals[code] });
+
+/** The error for each reason to refuse a URL. */
+export const refusalErrors: Readonly<Record<Refusal, ReturnType<typeof refused>>> = {
+  url_invalid: refused("url_invalid"),
+  url_not_https: refused("url_not_https"),
+  url_has_credentials: refused("url_has_credentials"),
+  url_port_refused: refused("url_port_refused"),
+  address_not_global: refused("address_not_global"),
+  address_denied: refused("address_denied"),
+};
+/** The errors of an operation that takes a URL. */
+export const urlErrors = Object.values(refusalErrors);
+
+/** The path parameter of an endpoint. */
+export const endpointId = Type.String({
+  description: "The identifier of a webhook endpoint.",
+  maxLength: 64,
+  pattern: "^[0-9A-Za-z_]+$",
+  examples: ["we_5f0c2a8e1b7d94c3a6e0f1d2"],
+});
+/** Shared by the operations on one endpoint. */
+export const params = { schema: Type.Object({ endpointId }), invalidError: endpointNotFound };
+export const path = "/webhook-endpoints/{endpointId}";
+/** Shared by all operations on webhooks. */
+export const common = { tag: webhooks, scope: "admin" } as const;

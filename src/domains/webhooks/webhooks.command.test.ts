@@ -1,0 +1,41 @@
+// `petstore webhooks` beside a running service.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { runCommand, runJson } from "../../../test/harness/program.ts";
+import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";
+
+let webhooks: WebhookService;
+beforeAll(async () => {
+  webhooks = await WebhookService.start();
+});
+afterAll(() => webhooks.stop());
+
+const run = (...words: string[]) => runJson(webhooks.service.store.folder, words, webhooks.service.store.settings);
+
+test("operators list endpoints, pause one and resume it", async () => {
+  const receiver = webhooks.receiver();
+  const { id, url } = await webhooks.endpoint(receiver, { types: ["pet.created", "webhook_endpoint.updated"] });
+  const [listed] = await run("webhooks", "list");
+  expect(listed).toMatchObject({ id, url, mode: "test", state: "enabled", failingSince: null, lastFailure: null });
+  expect(await run("webhooks", "list", "--account", "acc_none")).toEqual([]);
+  expect(await run("webhooks", "pause", id)).toMatchObject({ id, state: "paused" });
+  expect((await webhooks.shown(id)).state).toBe("paused");
+  await webhooks.addPet();
+  await webhooks.deliver();
+  expect(receiver.received).toEqual([]);
+  expect(await run("webhooks", "resume", id)).toMatchObject({ id, state: "enabled" });
+  await webhooks.deliver();
+  const types = receiver.received.map((one) => sent(one).type).toSorted();
+  expect(types).toEqual(["pet.created", "webhook_endpoint.updated", "webhook_endpoint.updated"]);
+  const [event] = (await webhooks.call("GET", "/events?type=webhook_endpoint.updated")).json;
+  expect(event).toMatchObject({
+    actor: { kind: "operator" },
+    data: { state: "paused" },
+    previous: { state: "enabled" },
+  });
+}, 60_000);
+
+test("an endpoint that does not exist is not paused", async () => {
+  const { folder, settings } = webhooks.service.store;
+  const { status, stderr } = await runCommand(folder, ["webhooks", "pause", "we_none"], settings);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("There is no webhook endpoint we_none.")]);
+});

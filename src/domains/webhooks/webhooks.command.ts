@@ -1,0 +1,89 @@
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, CommandFailed, type Terminal } from "../../terminal/command.ts";
+import { table } from "../../terminal/table.ts";
+import { operator } from "../events/author.ts";
+import { allEndpoints, type OwnedEndpointRow } from "./endpoints.statements.ts";
+import { EndpointStore, toEndpoint } from "./endpoints.store.ts";
+
+const clock = { now: () => Date.now() };
+
+/** Opens the store, runs `work`, and closes the store. Rejects if the store belongs to another environment. */
+async function withEndpoints<T>({ store }: Terminal, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await store.open();
+  try {
+    await store.isProduction(storage);
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+const headings = ["ID", "ACCOUNT", "MODE", "STATE", "URL", "FAILING SINCE", "LAST FAILURE"];
+
+const list: Command = {
+  name: "webhooks list",
+  summary: "List the webhook endpoints of all accounts.",
+  example: "webhooks list --account acc_8sK2mX0qVb4TzR1c",
+  options: { account: { meaning: "Only the endpoints of this account.", value: "ACCOUNT" } },
+  run: ({ options: { account } }, terminal) =>
+    withEndpoints(terminal, async (storage) => {
+      const rows = await storage.all(allEndpoints);
+      const found = rows.filter(({ account_id }) => account === undefined || account_id === account).map(shown);
+      const lines = found.map(({ id, accountId, mode, state, url, failingSince, lastFailure }) => [
+        id,
+        accountId,
+        mode,
+        state,
+        url,
+        failingSince ?? "-",
+        lastFailure ?? "-",
+      ]);
+      return { json: found, text: lines.length > 0 ? table(headings, lines) : "There are no webhook endpoints." };
+    }),
+};
+
+/** A command that pauses or resumes an endpoint. */
+function setting(verb: "pause" | "resume", summary: string): Command {
+  return {
+    name: `webhooks ${verb}`,
+    summary,
+    example: `webhooks ${verb} we_5f0c2a8e1b7d94c3a6e0f1d2`,
+    args: ["ENDPOINT_ID"],
+    run: ({ args: [id = ""] }, terminal) =>
+      withEndpoints(terminal, async (storage) => {
+        const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
+        if (!row) throw new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);
+        const shop = Number(row.shop);
+        const of = { owner: { accountId: row.account_id, mode: row.mode, shop }, author: operator(shop) };
+        const endpoints = new EndpointStore(storage, clock, undefined);
+        await storage.write(() => endpoints.change(of, id, { paused: verb === "pause" }));
+        const state = verb === "pause" ? "paused" : "enabled";
+        return { json: { ...shown(row), state }, text: `The webhook endpoint ${id} is ${state}.` };
+      }),
+  };
+}
+
+/** The commands that manage webhook endpoints. */
+export const webhookCommands: readonly Command[] = [
+  list,
+  setting("pause", "Stop sending to a webhook endpoint. Nothing is lost while it is paused."),
+  setting("resume", "Send to a webhook endpoint again that is paused or disabled."),
+];
+
+function shown(row: OwnedEndpointRow) {
+  const { id, state, url, types, health } = toEndpoint(row);
+  return {
+    id,
+    accountId: row.account_id,
+    mode: row.mode,
+    state,
+    url,
+    types,
+    failingSince: iso(health.failingSince),
+    lastFailure: health.lastFailure?.failure ?? null,
+  };
+}
+
+function iso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,191 @@
+import type { Caller } from "../../contract/caller.ts";
+import { type Failure, failure, invalidRequest } from "../../contract/errors.ts";
+import type { Handlers } from "../../contract/handler.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import { successOr } from "../../contract/success-or.ts";
+import { whenReady } from "../../timing/maybe-promise.ts";
+import { authorOf } from "../events/author.ts";
+import { eventsExpired } from "../events/events.operations.ts";
+import { successRate } from "./endpoint-health.ts";
+import { currentKeys } from "./endpoint-secrets.ts";
+import type { Change, StoredEndpoint } from "./endpoints.store.ts";
+import type { WebhookParts } from "./open-webhooks.ts";
+import type { SecretKeys } from "./secret-keys.ts";
+import { shownPublicKey, shownSecret } from "./signatures.ts";
+import {
+  deliveryNotFound,
+  endpointNotFound,
+  MAX_REDELIVERIES,
+  refusalErrors,
+  tooManyEndpoints,
+  tooManyRedeliveries,
+  webhooksUnavailable,
+} from "./webhook-parts.schemas.ts";
+import type { webhookOperations } from "./webhooks.operations.ts";
+import { type Endpoint, MAX_ENDPOINTS, refusals, sendFailures } from "./webhooks.schemas.ts";
+
+type WebhookHandlers = Handlers<ReturnType<typeof webhookOperations>>;
+
+/** The handlers of webhook endpoints. Without keys for their secrets, every operation fails. */
+export function webhookHandlers(
+  operations: ReturnType<typeof webhookOperations>,
+  parts: WebhookParts | undefined,
+): WebhookHandlers {
+  return parts ? servingHandlers(parts) : unavailableHandlers(operations);
+}
+
+function servingHandlers({
+  endpoints,
+  deliveries,
+  redeliveries,
+  policy,
+  secretKeys,
+  now,
+}: WebhookParts): WebhookHandlers {
+  const shown = (endpoint: StoredEndpoint) => shownEndpoint(endpoint, secretKeys, now());
+
+  function withSecret(endpoint: StoredEndpoint) {
+    const keys = currentKeys(endpoint.id, endpoint.secrets, secretKeys);
+    if (!keys) throw new Error("A new secret is derived from a key that is not there.");
+    return { secret: shownSecret(keys), ...shown(endpoint) };
+  }
+
+  /** The failure for a URL that the policy refuses; undefined if it accepts the URL. */
+  function urlFailure(url: string | undefined) {
+    const refusal = url === undefined ? undefined : policy.refusalOfUrl(url);
+    return refusal && failure(refusalErrors[refusal], refusals[refusal]);
+  }
+
+  return {
+    listWebhookEndpoints: async ({ caller }) => ({ body: (await endpoints.list(caller)).map(shown) }),
+
+    *createWebhookEndpoint({ caller, requestId, body }) {
+      const refused = urlFailure(body.url);
+      if (refused) return refused;
+      const endpoint = yield* endpoints.add(changeOf(caller, requestId), body);
+      return endpoint === "too many" ? tooMany : { body: withSecret(endpoint) };
+    },
+
+    getWebhookEndpoint: ({ caller, params: { endpointId } }) =>
+      whenReady(endpoints.get(caller, endpointId), (found) => (found ? { body: shown(found) } : notFound)),
+
+    *updateWebhookEndpoint({ caller, requestId, params: { endpointId }, body }) {
+      const refused = urlFailure(body.url);
+      if (refused) return refused;
+      const endpoint = yield* endpoints.change(changeOf(caller, requestId), endpointId, body);
+      return endpoint === "not found" ? notFound : { body: shown(endpoint) };
+    },
+
+    *deleteWebhookEndpoint({ caller, requestId, params: { endpointId } }) {
+      return (yield* endpoints.delete(changeOf(caller, requestId), endpointId)) === "not found"
+        ? notFound
+        : { body: null };
+    },
+
+    *rotateWebhookSecret({ caller, requestId, params: { endpointId } }) {
+      const endpoint = yield* endpoints.rotate(changeOf(caller, requestId), endpointId);
+      return endpoint === "not found" ? notFound : { body: withSecret(endpoint) };
+    },
+
+    *testWebhookEndpoint({ caller, params: { endpointId } }) {
+      const outcome = yield* redeliveries.test(caller, endpointId);
+      return outcome === "added" ? { body: null } : outcome === "not found" ? notFound : tooManyWaiting;
+    },
+
+    *redeliverWebhooks({ caller, params: { endpointId }, body }) {
+      const { from, to, deliveryId } = body;
+      if (deliveryId !== undefined && (from ?? to) !== undefined) return eitherOr;
+      return successOr(yield* redeliveries.again(caller, endpointId, body), {
+        "not found": () => notFound,
+        "no delivery": () => noDelivery(deliveryId),
+        "no range": () => emptyRange,
+        "too many": () => tooManyWaiting,
+        expired: ({ first }) =>
+          failure(eventsExpired, `These events are no longer kept. The first one that is has the id ${first}.`),
+      });
+    },
+
+    listWebhookDeliveries: async ({ caller, params: { endpointId }, query: { limit, outcome }, after }) =>
+      (await endpoints.get(caller, endpointId))
+        ? deliveries.page(caller.shop, endpointId, after, limit, outcome)
+        : notFound,
+
+    getWebhookDelivery: async ({ caller, params: { endpointId, deliveryId } }) => {
+      if (!(await endpoints.get(caller, endpointId))) return notFound;
+      const found = await deliveries.get(caller.shop, endpointId, deliveryId);
+      return found ? { body: found } : noDelivery(deliveryId);
+    },
+  };
+}
+
+/** Handlers that fail, because there is no secret key. */
+function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): WebhookHandlers {
+  const handlers = operations.map(({ name, method }) => [
+    name,
+    method === "GET"
+      ? () => unavailable
+      : // oxlint-disable-next-line require-yield -- a change without a step
+        function* (): Generator<never, Failure<typeof webhooksUnavailable>> {
+          return unavailable;
+        },
+  ]);
+  return Object.fromEntries(handlers) as WebhookHandlers;
+}
+
+const unavailable = failure(webhooksUnavailable, "The service has no key for the secrets of webhooks.", {
+  retryAfter: 60,
+});
+const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
+const tooMany = failure(
+  tooManyEndpoints,
+  `The shop has ${MAX_ENDPOINTS} webhook endpoints. Delete one that is not needed.`,
+);
+
+const tooManyWaiting = failure(
+  tooManyRedeliveries,
+  `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet. Try again later.`,
+);
+
+/** The failure of a request whose body contradicts itself. */
+function contradiction(path: string, message: string) {
+  return failure(invalidRequest, `The request is invalid: ${path} ${message}.`, { details: [{ path, message }] });
+}
+
+const eitherOr = contradiction("/body/deliveryId", "cannot be sent with from or to");
+const emptyRange = contradiction("/body/from", "is after the last event of the range");
+
+function noDelivery(id: bigint | undefined) {
+  return failure(deliveryNotFound, `The endpoint has no attempt ${id} to send an event.`);
+}
+
+function changeOf(caller: Caller, requestId: string): Change {
+  return { owner: caller, author: authorOf(caller, requestId) };
+}
+
+function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
+  const { id, url, types, description, state, secrets, createdAt, health, ahead } = endpoint;
+  const keys = currentKeys(id, secrets, secretKeys);
+  const rate = successRate(health, now + ahead);
+  const { failingSince, retriesAt, lastFailure } = health;
+  return {
+    id,
+    url,
+    types: [...types],
+    description,
+    state,
+    ...(keys && { publicKey: shownPublicKey(keys) }),
+    createdAt: timestampOf(createdAt),
+    ...(rate !== undefined && { successRate24h: rate }),
+    ...(failingSince !== null && { failingSince: timestampOf(failingSince) }),
+    ...(retriesAt !== null && { retriesAt: timestampOf(retriesAt) }),
+    ...(lastFailure && {
+      lastFailure: {
+        at: timestampOf(lastFailure.at),
+        failure: lastFailure.failure,
+        message: sendFailures[lastFailure.failure],
+        ...(lastFailure.status !== undefined && { status: lastFailure.status }),
+        deliveryId: BigInt(lastFailure.deliveryId),
+      },
+    }),
+  };
+}

@@ -1,0 +1,8 @@
+import type { EventType } from "../../contract/event-type.ts";
+import { deliveryOperations } from "./deliveries.operations.ts";
+import { endpointOperations } from "./endpoints.operations.ts";
+
+/** The operations on webhooks, for these types of events. */
+export function webhookOperations(types: readonly EventType[]) {
+  return [...endpointOperations(types), ...deliveryOperations] as const;
+}

@@ -1,0 +1,226 @@
+import { type Static, type TSchema, Type } from "typebox";
+import { defineEvent, type EventType } from "../../contract/event-type.ts";
+import { Int32, Int64, PATTERN_MEANING, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
+
+/** The most endpoints that a shop can have. */
+export const MAX_ENDPOINTS = 20;
+/** Means all types of events. */
+export const ALL_TYPES = "*";
+
+/** The type of the message that `testWebhookEndpoint` sends. It is not in the event log. */
+export const TEST_TYPE = "webhook_endpoint.test";
+
+export const endpointCreated = defineEvent({ type: "webhook_endpoint.created", meaning: "An endpoint was created." });
+export const endpointUpdated = defineEvent({
+  type: "webhook_endpoint.updated",
+  meaning: "An endpoint was changed, or its secret was replaced.",
+});
+export const endpointDisabled = defineEvent({
+  type: "webhook_endpoint.disabled",
+  meaning: "The service disabled an endpoint, because it has failed for 5 days or returned 410.",
+});
+export const endpointDeleted = defineEvent({ type: "webhook_endpoint.deleted", meaning: "An endpoint was deleted." });
+export const webhookEventTypes = [endpointCreated, endpointUpdated, endpointDisabled, endpointDeleted] as const;
+
+/** The reasons to refuse a URL, by code. */
+export const refusals = {
+  url_invalid: "The URL of a webhook endpoint is not an absolute URL.",
+  url_not_https: "The URL of a webhook endpoint does not start with https://.",
+  url_has_credentials: "The URL of a webhook endpoint has a user name or a password in it.",
+  url_port_refused: "The URL of a webhook endpoint has a port below 1024 that is neither 443 nor 80.",
+  address_not_global: "The host of a webhook endpoint is not a machine on the internet.",
+  address_denied: "The operator of the service does not allow the address of the webhook endpoint.",
+} as const;
+
+/** The code of such a reason. */
+export type Refusal = keyof typeof refusals;
+
+/** The reasons why an attempt failed, by code. */
+export const sendFailures = {
+  ...refusals,
+  name_not_resolved: "The name has no address.",
+  connection_failed: "No connection could be made, or it was closed before a response came.",
+  tls_failed: "The receiver did not show a valid certificate for its name, or does not speak TLS.",
+  timed_out: "No response came within 15 seconds.",
+  response_invalid: "What came was not an HTTP response.",
+  redirected: "The response was a redirect. Redirects are not followed; change the URL of the endpoint.",
+  error_status: "The status of the response was not one from 200 to 299.",
+  secret_lost: "The service has lost the key of the endpoint's secret. Replace the secret.",
+} as const;
+
+/** The code of such a reason. */
+export type SendFailure = keyof typeof sendFailures;
+
+const endpointStates = ["enabled", "paused", "disabled"] as const;
+export type EndpointState = (typeof endpointStates)[number];
+
+const Failure = Type.Enum(Object.keys(sendFailures) as SendFailure[], {
+  title: "WebhookFailure",
+  type: "string",
+  description: "Why an attempt failed.",
+});
+
+const url = Type.String({
+  description: "Where messages are sent. It starts with https://.",
+  minLength: 1,
+  maxLength: 2048,
+  pattern: textWithout("\\u0000-\\u0020\\u007F-\\u009F"),
+  [PATTERN_MEANING]: "no space, no control character and no unpaired surrogate",
+  examples: ["https://example.org/petstore"],
+});
+const description = Text({ description: "What the endpoint is for.", minLength: 0, maxLength: 255 });
+
+const LastFailure = Type.Object(
+  {
+    at: Timestamp({ description: "When it failed." }),
+    failure: Failure,
+    message: Type.String({ description: "The same in words." }),
+    status: Type.Optional(Int32({ description: "The status of the response, if one came." })),
+    deliveryId: Int64({ description: "The attempt." }),
+  },
+  { title: "LastWebhookFailure", description: "The newest attempt that failed." },
+);
+export type LastFailure = Static<typeof LastFailure>;
+
+const endpointFields = <T extends TSchema>(types: T) => ({
+  id: Type.String({ description: "Identifies the endpoint." }),
+  url,
+  types,
+  description,
+  state: Type.Enum([...endpointStates], {
+    title: "WebhookEndpointState",
+    type: "string",
+    description:
+      "`paused` by its owner: events in the meantime are sent when it is enabled again. `disabled` by the service after " +
+      "5 days of failures or a 410: events in the meantime are not sent.",
+  }),
+  publicKey: Type.Optional(
+    Type.String({ description: "Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced." }),
+  ),
+  createdAt: Timestamp({ description: "When the endpoint was created." }),
+  successRate24h: Type.Optional(
+    Type.Number({
+      description: "The part of all attempts in the last 24 hours that succeeded. Absent if there were none.",
+      minimum: 0,
+      maximum: 1,
+    }),
+  ),
+  failingSince: Type.Optional(Timestamp({ description: "Since when every attempt has failed." })),
+  retriesAt: Type.Optional(
+    Timestamp({ description: "When the next attempt is made, while the whole endpoint waits after failures." }),
+  ),
+  lastFailure: Type.Optional(LastFailure),
+});
+
+/** The schemas of endpoints, for these types of events. */
+export function endpointSchemas(known: readonly EventType[]) {
+  const EventTypes = Type.Array(
+    Type.Enum([ALL_TYPES, ...known.map(({ type }): string => type)], {
+      title: "WebhookEventType",
+      type: "string",
+      description: "A type of events, or `*` for all.",
+    }),
+    { description: "Types of the events that are sent.", minItems: 1, maxItems: known.length + 1 },
+  );
+  const choices = { types: Type.Optional(EventTypes), description: Type.Optional(description) };
+  const fields = endpointFields(EventTypes);
+  return {
+    NewEndpoint: Type.Object(
+      { url, ...choices },
+      { title: "NewWebhookEndpoint", description: "A webhook endpoint to create.", additionalProperties: false },
+    ),
+    EndpointPatch: Type.Object(
+      {
+        url: Type.Optional(url),
+        ...choices,
+        paused: Type.Optional(
+          Type.Boolean({ description: "True pauses the endpoint. False enables it, even if it was disabled." }),
+        ),
+      },
+      {
+        title: "WebhookEndpointPatch",
+        description: "The fields of an endpoint to change (JSON Merge Patch, RFC 7396).",
+        additionalProperties: false,
+      },
+    ),
+    Endpoint: Type.Object(fields, {
+      title: "WebhookEndpoint",
+      description: "A URL that receives events of the shop.",
+    }),
+    EndpointWithSecret: Type.Object(
+      { secret: Type.String({ description: "Verifies `v1` signatures (`whsec_`). Shown this once." }), ...fields },
+      { title: "WebhookEndpointWithSecret", description: "A webhook endpoint and its new secret." },
+    ),
+  };
+}
+export type NewEndpoint = Static<ReturnType<typeof endpointSchemas>["NewEndpoint"]>;
+export type EndpointPatch = Static<ReturnType<typeof endpointSchemas>["EndpointPatch"]>;
+export type Endpoint = Static<ReturnType<typeof endpointSchemas>["Endpoint"]>;
+
+/** The fields of an endpoint that events show: all but the state of its deliveries. */
+export const RecordedEndpoint = Type.Pick(Type.Object(endpointFields(Type.Array(Type.String()))), [
+  "id",
+  "url",
+  "types",
+  "description",
+  "state",
+  "publicKey",
+  "createdAt",
+]);
+export type RecordedEndpoint = Static<typeof RecordedEndpoint>;
+
+export const outcomes = ["succeeded", "failed"] as const;
+export type DeliveryOutcome = (typeof outcomes)[number];
+
+export const Outcome = Type.Enum([...outcomes], {
+  title: "WebhookDeliveryOutcome",
+  type: "string",
+  description: "Whether the receiver took the message.",
+});
+
+export const deliveryKinds = ["event", "redelivery", "test"] as const;
+export type DeliveryKind = (typeof deliveryKinds)[number];
+
+export const Delivery = Type.Object(
+  {
+    id: Int64({ description: "Identifies the attempt at its endpoint.", examples: [17n] }),
+    webhookId: Type.String({ description: "The `webhook-id` of the message. It is the same in every attempt." }),
+    kind: Type.Enum([...deliveryKinds], {
+      title: "WebhookDeliveryKind",
+      type: "string",
+      description: "Why the message was sent.",
+    }),
+    type: Type.String({ description: "The type of the event.", examples: ["pet.created"] }),
+    eventId: Type.Optional(Int64({ description: "The event. Absent for a test." })),
+    attempt: Int32({ description: "The number of the attempt to send this message.", minimum: 1 }),
+    at: Timestamp({ description: "When the attempt ended." }),
+    durationMs: Int32({ description: "How long it took, in milliseconds." }),
+    outcome: Outcome,
+    failure: Type.Optional(Failure),
+    message: Type.Optional(Type.String({ description: "The failure in words." })),
+    status: Type.Optional(Int32({ description: "The status of the response, if one came." })),
+    response: Type.Optional(Type.String({ description: "The first 1,024 bytes of the response. Absent in lists." })),
+  },
+  { title: "WebhookDelivery", description: "An attempt to send a message to an endpoint." },
+);
+export type Delivery = Static<typeof Delivery>;
+
+export const Redelivery = Type.Object(
+  {
+    from: Int64({ description: "The first event that is sent again.", examples: [100n] }),
+    to: Int64({ description: "The last event that is sent again.", examples: [250n] }),
+  },
+  { title: "WebhookRedelivery", description: "Events that are sent again." },
+);
+
+export const NewRedelivery = Type.Object(
+  {
+    from: Type.Optional(
+      Int64({ description: "The first event; without it, the oldest that is stored.", examples: [100n] }),
+    ),
+    to: Type.Optional(Int64({ description: "The last event; without it, the newest.", examples: [250n] })),
+    deliveryId: Type.Optional(Int64({ description: "Send only the message of this attempt." })),
+  },
+  { title: "NewWebhookRedelivery", description: "What to send again.", additionalProperties: false },
+);
+export type NewRedelivery = Static<typeof NewRedelivery>;
