@@ -8,9 +8,9 @@ import { type Reply, TestService } from "../../../test/harness/service.ts";
 import { metric } from "../../../test/overload/metrics.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/open-storage.ts";
-import { scopes } from "../../contract/operation.ts";
+import { scopes } from "../../contract/caller.ts";
 import { REQUEST_DEADLINE } from "../../http/deadlines.ts";
-import { RetryStore } from "./stored-responses.store.ts";
+import { StoredResponseStore } from "./stored-responses.store.ts";
 
 const HOUR = 3_600_000;
 const rex = { name: "Rex", categoryId: 1 };
@@ -41,7 +41,7 @@ function send(
 const create = (name: string, body: unknown = rex) => send(name, "/pets", body);
 const animals = async () => (await service.call("GET", "/pets?limit=100", { key })).json.length as number;
 const isReplay = ({ headers }: Reply) => headers.get("idempotent-replayed") === "true";
-/** What has to be the same again. */
+/** What must be the same again. */
 const essence = ({ status, text, headers }: Reply) => ({
   status,
   text,
@@ -297,10 +297,10 @@ describe("an answer is", () => {
 
 test("records that have expired are forgotten, many at a time, the oldest first", async () => {
   const storage = await service.store.open();
-  const store = new RetryStore(storage);
+  const store = new StoredResponseStore(storage);
   const shop = await service.shop(account.account.id);
   const count = 11_200;
-  const start = service.clock.now(); // for the service that runs beside it, nothing has expired
+  const start = service.clock.now(); // for the service that runs next to it, nothing has expired
   await storage.write(function* () {
     for (let time = 0; time < count; time++) yield* store.claim(shop, `name ${time}`, "", start + time);
   });
@@ -389,7 +389,7 @@ test("a store that fails keeps nothing: a later retry succeeds, once", async () 
 });
 
 describe("an answer that holds a secret", () => {
-  test("is given again to whoever got it, and to nobody else", async () => {
+  test("is replayed only to the client that received it", async () => {
     const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     const first = await send("a", "/secrets");
     const again = await send("a", "/secrets");

@@ -1,18 +1,11 @@
-import { ANSWER_KEPT_HOURS } from "../../contract/idempotency-key.ts";
-import type { Change } from "../../contract/operation.ts";
-import type { AnswerRecord, AnswerRecords } from "../../http/ports.ts";
-import {
-  acrossShops,
-  all,
-  each,
-  first,
-  lockStatement,
-  nested,
-  type Row,
-  type Storage,
-  statement,
-  type Transaction,
-} from "../../storage/storage.ts";
+import type { Change } from "../../contract/change.ts";
+import { RESPONSE_LIFETIME_HOURS } from "../../contract/idempotency-key.ts";
+import type { StoredResponse, StoredResponses } from "../../http/ports.ts";
+import { each, nested } from "../../storage/combined-steps.ts";
+import { shopTable } from "../../storage/owned-table.ts";
+import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
 interface RecordRow extends Row {
@@ -22,48 +15,52 @@ interface RecordRow extends Row {
 interface NameRow extends Row {
   digest: string;
 }
-interface ExpiredRow extends NameRow {
+/** A record that can be forgotten by real time: `due_at`, in unix milliseconds. */
+interface DueRow extends NameRow {
   shop: bigint;
-  expires_at: bigint;
+  due_at: bigint;
 }
 
-const LIFETIME = ANSWER_KEPT_HOURS * 60 * 60 * 1000;
-/** Records forgotten in one transaction, a bound on the time that it takes from requests, and such in one round. */
-const FORGOTTEN_AT_ONCE = 500;
+export const storedResponseTables = [shopTable("stored_responses", "digest")];
+
+const LIFETIME = RESPONSE_LIFETIME_HOURS * 60 * 60 * 1000;
+/** Records deleted in one transaction, a bound on the time that it takes from requests, and the number of transactions in one round. */
+const DELETE_BATCH_SIZE = 500;
 const BATCHES = 20;
 
-// The insertion comes first: an engine with transactions side by side lets it wait for another of the same name. Times
-// are those of the shop's clock.
+// The insertion comes first: an engine with transactions side by side lets it wait for another of the same name. A
+// record expires by the shop's clock. It is forgotten by real time: nobody turns that forward, so none is kept longer.
 const take = lockStatement<NameRow>(
-  `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at)
-   SELECT shop, $1, $2, '', $3 + ahead FROM shops WHERE shop = $4
+  `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)
+   SELECT shop, $1, $2, '', $3 + ahead, $3 FROM shops WHERE shop = $4 AND account_id IS NOT NULL
    ON CONFLICT (shop, digest) DO UPDATE SET
-     fingerprint = excluded.fingerprint, response = '', expires_at = excluded.expires_at
+     fingerprint = excluded.fingerprint, response = '', expires_at = excluded.expires_at, due_at = excluded.due_at
      WHERE stored_responses.expires_at <= excluded.expires_at - $5
    RETURNING digest`,
 );
 const find = statement<RecordRow>("SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2");
-const shopIsThere = statement("SELECT shop FROM shops WHERE shop = $1");
+const shopIsThere = statement("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
 const complete = statement("UPDATE stored_responses SET response = $1 WHERE shop = $2 AND digest = $3");
+const move = statement("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
 const remove = statement("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
-const expired = acrossShops<ExpiredRow>(
-  "SELECT shop, digest, expires_at FROM stored_responses WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
+const due = acrossShops<DueRow>(
+  "SELECT shop, digest, due_at FROM stored_responses WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
 );
-const removeExpired = statement("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2 AND expires_at <= $3");
+const removeExpired = statement("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at <= $3");
 
-/** The answers that are kept, in the store. */
-export class RetryStore implements AnswerRecords {
+/** Stored responses, in the store. */
+export class StoredResponseStore implements StoredResponses {
   readonly #storage: Storage;
 
   constructor(storage: Storage) {
     this.#storage = storage;
   }
 
-  *claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<AnswerRecord | undefined> {
+  *claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<StoredResponse | undefined> {
     for (;;) {
       if (yield* first(take, digest, fingerprint, now + LIFETIME, shop, LIFETIME)) return undefined;
       const record = yield* first(find, shop, digest);
-      if (record) return { fingerprint: record.fingerprint, answer: record.response };
+      if (record) return { fingerprint: record.fingerprint, response: record.response };
       // Otherwise another process has just forgotten it, or the shop is gone.
       if (!(yield* first(shopIsThere, shop))) throw new ShopDeleted();
     }
@@ -73,18 +70,22 @@ export class RetryStore implements AnswerRecords {
     return nested(change as Transaction<T>) as Change<T>;
   }
 
-  *keep(shop: number, digest: string, answer: string): Transaction<void> {
-    yield* all(complete, answer, shop, digest);
+  *keep(shop: number, digest: string, response: string): Transaction<void> {
+    yield* all(complete, response, shop, digest);
+  }
+
+  *move(shop: number, digest: string, to: number): Transaction<void> {
+    yield* all(move, to, shop, digest);
   }
 
   *release(shop: number, digest: string): Transaction<void> {
     yield* all(remove, shop, digest);
   }
 
-  /** Forgets records that have expired, the oldest first: of very many some, the others in later calls. */
+  /** Deletes expired records, the oldest first; of very many, some in this call and the others later. */
   async forgetExpired(now: number): Promise<void> {
     for (let batch = 0; batch < BATCHES; batch++) {
-      const found = await this.#storage.all(expired, now, FORGOTTEN_AT_ONCE);
+      const found = await this.#storage.all(due, now, DELETE_BATCH_SIZE);
       if (found.length === 0) return;
       const rows = found.map(({ shop, digest }) => [shop, digest, now]);
       await this.#storage.write(() => each(removeExpired, rows));

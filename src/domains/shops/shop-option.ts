@@ -1,4 +1,5 @@
-import { type Row, type Storage, statement } from "../../storage/storage.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { CommandFailed, type Given, type StoreAccess, UsageError } from "../../terminal/command.ts";
 import { shopOf } from "./shops.store.ts";
 
@@ -6,18 +7,18 @@ interface AccountRow extends Row {
   id: string;
 }
 
-const someAccounts = statement<AccountRow>("SELECT id FROM accounts LIMIT 2");
+const someAccounts = statement<AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
 
 /** Options of a command that works on one shop. */
 export const shopOptions = {
-  account: { meaning: "Whose shop it is. It may be left out where there is one account only.", value: "ID" },
-  sandbox: { meaning: "The account's sandbox, not its live shop. Outside production there are only sandboxes." },
+  account: { meaning: "The account of the shop. It may be left out if there is only one.", value: "ID" },
+  sandbox: { meaning: "The account's sandbox instead of its live shop. Outside production there are only sandboxes." },
 } as const;
 
 const findIds = "The command `accounts list` shows the ids of accounts.";
 
 /**
- * The shop that a command line names. Rejects with `UsageError`, `CommandFailed`, or `StorageUnusable` where the
+ * The shop that a command line names. Rejects with `UsageError`, `CommandFailed`, or with `StorageUnusable` if the
  * settings contradict the store.
  */
 export async function chosenShop({ options }: Given, store: StoreAccess, storage: Storage): Promise<number> {

@@ -1,22 +1,55 @@
-import { lockStatement, type Row, statement } from "../../storage/storage.ts";
+import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { DAY } from "./figures.ts";
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, by the shop's clock, in unix milliseconds. */
   at: bigint;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   ahead: bigint;
+  last_event_id: bigint;
+}
+export interface FoundShopRow extends ShopRow {
+  shop: bigint;
 }
 interface NumberRow extends Row {
   shop: bigint;
 }
+interface ClockRow extends Row {
+  ahead: bigint;
+}
 
+const time = "CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
 /** Sets the time of a change: `$1` is real time in unix milliseconds. The times of a shop never decrease. */
-export const setTime = "last_at = CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
-/** The row of a shop, `$2`, whose data was not deleted. */
+export const setTime = `last_at = ${time}`;
+/** The day of that time, in days since 1970. */
+export const dayOfChange = `(${time}) / ${DAY}`;
+/** The row of the shop `$2`, if its data was not deleted. */
 export const isCurrent = "shop = $2 AND account_id IS NOT NULL";
 
 export const lock = lockStatement<ShopRow>(
-  `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead`,
+  `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead, last_event_id`,
 );
-export const insert = statement<NumberRow>("INSERT INTO shops (account_id, mode) VALUES ($1, $2) RETURNING shop");
+export const lockByAccount = lockStatement<FoundShopRow>(
+  `UPDATE shops SET ${setTime} WHERE account_id = $2 AND mode = $3
+   RETURNING shop, last_at AS at, ahead, last_event_id`,
+);
+export const insert = statement<NumberRow>(
+  "INSERT INTO shops (account_id, mode, ahead) VALUES ($1, $2, $3) RETURNING shop",
+);
+/** `$1` is how far the shop's clock is ahead of real time from now on, in milliseconds. */
+export const setAhead = statement("UPDATE shops SET ahead = $1 WHERE shop = $2");
+export const clockOf = statement<ClockRow>("SELECT ahead FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
+/** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
+export const end = statement(
+  `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL
+   WHERE shop = $2 AND account_id IS NOT NULL`,
+);
+export const endAll = statement(
+  "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
+);
+export const ended = acrossShops<NumberRow>(
+  "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND last_at <= $1 ORDER BY shop LIMIT 1",
+);
+export const endedOfAccount = acrossShops<NumberRow>("SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1");
+export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = statement<NumberRow>("SELECT shop FROM shops WHERE account_id = $1 AND mode = $2");

@@ -1,9 +1,22 @@
-import { type Mode, modes } from "../../contract/operation.ts";
-import { all, first, type Storage, StorageUnavailable, type Transaction } from "../../storage/storage.ts";
+import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { byAccount, insert, lock } from "./shops.statements.ts";
+import type { CountedShop } from "./figures.ts";
+import {
+  byAccount,
+  clockOf,
+  end,
+  endAll,
+  insert,
+  lock,
+  lockByAccount,
+  type ShopRow,
+  setAhead,
+} from "./shops.statements.ts";
 
-/** The data of the shop was deleted while a change of it was waiting. Nothing was changed. */
+/** The data of the shop was deleted while a change was waiting. Nothing was changed. */
 export class ShopDeleted extends StorageUnavailable {
   constructor() {
     super("The data of the shop was deleted.");
@@ -11,30 +24,38 @@ export class ShopDeleted extends StorageUnavailable {
 }
 
 /** A shop that a transaction has locked. */
-export interface LockedShop {
-  readonly shop: number;
-  /** The time of the change by the shop's clock, in unix milliseconds. */
-  readonly at: number;
+export interface LockedShop extends CountedShop {
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   readonly ahead: number;
 }
 
 /**
- * Part of a transaction, before it reads or writes anything of the shop: waits for other changes of the shop, and tells
- * the time of this one. `now` is real time in unix milliseconds. Throws `ShopDeleted`.
+ * The first step of a transaction that reads or writes the shop: waits for other changes of the shop, and returns the
+ * time of this one. `now` is real time in unix milliseconds. Throws `ShopDeleted`.
  */
 export function* lockShop(shop: number, now: number): Transaction<LockedShop> {
   const row = yield* first(lock, now, shop);
   if (!row) throw new ShopDeleted();
-  return { shop, at: Number(row.at), ahead: Number(row.ahead) };
+  return toLocked(shop, row);
+}
+
+/** Like `lockShop`, for the shop of an account that exists. */
+export function* lockShopOf(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
+  const row = yield* first(lockByAccount, now, accountId, mode);
+  if (!row) throw new ShopDeleted();
+  return toLocked(Number(row.shop), row);
+}
+
+function toLocked(shop: number, { at, ahead, last_event_id }: ShopRow): LockedShop {
+  return { shop, at: Number(at), ahead: Number(ahead), lastEventId: last_event_id, changes: {} };
 }
 
 /** Part of a transaction: makes the shops of a new account, one for each mode. */
 export function* createShops(accountId: string): Transaction<void> {
-  for (const mode of modes) yield* all(insert, accountId, mode);
+  for (const mode of modes) yield* all(insert, accountId, mode, 0);
 }
 
-/** The number of an account's shop; undefined where there is no such account. */
+/** The number of an account's shop; undefined if there is no such account. */
 export function shopOf(storage: Storage, accountId: string, mode: Mode): MaybePromise<number | undefined> {
   return whenReady(storage.first(byAccount, accountId, mode), (row) => row && Number(row.shop));
 }
@@ -42,4 +63,32 @@ export function shopOf(storage: Storage, accountId: string, mode: Mode): MaybePr
 /** Part of a transaction: the number of the shop of an account that exists. */
 export function* shopIn(accountId: string, mode: Mode): Transaction<number> {
   return Number((yield* first(byAccount, accountId, mode))?.shop);
+}
+
+/** Part of a transaction: sets the clock of a sandbox this many milliseconds ahead of real time. */
+export function* setClock({ shop }: LockedShop, ahead: number): Transaction<void> {
+  yield* all(setAhead, ahead, shop);
+}
+
+/** How far the clock of a shop is ahead of real time, in milliseconds. Throws `ShopDeleted`. */
+export function readClock(storage: Storage, shop: number): MaybePromise<number> {
+  return whenReady(storage.first(clockOf, shop), (row) => {
+    if (!row) throw new ShopDeleted();
+    return Number(row.ahead);
+  });
+}
+
+/** Part of a transaction: replaces a shop with an empty one, and returns its number. The clock continues. `now` is real time. */
+export function* replaceShop(
+  { shop, ahead }: LockedShop,
+  { accountId, mode }: ShopName,
+  now: number,
+): Transaction<number> {
+  yield* all(end, now, shop);
+  return Number((yield* first(insert, accountId, mode, ahead))?.shop);
+}
+
+/** Part of a transaction: ends all shops of an account. `now` is real time in unix milliseconds. */
+export function* endShops(accountId: string, now: number): Transaction<void> {
+  yield* all(endAll, now, accountId);
 }

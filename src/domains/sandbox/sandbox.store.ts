@@ -1,0 +1,106 @@
+import type { Caller, ShopName } from "../../contract/caller.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import type { Limiter } from "../../http/ports.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { afterCommit, type Transaction } from "../../storage/transaction.ts";
+import type { Clock } from "../../timing/clock.ts";
+import type { Author } from "../events/author.ts";
+import { lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
+import type { TimedWork } from "../shops/timed-work.ts";
+import { addSamples, type SampleStores } from "./samples.ts";
+import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
+
+/** The most items of one kind that one request processes or counts. */
+const MOST = 10_000;
+/** The most that a clock can be ahead of real time, in milliseconds: a hundred years. */
+const MAX_AHEAD = 100 * 365.25 * 86_400_000;
+
+interface ContentsRow extends Row {
+  animals: bigint;
+  categories: bigint;
+  orders: bigint;
+}
+
+// Orders are never deleted, so the last id is the number of orders.
+const contents = statement<ContentsRow>(`
+  SELECT last_order_id AS orders, (SELECT count(*) FROM categories WHERE shop = $1) AS categories,
+    (SELECT CAST(COALESCE(sum(animals), 0) AS BIGINT) FROM category_animals WHERE shop = $1) AS animals
+  FROM shops WHERE shop = $1
+`);
+
+/** What sandboxes need from the service. */
+export interface SandboxParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly limiter: Pick<Limiter, "advanceTo">;
+  readonly stores: SampleStores;
+  readonly work: readonly TimedWork<WaitingKind>[];
+  /** Called when a reset has given an account a new shop. */
+  readonly replaced: () => void;
+  /** Called when a clock was advanced: background work may be due. */
+  readonly advanced: () => void;
+}
+
+/** The sandboxes of accounts: their clocks and their contents. */
+export class SandboxStore {
+  readonly #parts: SandboxParts;
+
+  constructor(parts: SandboxParts) {
+    this.#parts = parts;
+  }
+
+  async get(shop: number): Promise<Sandbox> {
+    const { storage, work } = this.#parts;
+    const ahead = await readClock(storage, shop);
+    const held = await storage.first(contents, shop);
+    const waiting: Sandbox["waiting"] = [];
+    for (const one of work) {
+      const { count, next } = await one.waiting(shop, MOST);
+      if (next !== undefined) waiting.push({ kind: one.kind, count, next: timestampOf(next) });
+    }
+    const [animals, categories, orders] = [Number(held?.animals), Number(held?.categories), Number(held?.orders)];
+    return { clock: this.#shown(ahead), animals, categories, orders, waiting };
+  }
+
+  /** Part of a transaction: advances the clock of a sandbox by this many milliseconds. Call `settle` afterwards. */
+  *advance(shop: number, by: number): Transaction<SandboxClock | "too far"> {
+    const locked = yield* lockShop(shop, this.#parts.clock.now());
+    const ahead = locked.ahead + by;
+    if (ahead > MAX_AHEAD) return "too far";
+    yield* setClock(locked, ahead);
+    for (const work of this.#parts.work) yield* work.clockAdvanced(locked, ahead);
+    return this.#shown(ahead);
+  }
+
+  /** Applies the clock of a sandbox to its limits, and does what is due. It can be called again. */
+  async settle({ accountId, mode, shop }: Caller): Promise<void> {
+    const { storage, limiter, work, advanced } = this.#parts;
+    await limiter.advanceTo({ accountId, mode }, await readClock(storage, shop));
+    for (const one of work) await one.doDue(shop, MOST);
+    advanced();
+  }
+
+  /** Part of a transaction: replaces a sandbox with a new shop. Returns the new number. Call `known` afterwards. */
+  *reset(
+    name: ShopName,
+    author: Author,
+    animals: "none" | "samples",
+  ): Transaction<{ readonly shop: number; readonly clock: SandboxClock }> {
+    const now = this.#parts.clock.now();
+    const locked = yield* lockShop(author.shop, now);
+    const replacement = yield* replaceShop(locked, name, now);
+    if (animals === "samples") yield* addSamples({ ...author, shop: replacement }, this.#parts.stores);
+    yield* afterCommit(this.#parts.replaced);
+    return { shop: replacement, clock: this.#shown(locked.ahead) };
+  }
+
+  /** Resolves when all processes know which shops are replaced. */
+  known(): Promise<void> {
+    return this.#parts.storage.keyChangesKnown();
+  }
+
+  #shown(ahead: number): SandboxClock {
+    return { now: timestampOf(this.#parts.clock.now() + ahead), ahead: ahead / 1000 };
+  }
+}

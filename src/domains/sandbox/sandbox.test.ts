@@ -1,0 +1,361 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { TestService } from "../../../test/harness/service.ts";
+import { onPostgres } from "../../../test/harness/test-store.ts";
+import { metric } from "../../../test/overload/metrics.ts";
+
+const ALL = ["read", "write"] as const;
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const unlimited = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+/** A sandbox of its own, by its key. */
+async function newSandbox(quota = unlimited) {
+  const { key, account } = await service.newAccountWithKey("enterprise", quota, ALL);
+  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
+  return {
+    key,
+    account,
+    call,
+    forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
+    reset: (animals = "none", headers = {}) => call("POST", "/sandbox/reset", { animals }, headers),
+    /** Adds so many animals that can be sold. */
+    add: async (count: number) => {
+      for (let id = 1; id <= count; id++)
+        await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    },
+    order: (petId: number) => call("POST", "/store/orders", { petId }),
+  };
+}
+
+const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+describe("fast-forward", () => {
+  test("ends a reservation: the animal is available in the very next request", async () => {
+    const { add, order, forward, call } = await newSandbox();
+    const now = service.clock.now();
+    await add(2);
+    expect((await order(1)).json.expiresAt).toBe(time(now + 15 * MINUTE));
+    const almost = await forward(899);
+    expect([almost.status, almost.json]).toEqual([200, { now: time(now + 899_000), ahead: 899 }]);
+    expect((await call("GET", "/pets/1")).json.status).toBe("pending");
+    expect((await forward(1)).json).toEqual({ now: time(now + 900_000), ahead: 900 });
+    expect((await call("GET", "/pets/1")).json.status).toBe("available");
+    expect((await call("GET", "/store/orders/1")).json.status).toBe("expired");
+    const later = (await order(2)).json;
+    expect([later.placedAt, later.expiresAt]).toEqual([time(now + 900_000), time(now + 1_800_000)]);
+  });
+
+  test("moves the reservations that go on: they end in the background by the new clock", async () => {
+    const { add, order, forward, call } = await newSandbox();
+    await add(1);
+    await order(1);
+    await forward(600);
+    service.clock.advance(300_000);
+    while ((await call("GET", "/store/orders/1")).json.status === "placed") await Bun.sleep(5);
+    expect((await call("GET", "/pets/1")).json.status).toBe("available");
+  });
+
+  test("ends the minute, so that a key whose requests are used up is served again", async () => {
+    const { call, forward } = await newSandbox({ perMinute: 2, perDay: 100 });
+    const list = async () => (await call("GET", "/pets")).status;
+    expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
+    await forward(59);
+    expect(await list()).toBe(429);
+    await forward(1);
+    expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
+  });
+
+  test("ends a ban", async () => {
+    const { call, forward } = await newSandbox({ perMinute: 2, perDay: 1_000 });
+    const code = async () => (await call("GET", "/pets")).json.code;
+    for (let count = 0; count < 3; count++) await code();
+    service.clock.advance(1_000);
+    for (let strike = 0; strike < 20; strike++) await code();
+    expect(await code()).toBe("key_banned");
+    await forward(60);
+    expect(await code()).toBeUndefined();
+  });
+
+  test("rolls the day in steps that add up to 24 hours, and not before", async () => {
+    const { call, forward } = await newSandbox({ perMinute: 100, perDay: 3 });
+    const list = async () => (await call("GET", "/pets")).status;
+    const leftOfDay = (DAY - (service.clock.now() % DAY)) / 1000;
+    expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
+    for (const seconds of [3_600, leftOfDay - 3_601]) await forward(seconds);
+    expect(await list()).toBe(429);
+    await forward(1);
+    expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
+    for (const hours of [9, 9]) await forward(hours * 3_600);
+    expect(await list()).toBe(429);
+    await forward(6 * 3_600);
+    const { status, headers } = await call("GET", "/pets");
+    expect(status).toBe(200);
+    const toMidnight = Number(headers.get("x-ratelimit-reset")) - service.clock.now() / 1000;
+    expect(toMidnight).toBe(DAY / 1000); // in real time
+  });
+
+  test("lets a response that was stored for an Idempotency-Key expire after 24 hours", async () => {
+    const { call, forward } = await newSandbox();
+    const create = async () => {
+      const { json, headers } = await call(
+        "POST",
+        "/pets",
+        { name: "Rex", categoryId: 1 },
+        { "Idempotency-Key": "the-same" },
+      );
+      return [json.id, headers.get("idempotent-replayed")];
+    };
+    expect(await create()).toEqual([1, null]);
+    await forward(86_399);
+    expect(await create()).toEqual([1, "true"]);
+    await forward(1);
+    expect(await create()).toEqual([2, null]);
+  });
+
+  test("keeps no stored response for longer than 24 hours of real time", async () => {
+    const { call, forward, account } = await newSandbox();
+    await forward(30 * 86_400);
+    await call("POST", "/pets", { name: "Rex", categoryId: 1 }, { "Idempotency-Key": "far-ahead" });
+    const shop = await service.shop(account.id);
+    const stored = () => service.store.rows(`SELECT digest FROM stored_responses WHERE shop = ${shop}`);
+    expect(await stored()).toHaveLength(1);
+    service.clock.advance(DAY);
+    while ((await stored()).length > 0) await Bun.sleep(5);
+  });
+
+  test("is done once where the request is sent again", async () => {
+    const { call } = await newSandbox();
+    const send = () => call("POST", "/sandbox/fast-forward", { seconds: 60 }, { "Idempotency-Key": "a-minute" });
+    expect([(await send()).json.ahead, (await send()).json.ahead]).toEqual([60, 60]);
+    expect((await call("GET", "/sandbox")).json.clock.ahead).toBe(60);
+  });
+
+  test("never goes further than a hundred years", async () => {
+    const { forward, account } = await newSandbox();
+    const most = 100 * 365.25 * DAY;
+    const shop = await service.shop(account.id);
+    await service.store.run(`UPDATE shops SET ahead = ${most - 1_000} WHERE shop = ${shop}`);
+    expect((await forward(1)).json.ahead).toBe(most / 1_000);
+    const { status, json } = await forward(1);
+    expect([status, json.code]).toEqual([409, "clock_too_far_ahead"]);
+  });
+
+  test.each([0, -1, 1.5, 31_622_401, "60"])("refuses %j seconds", async (seconds) => {
+    const { call } = await newSandbox();
+    const { status, json } = await call("POST", "/sandbox/fast-forward", { seconds });
+    expect([status, json.details[0].path]).toEqual([400, "/body/seconds"]);
+  });
+
+  test("reaches neither another sandbox nor its limits", async () => {
+    const [one, other] = [
+      await newSandbox({ perMinute: 2, perDay: 100 }),
+      await newSandbox({ perMinute: 6, perDay: 100 }),
+    ];
+    await other.add(1);
+    await other.order(1);
+    await one.forward(86_400);
+    expect((await other.call("GET", "/sandbox")).json).toEqual({
+      clock: { now: time(service.clock.now()), ahead: 0 },
+      animals: 1,
+      categories: 0,
+      orders: 1,
+      waiting: [{ kind: "reservation", count: 1, next: time(service.clock.now() + 15 * MINUTE) }],
+    });
+    expect((await other.call("GET", "/pets/1")).json.status).toBe("pending");
+    for (let count = 0; count < 3; count++) expect((await other.call("GET", "/pets")).status).toBe(200);
+    expect((await other.call("GET", "/pets")).status).toBe(429);
+  });
+});
+
+test("a sandbox tells what it holds, and what waits until when", async () => {
+  const { call, add, order, forward } = await newSandbox();
+  const get = async () => (await call("GET", "/sandbox")).json;
+  const now = service.clock.now();
+  expect(await get()).toEqual({
+    clock: { now: time(now), ahead: 0 },
+    animals: 0,
+    categories: 0,
+    orders: 0,
+    waiting: [],
+  });
+  await add(3);
+  await call("POST", "/categories", { name: "Dogs" });
+  await order(1);
+  await forward(60);
+  await order(2);
+  await call("DELETE", "/pets/3");
+  expect(await get()).toEqual({
+    clock: { now: time(now + MINUTE), ahead: 60 },
+    animals: 2,
+    categories: 1,
+    orders: 2,
+    waiting: [{ kind: "reservation", count: 2, next: time(now + 15 * MINUTE) }],
+  });
+});
+
+describe("a reset", () => {
+  test("empties the sandbox: ids start at 1, old cursors are refused, key, limits and clock stay", async () => {
+    const { call, add, order, forward, reset } = await newSandbox();
+    await call("POST", "/categories", { name: "Dogs" });
+    await add(3);
+    await order(1);
+    await forward(60);
+    const next = (await call("GET", "/pets?limit=1")).headers.get("link") ?? "";
+    const cursor = /<([^>]*)>; rel="next"/.exec(next)?.[1]?.slice(service.app.base.length) as string;
+    expect((await call("GET", cursor)).status).toBe(200);
+    const used = async () => (await call("GET", "/key")).json.limits.day.used;
+    const before = await used();
+
+    const { status, json } = await reset();
+    expect([status, json.ahead]).toEqual([200, 60]);
+    const { clock, ...held } = (await call("GET", "/sandbox")).json;
+    expect(clock.ahead).toBe(60);
+    expect(held).toEqual({ animals: 0, categories: 0, orders: 0, waiting: [] });
+    expect(await used()).toBe(before);
+    const old = await call("GET", cursor);
+    expect([old.status, old.json.details[0].path]).toEqual([400, "/query/cursor"]);
+    for (const path of ["/pets/1", "/categories/1", "/store/orders/1"])
+      expect((await call("GET", path)).status).toBe(404);
+    for (const path of ["/pets", "/categories", "/store/orders"]) expect((await call("GET", path)).json).toEqual([]);
+
+    expect((await call("POST", "/categories", { name: "Dogs" })).json.id).toBe(1);
+    await add(1);
+    expect((await call("GET", "/pets")).json).toEqual([{ id: 1, name: "Rex", categoryId: 1, status: "available" }]);
+    const { id, placedAt } = (await order(1)).json;
+    expect([id, placedAt]).toEqual([1, time(service.clock.now() + MINUTE)]);
+  });
+
+  test("adds the animals that a first start has, if asked to", async () => {
+    const { call, add, reset } = await newSandbox();
+    await add(1);
+    await reset("samples");
+    expect((await call("GET", "/pets")).json.map(({ id, name }: { id: number; name: string }) => [id, name])).toEqual([
+      [1, "Rex"],
+      [2, "Bella"],
+      [3, "Tom"],
+      [4, "Luna"],
+      [5, "Kiwi"],
+      [6, "Nemo"],
+    ]);
+    expect((await call("GET", "/categories")).json).toHaveLength(4);
+    const added = await call("POST", "/pets", { name: "Ida", categoryId: 1 });
+    expect(added.json.id).toBe(7);
+  });
+
+  test("is done once where the request is sent again", async () => {
+    const { add, call, reset } = await newSandbox();
+    const again = { "Idempotency-Key": "start-anew" };
+    await reset("none", again);
+    await add(1);
+    const { status, headers } = await reset("none", again);
+    expect([status, headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect((await call("GET", "/pets")).json).toHaveLength(1);
+  });
+
+  test("forgets the responses that were stored for other requests", async () => {
+    const { call, reset } = await newSandbox();
+    const create = () => call("POST", "/pets", { name: "Rex", categoryId: 1 }, { "Idempotency-Key": "first-animal" });
+    await create();
+    await reset();
+    const { status, headers } = await create();
+    expect([status, headers.get("idempotent-replayed")]).toEqual([201, null]);
+    expect((await call("GET", "/pets")).json).toHaveLength(1);
+  });
+
+  test("leaves no write that was in flight in the new data", async () => {
+    const { call, reset } = await newSandbox();
+    await call("GET", "/pets");
+    const release = await service.store.lock();
+    let sent = 0;
+    /** Resolves when all that was sent waits for the store: what comes next waits behind it. */
+    const waiting = async () => {
+      while ((await metric(service.app.base, "petstore_retries_running")) !== sent) await Bun.sleep(5);
+    };
+    const create = () =>
+      call("POST", "/pets", { name: "in flight", categoryId: 1 }, { "Idempotency-Key": `number-${++sent}` });
+    const before = Array.from({ length: 8 }, create);
+    await waiting();
+    const isReset = reset("none", { "Idempotency-Key": `number-${++sent}` });
+    await waiting();
+    const behind = Array.from({ length: 8 }, create);
+    await waiting();
+    await release();
+    const statuses = async (replies: typeof before) => (await Promise.all(replies)).map(({ status }) => status);
+    const [first, later] = [await statuses(before), await statuses(behind)];
+    expect((await isReset).status).toBe(200);
+    expect((await call("GET", "/pets?limit=100")).json).toEqual([]);
+    if (!onPostgres) expect([first, later]).toEqual([Array(8).fill(201), Array(8).fill(409)]);
+    expect(new Set([...first, ...later]).isSubsetOf(new Set([201, 409]))).toBe(true);
+    const codes = (await Promise.all([...before, ...behind])).map(({ json }) => json.code ?? "none");
+    expect(new Set(codes).isSubsetOf(new Set(["none", "sandbox_was_reset"]))).toBe(true);
+    expect(service.logLines.filter((line) => line.includes("storage_unavailable"))).toEqual([]);
+    // The key of a request that was not done can be used again.
+    const again = await call(
+      "POST",
+      "/pets",
+      { name: "again", categoryId: 1 },
+      { "Idempotency-Key": `number-${sent}` },
+    );
+    if (!onPostgres) expect(again.status).toBe(201);
+  });
+
+  test("has what the sandbox held deleted in the background, and nothing of another", async () => {
+    const [one, other] = [await newSandbox(), await newSandbox()];
+    for (const { add, order, call } of [one, other]) {
+      await add(5);
+      await order(1);
+      await call("POST", "/categories", { name: "Dogs" }, { "Idempotency-Key": "dogs" });
+    }
+    const shop = await service.shop(one.account.id);
+    await one.reset();
+    service.clock.advance(5_000);
+    const left = () => service.store.rows(`SELECT shop FROM shops WHERE shop = ${shop}`);
+    while ((await left()).length > 0) await Bun.sleep(5);
+    for (const table of ["pets", "store_orders", "categories", "stored_responses"])
+      expect([table, await service.store.rows(`SELECT 1 FROM ${table} WHERE shop = ${shop}`)]).toEqual([table, []]);
+    expect((await other.call("GET", "/sandbox")).json).toMatchObject({ animals: 5, categories: 1, orders: 1 });
+  });
+});
+
+test("a live key gets an error of its own, and changes nothing", async () => {
+  const production = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
+  const { accounts, keys } = production.app;
+  const now = production.clock.now();
+  const { id } = await accounts.createAccount("Both", "pro", undefined, now);
+  const [live, sandbox] = [
+    (await keys.issueKey(id, "live", ALL, now, "live")).key,
+    (await keys.issueKey(id, "test", ALL, now, "test")).key,
+  ];
+  const send = (key: string, method: string, path: string, body?: unknown) =>
+    production.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+  for (const key of [live, sandbox]) {
+    await send(key, "POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    await send(key, "POST", "/store/orders", { petId: 1 });
+  }
+  for (const [method, path, body] of [
+    ["GET", "/sandbox", undefined],
+    ["POST", "/sandbox/fast-forward", { seconds: 900 }],
+    ["POST", "/sandbox/reset", { animals: "none" }],
+  ] as const) {
+    const { status, json } = await send(live, method, path, body);
+    expect([path, status, json.code]).toEqual([path, 403, "test_key_required"]);
+  }
+  const limits = async (key: string) => (await send(key, "GET", "/key")).json.limits;
+  const before = await limits(live);
+  await send(sandbox, "POST", "/sandbox/fast-forward", { seconds: 86_400 });
+  await send(sandbox, "POST", "/sandbox/reset", { animals: "none" });
+  expect((await send(live, "GET", "/pets/1")).json.status).toBe("pending");
+  const order = (await send(live, "GET", "/store/orders/1")).json;
+  expect([order.status, order.placedAt]).toEqual(["placed", time(now)]);
+  const after = await limits(live);
+  expect([after.minute.used, after.day.used]).toEqual([before.minute.used + 2, before.day.used + 2]);
+  expect([after.minute.reset, after.day.reset]).toEqual([before.minute.reset, before.day.reset]);
+  await production.stop();
+});

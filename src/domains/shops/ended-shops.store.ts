@@ -1,0 +1,55 @@
+import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all } from "../../storage/transaction.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { ended, endedOfAccount, remove } from "./shops.statements.ts";
+
+/** Transactions in one round of background work. The next round deletes the rest. */
+const BATCHES = 20;
+/** How long after the end of a shop a transaction that began before may still write to it, in milliseconds. */
+const WRITTEN_UNTIL = 5_000;
+
+/** Shops whose account was deleted or whose sandbox was reset. Nothing more is written to them. */
+export class EndedShops {
+  readonly #storage: Storage;
+  readonly #tables: readonly OwnedTable[];
+
+  /** `tables` are all tables whose rows belong to shops. */
+  constructor(storage: Storage, tables: readonly OwnedTable[]) {
+    this.#storage = storage;
+    this.#tables = tables;
+  }
+
+  /** Whether any ended shop of an account still has data. */
+  areLeft(accountId: string): MaybePromise<boolean> {
+    return whenReady(this.#storage.first(endedOfAccount, accountId), (row) => row !== undefined);
+  }
+
+  /**
+   * Deletes the data of ended shops, and then the shops, in small transactions. Later calls delete what one call does
+   * not finish, and it can be interrupted at any point. `now` is real time in unix milliseconds.
+   */
+  async deleteSome(now: number): Promise<void> {
+    for (let batches = BATCHES; batches > 0; ) {
+      const row = await this.#storage.first(ended, now - WRITTEN_UNTIL);
+      if (!row) return;
+      const shop = Number(row.shop);
+      batches = await this.#empty(shop, batches);
+      if (batches > 0) await this.#storage.write(() => all(remove, shop));
+    }
+  }
+
+  /** Empties a shop in at most `batches` transactions. Returns how many are left; 0 if there may be more to delete. */
+  async #empty(shop: number, batches: number): Promise<number> {
+    let left = batches;
+    for (const { deleteSome } of this.#tables) {
+      let deleted = DELETE_BATCH_SIZE;
+      while (deleted === DELETE_BATCH_SIZE) {
+        if (left === 0) return 0;
+        deleted = (await this.#storage.write(() => all(deleteSome, shop))).length;
+        if (deleted > 0) left--;
+      }
+    }
+    return left;
+  }
+}

@@ -1,0 +1,73 @@
+import { statement } from "../../storage/statement.ts";
+import type { Call } from "../../storage/transaction.ts";
+
+/** Counts of what a shop has now: columns of its row. */
+export const totals = [
+  "animals_available",
+  "animals_pending",
+  "animals_sold",
+  "animals_without_status",
+  "open_orders",
+] as const;
+/** Counts of one day: `…_count` is for the day `…_day`, in days since 1970. */
+export const daily = ["added", "sold", "expired", "returned"] as const;
+
+export type Figure = (typeof totals)[number] | (typeof daily)[number];
+
+/** By how much a transaction changes the figures of its shop. */
+type Changes = Partial<Record<Figure, number>>;
+
+/** A shop that a transaction has locked and counts for. */
+export interface CountedShop {
+  readonly shop: number;
+  /** The time of the change by the shop's clock, in unix milliseconds. */
+  readonly at: number;
+  /** The newest event of the shop, the transaction's own included. */
+  lastEventId: bigint;
+  /** Changes of the figures that the transaction has not written yet. */
+  changes: Changes;
+}
+
+/** In milliseconds. */
+export const DAY = 86_400_000;
+
+const setLastEvent = statement("UPDATE shops SET last_event_id = $1 WHERE shop = $2");
+const setFigures = statement(
+  `UPDATE shops SET last_event_id = $1, ${totals.map((name, index) => `${name} = ${name} + $${index + 2}`).join(", ")},
+     ${daily.map((name, index) => ofDay(name, `$${totals.length + 2}`, `$${totals.length + 3 + index}`)).join(", ")}
+   WHERE shop = $${totals.length + daily.length + 3}`,
+);
+
+/** SQL of an update of a shop's row: adds `more` to a figure of the day. */
+export function ofDay(name: (typeof daily)[number], day: string, more: string): string {
+  return `${name}_count = CASE WHEN ${name}_day = ${day} THEN ${name}_count + ${more} ELSE ${more} END, ${name}_day = ${day}`;
+}
+
+/** The column that counts animals with a status. */
+export function statusFigure(status: "available" | "pending" | "sold" | null | undefined): (typeof totals)[number] {
+  return status ? `animals_${status}` : "animals_without_status";
+}
+
+/** Records a change of a figure. The transaction writes it with its events. */
+export function count({ changes }: CountedShop, figure: Figure, by = 1): void {
+  changes[figure] = (changes[figure] ?? 0) + by;
+}
+
+/** Records that an animal has changed its status: undefined means none. */
+export function countStatus(locked: CountedShop, from: Parameters<typeof statusFigure>[0], to: typeof from): void {
+  count(locked, statusFigure(from), -1);
+  count(locked, statusFigure(to));
+  if (to === "sold") count(locked, "sold");
+}
+
+/** The update of the shop's row with the newest event and the recorded changes of figures. The caller must run it. */
+export function rowUpdate(locked: CountedShop): Call {
+  const { shop, at, changes, lastEventId } = locked;
+  if (Object.keys(changes).length === 0) return { statement: setLastEvent, parameters: [lastEventId, shop] };
+  const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);
+  locked.changes = {};
+  return {
+    statement: setFigures,
+    parameters: [lastEventId, ...by(totals), Math.floor(at / DAY), ...by(daily), shop],
+  };
+}

@@ -1,0 +1,85 @@
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { DAY, daily } from "./figures.ts";
+import { CATEGORY_SCAN, MAX_CATEGORIES, type ShopSummary } from "./shops.operations.ts";
+import { ShopDeleted } from "./shops.store.ts";
+
+/** The figures of a shop and one of its categories, whose columns are null if the shop has none. */
+interface FigureRow extends Row {
+  animals_available: bigint;
+  animals_pending: bigint;
+  animals_sold: bigint;
+  animals_without_status: bigint;
+  open_orders: bigint;
+  added_count: bigint;
+  added_day: bigint;
+  sold_count: bigint;
+  sold_day: bigint;
+  expired_count: bigint;
+  expired_day: bigint;
+  returned_count: bigint;
+  returned_day: bigint;
+  last_at: bigint;
+  ahead: bigint;
+  category_id: bigint | null;
+  animals: bigint | null;
+}
+
+const days = daily.map((name) => `${name}_count, ${name}_day`).join(", ");
+// One statement, so that all figures are consistent.
+const figures = statement<FigureRow>(`
+  SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, last_at, ahead,
+    category_id, animals
+  FROM shops LEFT JOIN (
+    SELECT category_id, animals
+    FROM (SELECT category_id, animals FROM category_animals WHERE shop = $1 ORDER BY category_id LIMIT ${CATEGORY_SCAN}) AS looked
+    WHERE animals > 0 ORDER BY animals DESC, category_id LIMIT ${MAX_CATEGORIES}
+  ) AS largest ON TRUE
+  WHERE shop = $1 ORDER BY animals DESC, category_id
+`);
+
+/** The figures of shops. */
+export class ShopSummaries {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor(storage: Storage, clock: Clock) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  /** Throws `ShopDeleted`. */
+  get(shop: number): MaybePromise<ShopSummary> {
+    return whenReady(this.#storage.all(figures, shop), (rows) => toSummary(rows, this.#clock.now()));
+  }
+}
+
+/** `now` is real time in unix milliseconds. */
+function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
+  const [row] = rows;
+  if (!row) throw new ShopDeleted();
+  const today = Math.floor(Math.max(Number(row.last_at), now + Number(row.ahead)) / DAY);
+  const ofToday = (name: (typeof daily)[number]) =>
+    Number(row[`${name}_day`]) === today ? Number(row[`${name}_count`]) : 0;
+  const [available, pending, sold, withoutStatus] = [
+    row.animals_available,
+    row.animals_pending,
+    row.animals_sold,
+    row.animals_without_status,
+  ].map(Number) as [number, number, number, number];
+  return {
+    animals: { total: available + pending + sold + withoutStatus, available, pending, sold, withoutStatus },
+    categories: rows.flatMap(({ category_id, animals }) =>
+      category_id === null ? [] : [{ categoryId: category_id, animals: Number(animals) }],
+    ),
+    openOrders: Number(row.open_orders),
+    today: {
+      added: ofToday("added"),
+      sold: ofToday("sold"),
+      expired: ofToday("expired"),
+      returned: ofToday("returned"),
+    },
+  };
+}

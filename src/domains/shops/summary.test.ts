@@ -1,0 +1,95 @@
+// The figures of a shop. After random walks they are compared with a full count in `shop-model.test.ts`.
+import { expect, test } from "bun:test";
+import { TestService } from "../../../test/harness/service.ts";
+import { LineFaults } from "../../files/lines.ts";
+import { PetImportStore } from "../pets/pets.import.store.ts";
+
+const DAY = 86_400_000;
+const nothing = { added: 0, sold: 0, expired: 0, returned: 0 };
+
+async function started() {
+  const service = await TestService.start();
+  const key = await service.newKey();
+  const call = async (method: string, path: string, body?: object) =>
+    (await service.call(method, path, { key, body })).json;
+  return { service, call, figures: () => call("GET", "/shop") };
+}
+
+test("an empty shop has none", async () => {
+  const { service, figures } = await started();
+  expect(await figures()).toEqual({
+    animals: { total: 0, available: 0, pending: 0, sold: 0, withoutStatus: 0 },
+    categories: [],
+    openOrders: 0,
+    today: nothing,
+  });
+  await service.stop();
+});
+
+test("today ends at midnight (UTC), also where nothing happens then", async () => {
+  const { service, call, figures } = await started();
+  await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+  const toMidnight = DAY - (service.clock.now() % DAY);
+  service.clock.advance(toMidnight - 1);
+  expect((await figures()).today).toEqual({ ...nothing, added: 1 });
+  service.clock.advance(1);
+  expect((await figures()).today).toEqual(nothing);
+  await call("PATCH", "/pets/1", { status: "sold" });
+  expect((await figures()).today).toEqual({ ...nothing, sold: 1 });
+  await call("POST", "/pets", { name: "Max", categoryId: 1 });
+  await call("POST", "/pets", { name: "Tom", categoryId: 1 });
+  expect((await figures()).today).toEqual({ ...nothing, added: 2, sold: 1 });
+  await service.stop();
+});
+
+test("animals that are added at once, moved, imported and deleted are counted", async () => {
+  const { service, call, figures } = await started();
+  const statuses = ["available", "pending", "sold", undefined];
+  await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      call("POST", "/pets", { name: "Rex", categoryId: 1 + (index % 3), status: statuses[index % 4] }),
+    ),
+  );
+  const storage = await service.store.open();
+  const imports = await PetImportStore.open(storage, await service.shop(), "new", { clock: service.clock });
+  const animals = (["sold", "sold", "available", undefined] as const).map((status, index) => ({
+    line: index + 1,
+    animal: { name: "Tom", categoryId: 9n, ...(status && { status }) },
+  }));
+  await imports.add(animals, new LineFaults());
+  await imports.addAll();
+  await imports.close();
+  await storage.close();
+  for (const id of [1, 2, 3, 4, 5]) await call("DELETE", `/pets/${id}`);
+  const shown = await figures();
+  const all: { status?: string }[] = await call("GET", "/pets?limit=100");
+  const count = (status?: string) => all.filter((one) => one.status === status).length;
+  expect(shown.animals).toEqual({
+    total: 39,
+    available: count("available"),
+    pending: count("pending"),
+    sold: count("sold"),
+    withoutStatus: count(),
+  });
+  expect(shown.today).toEqual({ ...nothing, added: 44 });
+  expect(shown.categories.at(-1)).toEqual({ categoryId: 9, animals: 4 });
+  await service.stop();
+});
+
+test("shows the 100 largest categories, the largest first, and none that is empty", async () => {
+  const { service, call, figures } = await started();
+  const shop = await service.shop();
+  await service.store.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 150)
+     INSERT INTO category_animals (shop, category_id, animals) SELECT ${shop}, n, CASE WHEN n > 120 THEN 7 ELSE n END FROM numbers`,
+  );
+  const { categories } = await figures();
+  expect(categories).toHaveLength(100);
+  expect(categories.slice(0, 2)).toEqual([
+    { categoryId: 120, animals: 120 },
+    { categoryId: 119, animals: 119 },
+  ]);
+  await service.store.run(`UPDATE category_animals SET animals = 0 WHERE shop = ${shop} AND category_id <> 5`);
+  expect((await call("GET", "/shop")).categories).toEqual([{ categoryId: 5, animals: 5 }]);
+  await service.stop();
+});

@@ -1,0 +1,21 @@
+import type { Transaction } from "../../storage/transaction.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import type { LockedShop } from "./shops.store.ts";
+
+/** The work that waits in a shop. */
+export interface WaitingWork {
+  readonly count: number;
+  /** When the first is due by the shop's clock, in unix milliseconds; undefined if nothing waits. */
+  readonly next: number | undefined;
+}
+
+/** Work of one kind that is done when the clock of a shop reaches its time. */
+export interface TimedWork<Kind extends string = string> {
+  readonly kind: Kind;
+  /** The work that waits in a shop, counted up to `most`. */
+  waiting(shop: number, most: number): MaybePromise<WaitingWork>;
+  /** Part of a transaction: the clock of the shop is this many milliseconds ahead of real time from now on. */
+  clockAdvanced(shop: LockedShop, ahead: number): Transaction<void>;
+  /** Does up to `most` items that are due in a shop. It can be called again. */
+  doDue(shop: number, most: number): Promise<void>;
+}
