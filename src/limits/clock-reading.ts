@@ -21,7 +21,7 @@ export interface ClockReading {
   readonly ahead: number;
 }
 
-/** The same moment by a clock that is so many milliseconds ahead of real time. */
+/** The same moment by a clock that is this many milliseconds ahead of real time. */
 export function aheadBy(reading: ClockReading, ahead: number): ClockReading {
   const more = ahead - reading.ahead;
   if (more === 0) return reading;
@@ -71,7 +71,7 @@ export class ClockReader {
 
 /**
  * The end of a stated time as it is kept in the store, in whole milliseconds. The wall clock may be set
- * while no process runs, but as long as the machine is not started anew its own time tells.
+ * while no process runs, but until the machine restarts, its monotonic time decides.
  */
 export interface StoredEnd {
   /** Unix time. */
@@ -91,7 +91,7 @@ export function storedEnd(rest: number, { wall, monotonic, boot }: ClockReading)
  * stored before the machine started is compared with the wall clock of that moment, so that no later
  * one matters. At most `longest`: a wall clock that was set back must not lengthen anything.
  */
-export function restUntil(end: StoredEnd, longest: number, reading: ClockReading, opened: ClockReading): number {
+export function remainingUntil(end: StoredEnd, longest: number, reading: ClockReading, opened: ClockReading): number {
   if (end.boot === reading.boot) return Math.min(end.monotonic - reading.monotonic, longest);
   return Math.min(end.wall - opened.wall, longest) - (reading.monotonic - opened.monotonic);
 }

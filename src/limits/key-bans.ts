@@ -1,11 +1,11 @@
 import type { Admission, LimitStatus, ShopName } from "../http/ports.ts";
-import { type ClockReading, realSeconds, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
+import { type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 import { DAY } from "./windows.ts";
 
 /** After the first 429 of a denial, requests that were already on their way are no strikes. */
 export const GRACE = 1_000;
 export const FIRST_BAN = 60_000;
-export const LONGEST_BAN = 3_600_000;
+export const MAX_BAN = 3_600_000;
 /** A key that was not banned for so long starts at the first ban again. */
 const FORGIVEN_AFTER = DAY;
 
@@ -23,17 +23,17 @@ export function strikesUntilBan(perMinute: number): number {
 /** How bans grow, in seconds. */
 export const banSchedule: LimitStatus["banSchedule"] = {
   first: FIRST_BAN / 1000,
-  longest: LONGEST_BAN / 1000,
+  longest: MAX_BAN / 1000,
   forgottenAfter: FORGIVEN_AFTER / 1000,
 };
 
 /** How long the ban of a level lasts, in milliseconds: a minute, doubling, an hour at the most. */
 export function banLength(level: number): number {
-  return Math.min(LONGEST_BAN, FIRST_BAN * 2 ** (level - 1));
+  return Math.min(MAX_BAN, FIRST_BAN * 2 ** (level - 1));
 }
 
 /**
- * The ban to keep in place of one that ends later than it can, because it was given before the machine was started anew
+ * The ban to keep in place of one that ends later than it can, because it was given before the machine restarted
  * and while the wall clock was ahead; undefined for any other. Otherwise it would hold at each start until that end.
  */
 export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | undefined {
@@ -65,7 +65,7 @@ export class KeyBans {
   static restore(shop: ShopName, ban: Ban, opened: ClockReading): KeyBans {
     const keyBans = new KeyBans(shop);
     keyBans.#banLevel = ban.level;
-    keyBans.#startBan(opened, restUntil(ban.end, banLength(ban.level), opened, opened));
+    keyBans.#startBan(opened, remainingUntil(ban.end, banLength(ban.level), opened, opened));
     return keyBans;
   }
 

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../test/harness/test-store.ts";
-import { type Storage, statement } from "../storage/storage.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage } from "../storage/storage.ts";
 import { ClockReader } from "./clock-reading.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
@@ -34,7 +35,7 @@ async function start(its = clock): Promise<MemoryLimiter> {
   return limiter;
 }
 
-/** Sends so many requests, and lets the process save what it has counted. */
+/** Sends this many requests, and lets the process save what it has counted. */
 async function send(limiter: MemoryLimiter, requests: number): Promise<void> {
   for (let request = 0; request < requests; request++) await limiter.admit(caller);
   await limiter.save();
@@ -63,7 +64,7 @@ async function afterBans(count: number) {
   return { one, other };
 }
 describe("counts", () => {
-  test("of the process that counted more stay, whoever writes last", async () => {
+  test("of the process that counted more stay, whichever process writes last", async () => {
     const [one, other] = [await start(), await start()];
     await send(one, 40);
     await send(other, 5);
@@ -89,7 +90,7 @@ describe("counts", () => {
     expect(await used()).toEqual({ minute: 1, day: 44 });
   });
 
-  test("of a minute are not replaced by those of one that has ended, whoever writes last and has more", async () => {
+  test("of a minute are not replaced by those of an ended minute, even if those are larger and written last", async () => {
     const [one, other] = [await start(), await start()];
     for (let request = 0; request < 40; request++) await one.admit(caller);
     clock.advance(MINUTE + 100);
@@ -113,7 +114,7 @@ describe("counts", () => {
     expect((await used(slow)).day).toBe(8);
   });
 
-  test("of one process on one day begin anew with the next one", async () => {
+  test("of one process on one day start again on the next day", async () => {
     const one = await start();
     await send(one, 40);
     clock.advance(DAY);

@@ -1,10 +1,13 @@
 import type { ShopMap } from "../contract/shop-map.ts";
 import type { Mode, ShopName } from "../http/ports.ts";
-import { all, each, type Row, type Storage, statement } from "../storage/storage.ts";
+import { each } from "../storage/combined-steps.ts";
+import { type Row, statement } from "../storage/statement.ts";
+import type { Storage } from "../storage/storage.ts";
+import { all } from "../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
-import { type KeptShop, readKeptShops } from "./kept-shops.store.ts";
-import { type Ban, KeyBans, LONGEST_BAN } from "./key-bans.ts";
+import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
+import { readSavedShops, type SavedShop } from "./saved-shops.store.ts";
 import { DAY, MINUTE, type ShopState, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
@@ -88,15 +91,16 @@ const writeAhead = statement(
 const readBans = statement<BanRow>(
   `SELECT account_id, mode, key_id, ends_at, ends_after, key_bans.boot, level, COALESCE(ahead, 0) AS ahead
    FROM key_bans LEFT JOIN limit_windows USING (account_id, mode)
-   WHERE ends_at > $1 + COALESCE(ahead, 0) OR (key_bans.boot = $2 AND ends_after > $3 + COALESCE(ahead, 0))`,
+   WHERE level > 0
+     AND (ends_at > $1 + COALESCE(ahead, 0) OR (key_bans.boot = $2 AND ends_after > $3 + COALESCE(ahead, 0)))`,
 );
 /**
- * True if the ban that is kept ends later than the one that is given ends, less so many milliseconds. Where the wall
+ * True if the ban that is kept ends later than the one that is given ends, less this many milliseconds. Where the wall
  * clock decides, one that ends later than any ban can was given while that clock was ahead, and does not count.
  */
 const keptBanEndsAfter = (less: number) => `CASE
   WHEN key_bans.boot = excluded.boot THEN key_bans.ends_after > excluded.ends_after - ${less}
-  ELSE key_bans.ends_at > excluded.ends_at - ${less} AND key_bans.ends_at <= excluded.ends_at + ${LONGEST_BAN} END`;
+  ELSE key_bans.ends_at > excluded.ends_at - ${less} AND key_bans.ends_at <= excluded.ends_at + ${MAX_BAN} END`;
 const ofLongerBan = (column: string) =>
   `${column} = CASE WHEN ${keptBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
 
@@ -112,7 +116,7 @@ const writeBan = statement(
 );
 
 /** Rows deleted in one transaction: a bound on how long it blocks others. */
-const DELETE_AT_ONCE = 500;
+const DELETE_BATCH = 500;
 const deleteWindows = statement("DELETE FROM limit_windows WHERE account_id = $1");
 const deleteBans = statement<KeyRow>(
   `DELETE FROM key_bans WHERE (account_id, mode, key_id) IN
@@ -166,11 +170,11 @@ export class LimitStore {
   }
 
   /** What is kept of the shops of accounts. */
-  shops(accountIds: readonly string[]): Promise<ShopMap<KeptShop>> {
-    return readKeptShops(this.#storage, accountIds);
+  shops(accountIds: readonly string[]): Promise<ShopMap<SavedShop>> {
+    return readSavedShops(this.#storage, accountIds);
   }
 
-  /** Keeps that the clock of a sandbox is so many milliseconds ahead of real time, unless it is further ahead already. */
+  /** Keeps that the clock of a sandbox is this many milliseconds ahead of real time, unless it is further ahead already. */
   async saveAhead({ accountId, mode }: ShopName, ahead: number): Promise<void> {
     await this.#storage.write(() => all(writeAhead, accountId, mode, ahead));
   }
@@ -228,8 +232,8 @@ export class LimitStore {
     await this.#storage.write(() => all(deleteWindows, accountId));
     let deleted: number;
     do {
-      deleted = (await this.#storage.write(() => all(deleteBans, accountId, DELETE_AT_ONCE))).length;
-    } while (deleted === DELETE_AT_ONCE);
+      deleted = (await this.#storage.write(() => all(deleteBans, accountId, DELETE_BATCH))).length;
+    } while (deleted === DELETE_BATCH);
   }
 
   async saveBans(bans: readonly KeyBan[]): Promise<void> {

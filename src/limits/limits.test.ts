@@ -78,7 +78,7 @@ describe("MemoryLimiter", () => {
   });
 
   describe("after a restart", () => {
-    test("goes on with the minute and the day as they were saved", async () => {
+    test("continues with the minute and the day as they were saved", async () => {
       await send(2);
       await limiter.save();
       clock.advance(20 * SECOND);
@@ -106,7 +106,7 @@ describe("MemoryLimiter", () => {
       expect((await offend()).retryAfter).toBe(120);
     });
 
-    test("goes on with the clock of a sandbox that was advanced, and with a ban that ends by it", async () => {
+    test("continues with the clock of a sandbox that was advanced, and with a ban that ends by it", async () => {
       await limiter.advanceTo(who, 30 * DAY);
       await offend();
       await limiter.save();
@@ -142,7 +142,7 @@ describe("MemoryLimiter", () => {
       ["forward by a month", 30 * DAY],
     ];
 
-    test.each(jumps)("%s, the minute neither ends nor starts anew", async (_, jump) => {
+    test.each(jumps)("%s, the minute neither ends nor starts again", async (_, jump) => {
       await send(3);
       clock.advance(20 * SECOND);
       clock.setWall(clock.now() + jump);
@@ -193,7 +193,7 @@ describe("MemoryLimiter", () => {
 
   /**
    * Tells stories in which the limiter is saved, and ends and starts again, with the machine or alone;
-   * and in which the wall clock is set wrong by so many milliseconds and right again, at any time.
+   * and in which the wall clock is set wrong by this many milliseconds and right again, at any time.
    */
   const tell = async (wrong: number, withMachine: boolean) => {
     // A clock that is wrong by two days, for days, touches more of them than are kept.
@@ -229,7 +229,7 @@ describe("MemoryLimiter", () => {
   };
 
   describe("agrees with the model", () => {
-    test("whatever is saved, and whenever the machine starts anew", () => tell(0, true));
+    test("whatever is saved, and whenever the machine restarts", () => tell(0, true));
 
     test.each([-LEAP, -2 * DAY, -DAY, -HOUR, -1_500, 1_500, HOUR, DAY, 2 * DAY, LEAP])(
       "however often the wall clock is set wrong by %p ms and right again, also while nothing runs",

@@ -1,3 +1,4 @@
+// Manual controls, on which these tests failed: unbounded addresses and accounts.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -5,8 +6,8 @@ import { join } from "node:path";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../test/harness/distant-storage.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { StorageUnavailable } from "../storage/errors.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
-import { StorageUnavailable } from "../storage/storage.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 
@@ -97,7 +98,7 @@ test.each([
   expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
 });
 
-test("a ban is in the store before a look at the key tells of it", async () => {
+test("a ban is in the store before a read of the key shows it", async () => {
   for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
   clock.advance(1_000);
   for (let strike = 0; strike < 49; strike++) await limiter.admit(caller(1));
@@ -118,7 +119,7 @@ test("a request that comes while a save is under way is in the next save", async
 });
 
 describe("the memory is bounded:", () => {
-  test("addresses are at most 100,000, and one that goes on sending is not forgotten", () => {
+  test("addresses are at most 100,000, and one that continues sending is not forgotten", () => {
     for (let address = 0; address < 300_000; address++) {
       limiter.admitAddress(`address ${address}`);
       if (address % 10_000 === 0) limiter.admitAddress("192.0.2.1");

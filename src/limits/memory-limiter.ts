@@ -18,10 +18,10 @@ const SWEEP = 60_000;
 const BATCH = 250;
 
 /** Where a limiter keeps what outlives its process. */
-export type KeptLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
+export type SavedLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
 
 /** For a limiter of which nothing outlives its process. */
-export const nothingKept: KeptLimits = {
+export const nothingSaved: SavedLimits = {
   windows: () => undefined,
   saveWindows: async () => {},
   saveAhead: async () => {},
@@ -42,11 +42,11 @@ export interface StartingCounts {
 
 /**
  * The limiter of one process: decides in memory, at once, and writes what has changed to the store
- * when `save` is called, which has to happen twice a second. A killed process forgets at most what
+ * when `save` is called, which must happen twice a second. A killed process forgets at most what
  * it counted since then. A ban is written at once, and told when it is on disk.
  */
 export class MemoryLimiter implements Limiter {
-  readonly #store: KeptLimits;
+  readonly #store: SavedLimits;
   readonly #clock: ClockReader;
   readonly #opened: ClockReading;
   readonly #addressQuota: Quota;
@@ -67,7 +67,7 @@ export class MemoryLimiter implements Limiter {
   #saved: Promise<void> = Promise.resolve();
   #swept = Number.NEGATIVE_INFINITY;
 
-  private constructor(store: KeptLimits, clock: Clock, addressQuota: Quota) {
+  private constructor(store: SavedLimits, clock: Clock, addressQuota: Quota) {
     this.#store = store;
     this.#clock = new ClockReader(clock);
     this.#opened = this.#clock.now();
@@ -75,7 +75,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** A limiter that knows the bans of the store, and corrects those that end later than they can. */
-  static async open(store: KeptLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
+  static async open(store: SavedLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
     for (const { keyId, shop, ban, ahead } of await store.bans(limiter.#opened)) {
       const opened = aheadBy(limiter.#opened, ahead);
@@ -122,13 +122,13 @@ export class MemoryLimiter implements Limiter {
   async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
     await this.#store.saveAhead(sandbox, ahead);
-    // A read that is under way may have begun before the write.
+    // A read that is under way may have started before the write.
     const windows = this.#shops.get(sandbox) ?? (await this.#load(sandbox));
     windows.advanceTo(ahead);
   }
 
   admitAddress(address: string): Admission {
-    // Whoever has more addresses than fit here gains nothing by making others be forgotten: each
+    // A client with more addresses than fit here gains nothing by evicting others: each
     // address would have been admitted as often without that.
     return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#clock.now());
   }
@@ -144,6 +144,12 @@ export class MemoryLimiter implements Limiter {
     const minuteEnd = storedEnd(minuteRest, aheadBy(reading, counts.ahead));
     const state = { ...counts, minuteEnd, earlierDays: [] };
     this.#shops.set(shop, Windows.restore(state, reading, this.#opened));
+  }
+
+  /** The ban of a key was lifted: forgets it, with its strikes. */
+  forgetBan(keyId: string): void {
+    this.#keyBans.delete(keyId);
+    this.#unsavedBans.delete(keyId);
   }
 
   async forget(accountId: string): Promise<void> {

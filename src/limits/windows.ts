@@ -1,6 +1,6 @@
 import type { Quota } from "../contract/quota.ts";
 import type { Admission, WindowStatus } from "../http/ports.ts";
-import { aheadBy, type ClockReading, realSeconds, restUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
+import { aheadBy, type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
@@ -63,7 +63,7 @@ export class Windows {
   static restore({ ahead, ...state }: ShopState, reading: ClockReading, opened: ClockReading): Windows {
     const windows = new Windows(ahead);
     const now = aheadBy(reading, ahead);
-    const rest = restUntil(state.minuteEnd, MINUTE, now, aheadBy(opened, ahead));
+    const rest = remainingUntil(state.minuteEnd, MINUTE, now, aheadBy(opened, ahead));
     if (rest > 0) windows.#startMinute(now, rest, state.minuteUsed);
     windows.#day = state.day;
     windows.#dayUsed = state.dayUsed;

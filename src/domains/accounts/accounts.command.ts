@@ -1,6 +1,7 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import { confirm, yesOption } from "../../terminal/confirm.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { AccountStore } from "./accounts.store.ts";
 import { type Account, AccountsError } from "./accounts.ts";
@@ -42,7 +43,7 @@ const createAccount: Command = {
   },
 };
 
-const headings = ["ID", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED"];
+const headings = ["ID", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED", "STATE"];
 
 const listAccounts: Command = {
   name: "accounts list",
@@ -101,16 +102,82 @@ const renameAccount: Command = {
   },
 };
 
+const deleteAccount: Command = {
+  name: "accounts delete",
+  summary: "Delete an account with its keys, its shop and its sandbox, for good.",
+  description:
+    "Its keys stop working within a second. The service removes its data in the background; if none runs, the next one\n" +
+    "does. Backups still hold it, and PostgreSQL keeps its pages until VACUUM.",
+  example: "accounts delete acc_8sK2mX0qVb4TzR1c --yes",
+  args: ["ACCOUNT"],
+  options: yesOption,
+  run: (given, terminal) =>
+    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const [id = ""] = given.args;
+      const account = await accounts.get(id);
+      if (!account || account.deletedAt !== undefined) throw new AccountsError(`There is no account ${id}.`);
+      await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, terminal);
+      const deleted = await accounts.delete(id, Date.now());
+      return {
+        json: shown(deleted),
+        text: `Account ${id} (${account.name}) is deleted. The service removes its data in the background.`,
+      };
+    }),
+};
+
+const suspendAccount: Command = {
+  name: "accounts suspend",
+  summary: "Refuse all requests of an account, and send it nothing, until it is resumed.",
+  description:
+    "Within a second, every process answers its keys with 403 account_suspended, ends its streams and sends no webhooks.\n" +
+    "Nothing is deleted. Orders still expire; events are kept as long as always.",
+  example: "accounts suspend acc_8sK2mX0qVb4TzR1c",
+  args: ["ACCOUNT"],
+  run: ({ args: [id = ""] }, terminal) =>
+    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const account = await accounts.suspend(id, Date.now());
+      return { json: shown(account), text: `Account ${id} (${account.name}) is suspended.` };
+    }),
+};
+
+const resumeAccount: Command = {
+  name: "accounts resume",
+  summary: "Serve a suspended account again. Its webhooks continue where they stopped.",
+  example: "accounts resume acc_8sK2mX0qVb4TzR1c",
+  args: ["ACCOUNT"],
+  run: ({ args: [id = ""] }, terminal) =>
+    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+      const account = await accounts.resume(id);
+      return { json: shown(account), text: `Account ${id} (${account.name}) is active.` };
+    }),
+};
+
 /** The commands that manage accounts. */
-export const accountCommands: readonly Command[] = [createAccount, listAccounts, showAccount, renameAccount, setPlan];
+export const accountCommands: readonly Command[] = [
+  createAccount,
+  listAccounts,
+  showAccount,
+  renameAccount,
+  setPlan,
+  suspendAccount,
+  resumeAccount,
+  deleteAccount,
+];
 
 /** An account below `headings`. */
-function row({ id, name, plan, perMinute, perDay, createdAt }: Account): string[] {
-  return [id, name, plan, String(perMinute), String(perDay), new Date(createdAt).toISOString()];
+function row({ id, name, plan, perMinute, perDay, createdAt, deletedAt, suspendedAt }: Account): string[] {
+  const state = deletedAt !== undefined ? "deleted" : suspendedAt !== undefined ? "suspended" : "active";
+  return [id, name, plan, String(perMinute), String(perDay), new Date(createdAt).toISOString(), state];
 }
 
 function shown(account: Account) {
-  return { ...account, createdAt: new Date(account.createdAt).toISOString() };
+  const { createdAt, deletedAt, suspendedAt, ...rest } = account;
+  return {
+    ...rest,
+    createdAt: new Date(createdAt).toISOString(),
+    ...(deletedAt !== undefined && { deletedAt: new Date(deletedAt).toISOString() }),
+    ...(suspendedAt !== undefined && { suspendedAt: new Date(suspendedAt).toISOString() }),
+  };
 }
 
 function describe({ id, name, plan, perMinute, perDay }: Account): string {
@@ -127,7 +194,7 @@ export function readName(name: string | undefined): string {
 
 function readPlan({ options }: Given): { plan: Plan; quota: Quota | undefined } {
   const plan = planNames.find((name) => name === options["plan"]);
-  if (!plan) throw new UsageError(`--plan has to be one of ${planNames.join(", ")}.`);
+  if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(", ")}.`);
   const perMinute = readCount("per-minute", options["per-minute"]);
   const perDay = readCount("per-day", options["per-day"]);
   if (perMinute === undefined && perDay === undefined) return { plan, quota: undefined };
@@ -139,6 +206,6 @@ function readPlan({ options }: Given): { plan: Plan; quota: Quota | undefined } 
 
 function readCount(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9][0-9]{0,11}$/.test(text)) throw new UsageError(`--${name} has to be a whole number of at least 1.`);
+  if (!/^[1-9][0-9]{0,11}$/.test(text)) throw new UsageError(`--${name} must be a whole number of at least 1.`);
   return Number(text);
 }

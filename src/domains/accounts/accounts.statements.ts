@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import { type Row, statement } from "../../storage/storage.ts";
+import { type Row, statement } from "../../storage/statement.ts";
 import type { Account } from "./accounts.ts";
 import { type Plan, plans } from "./plans.ts";
 
@@ -14,21 +14,44 @@ export interface AccountRow extends PlanRow {
   id: string;
   name: string;
   created_at: bigint;
+  deleted_at: bigint | null;
+  suspended_at: bigint | null;
+}
+interface DeletedRow extends Row {
+  id: string;
+  deleted_at: bigint;
 }
 
-const accountColumns = "id, name, plan, per_minute, per_day, created_at";
+const newColumns = "id, name, plan, per_minute, per_day, created_at";
+const accountColumns = `${newColumns}, deleted_at, suspended_at`;
 
 export const allAccounts = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
 export const accountById = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
 export const insertAccount = statement<AccountRow>(
-  `INSERT INTO accounts (${accountColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`,
+  `INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`,
 );
 export const updateName = statement<AccountRow>(
-  `UPDATE accounts SET name = $1 WHERE id = $2 RETURNING ${accountColumns}`,
+  `UPDATE accounts SET name = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 export const updatePlan = statement<AccountRow>(
-  `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 RETURNING ${accountColumns}`,
+  `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
+
+/** Suspends an account; one that is suspended stays so since it was. */
+export const suspend = statement<AccountRow>(
+  `UPDATE accounts SET suspended_at = COALESCE(suspended_at, $1) WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
+);
+export const resume = statement<AccountRow>(
+  `UPDATE accounts SET suspended_at = NULL WHERE id = $1 AND deleted_at IS NULL RETURNING ${accountColumns}`,
+);
+export const markDeleted = statement<AccountRow>(
+  `UPDATE accounts SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
+);
+export const deletedAccounts = statement<DeletedRow>(
+  "SELECT id, deleted_at FROM accounts WHERE deleted_at IS NOT NULL ORDER BY deleted_at",
+);
+export const clearAccountName = statement("UPDATE accounts SET name = '' WHERE id = $1");
+export const removeAccount = statement("DELETE FROM accounts WHERE id = $1");
 
 export function toQuota({ plan, per_minute, per_day }: PlanRow): Quota {
   const figures = plans[plan as Plan];
@@ -43,5 +66,11 @@ export function toAccount(row: AccountRow): Account {
     plan: row.plan as Plan,
     ...toQuota(row),
     createdAt: Number(row.created_at),
+    deletedAt: timeOf(row.deleted_at),
+    suspendedAt: timeOf(row.suspended_at),
   };
+}
+
+function timeOf(value: bigint | null): number | undefined {
+  return value === null ? undefined : Number(value);
 }

@@ -1,12 +1,16 @@
 import type { Quota } from "../../contract/quota.ts";
-import { afterCommit, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { afterCommit, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { createShops } from "../shops/shops.store.ts";
+import { createShops, endShops } from "../shops/shops.store.ts";
 import {
   type AccountRow,
   accountById,
   allAccounts,
   insertAccount,
+  markDeleted,
+  resume,
+  suspend,
   toAccount,
   updateName,
   updatePlan,
@@ -30,7 +34,7 @@ export class AccountStore {
   readonly #storage: Storage;
   readonly #changed: () => void;
 
-  /** `changed` is called after every change of an account's quota through this object. */
+  /** `changed` is called after every change of what the keys of an account may do through this object. */
   constructor(storage: Storage, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#changed = changed;
@@ -71,6 +75,42 @@ export class AccountStore {
     const row = await this.#storage.write(function* () {
       yield* afterCommit(changed);
       return yield* first(updatePlan, plan, perMinute, perDay, accountId);
+    });
+    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    return toAccount(row);
+  }
+
+  /** Its keys may do nothing from now on; again is no error. Throws `AccountsError` where there is no such account. */
+  async suspend(accountId: string, now: number): Promise<Account> {
+    return this.#setState(accountId, () => first(suspend, now, accountId));
+  }
+
+  /** Ends a suspension; again is no error. Throws `AccountsError` where there is no such account. */
+  async resume(accountId: string): Promise<Account> {
+    return this.#setState(accountId, () => first(resume, accountId));
+  }
+
+  async #setState(accountId: string, set: () => Transaction<AccountRow | undefined>): Promise<Account> {
+    const changed = this.#changed;
+    const row = await this.#storage.write(function* () {
+      yield* afterCommit(changed);
+      return yield* set();
+    });
+    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    return toAccount(row);
+  }
+
+  /**
+   * Deletes an account: its keys are not valid from now on, and its shops cannot be written to. What is left of it is
+   * removed in the background. Throws `AccountsError` where there is no such account, or it was deleted before.
+   */
+  async delete(accountId: string, now: number): Promise<Account> {
+    const changed = this.#changed;
+    const row = await this.#storage.write(function* () {
+      const deleted = yield* first(markDeleted, now, accountId);
+      if (deleted) yield* endShops(accountId, now);
+      yield* afterCommit(changed);
+      return deleted;
     });
     if (!row) throw new AccountsError(`There is no account ${accountId}.`);
     return toAccount(row);

@@ -1,4 +1,4 @@
-import type { Mode } from "../../contract/operation.ts";
+import type { Mode } from "../../contract/caller.ts";
 import { randomBase62, toBase62 } from "../accounts/random-text.ts";
 import { type KeyEnvironment, modesOf } from "./key-environment.ts";
 import { keySettings } from "./keys.settings.ts";

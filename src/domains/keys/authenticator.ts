@@ -1,4 +1,4 @@
-import type { Authenticator, Caller } from "../../http/ports.ts";
+import type { Authenticator, Caller, KnownCaller } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
@@ -12,17 +12,18 @@ const CACHE_SIZE = 50_000;
 /** A key's last use is noted at most once in this time, in milliseconds. */
 const USE_RESOLUTION = 60_000;
 /** Uses written in one transaction: a bound on the time that it takes from requests. */
-const USES_AT_ONCE = 500;
+const USE_BATCH = 500;
 
 /** A valid key, in memory. */
-interface CachedKey extends Caller {
+interface CachedKey extends KnownCaller {
+  readonly digest: string;
   readonly expiresAt: number;
   lastUsedAt: number;
 }
 
 /**
  * Tells whose key a request carries. Well-formed keys are looked up by digest, first in memory;
- * invalid ones are never remembered, so that guessing cannot fill the memory. `forget` has to be
+ * invalid ones are never remembered, so that guessing cannot fill the memory. `forget` must be
  * called whenever keys or accounts may have changed, in this process or in another.
  */
 export class KeyAuthenticator implements Authenticator {
@@ -33,7 +34,7 @@ export class KeyAuthenticator implements Authenticator {
   /** When keys were used that is not yet written down, by id. */
   readonly #used = new Map<string, number>();
   /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
-  #generation = 0;
+  #changes = 0;
 
   constructor(keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
     this.#keys = keys;
@@ -41,7 +42,7 @@ export class KeyAuthenticator implements Authenticator {
     this.#clock = clock;
   }
 
-  authenticate(key: string): MaybePromise<Caller | undefined> {
+  authenticate(key: string): MaybePromise<KnownCaller | undefined> {
     const digest = keyDigest(key);
     const now = this.#clock.now();
     const cached = this.#cache.get(digest);
@@ -49,24 +50,29 @@ export class KeyAuthenticator implements Authenticator {
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
     // Mistyped, or for another service: the store need not be asked.
     if (!isWellFormedKey(key, this.#environment)) return undefined;
-    const generation = this.#generation;
-    return whenReady(this.#keys.findValid(digest, now), (owner) => {
-      if (!owner) return undefined;
-      const found = toCachedKey(owner);
-      if (generation === this.#generation) this.#cache.set(digest, found);
-      return this.#noteUse(found, now);
-    });
+    return this.#find(digest, now);
+  }
+
+  authenticateAgain(caller: Caller): MaybePromise<KnownCaller | undefined> {
+    const { digest } = caller as CachedKey;
+    const now = this.#clock.now();
+    const cached = this.#cache.get(digest);
+    return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#find(digest, now);
+  }
+
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Forgets what is in memory, so that every key is read from the store again. */
   forget(): void {
-    this.#generation++;
+    this.#changes++;
     this.#cache = new RecentMap(CACHE_SIZE);
   }
 
   /** Writes down when keys were used: of very many the first ones, the others in later calls. */
   async noteUses(): Promise<void> {
-    const uses = [...this.#used.entries().take(USES_AT_ONCE)];
+    const uses = [...this.#used.entries().take(USE_BATCH)];
     if (uses.length === 0) return;
     await this.#keys.noteUses(uses);
     for (const [keyId, usedAt] of uses) if (this.#used.get(keyId) === usedAt) this.#used.delete(keyId);
@@ -77,7 +83,17 @@ export class KeyAuthenticator implements Authenticator {
     return this.#used.get(keyId);
   }
 
-  #noteUse(key: CachedKey, now: number): Caller {
+  #find(digest: string, now: number): MaybePromise<KnownCaller | undefined> {
+    const changes = this.#changes;
+    return whenReady(this.#keys.findValid(digest, now), (owner) => {
+      if (!owner) return undefined;
+      const found = toCachedKey(digest, owner);
+      if (changes === this.#changes) this.#cache.set(digest, found);
+      return this.#noteUse(found, now);
+    });
+  }
+
+  #noteUse(key: CachedKey, now: number): KnownCaller {
     // Also when the clock went back: the time noted last is then in the future.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
       key.lastUsedAt = now;
@@ -88,12 +104,17 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-function toCachedKey({ id, accountId, mode, scopes, quota, expiresAt, lastUsedAt, shop }: KeyOwner): CachedKey {
+function toCachedKey(
+  digest: string,
+  { id, accountId, mode, scopes, quota, expiresAt, lastUsedAt, shop, isSuspended }: KeyOwner,
+): CachedKey {
   return {
+    digest,
     keyId: id,
     accountId,
     mode,
     shop,
+    isSuspended,
     scopes,
     perMinute: quota.perMinute,
     perDay: quota.perDay,

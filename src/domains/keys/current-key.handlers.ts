@@ -1,4 +1,4 @@
-import type { Handlers } from "../../contract/operation.ts";
+import type { Handlers } from "../../contract/handler.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import type { currentKeyOperations } from "./current-key.operations.ts";
 import type { CurrentKey } from "./current-key.ts";

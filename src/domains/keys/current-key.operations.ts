@@ -79,7 +79,7 @@ const getCurrentKey = defineOperation({
     "lasts.",
   scope: "any",
   quota: "free",
-  answer: {
+  response: {
     status: 200,
     description: "The key and how it stands.",
     schema: CurrentKey,

@@ -1,10 +1,10 @@
-import type { Caller } from "../../contract/operation.ts";
+import type { Caller } from "../../contract/caller.ts";
 import type { Limiter } from "../../http/ports.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { AccountStore } from "../accounts/accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
-import { shownBan, shownKey } from "./shown-key.ts";
+import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** What a key can know of itself: from the store who it is, from the limiter how it stands. */
 export class CurrentKey {
@@ -25,11 +25,11 @@ export class CurrentKey {
           if (!key || !account) throw new TypeError("A valid key has no record.");
           const { minute, day, strikes, strikesForBan, banEnds, nextBan, banSchedule } = limitStatus;
           return {
-            ...shownKey(key),
+            ...toApiKeyBody(key),
             account: { id: account.id, name: account.name, plan: account.plan },
             limits: { minute, day },
             strikes: { count: strikes, untilBan: strikesForBan - strikes },
-            ...shownBan(banEnds),
+            ...banOf(banEnds),
             bans: { next: nextBan, ...banSchedule },
           };
         }),

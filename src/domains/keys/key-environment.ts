@@ -1,4 +1,4 @@
-import type { Mode } from "../../contract/operation.ts";
+import type { Mode } from "../../contract/caller.ts";
 
 /** What decides which API keys are made and accepted. */
 export interface KeyEnvironment {

@@ -1,7 +1,7 @@
 // A key gives no more than it has: no scope that it lacks, and no life beyond its own end.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
-import { type Scope, scopes } from "../../contract/operation.ts";
+import { type Scope, scopes } from "../../contract/caller.ts";
 
 const HOUR = 3_600;
 
@@ -55,7 +55,7 @@ describe("createKey with a key that ends", () => {
     );
   });
 
-  test("cannot build a chain that goes on for ever", async () => {
+  test("cannot build a chain that continues forever", async () => {
     let { key } = (await newAdmins()).hourly;
     for (let link = 0; link < 3; link++) {
       service.clock.advance(600_000);

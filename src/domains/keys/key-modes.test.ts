@@ -1,8 +1,8 @@
 // Live and test keys of one account: a live key manages both, a test key knows of test keys only.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
-import { type Mode, scopes } from "../../contract/operation.ts";
-import { MOST_KEYS } from "./keys.operations.ts";
+import { type Mode, scopes } from "../../contract/caller.ts";
+import { MAX_KEYS } from "./keys.operations.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -44,6 +44,29 @@ test("each view of a key shows its mode", async () => {
   expect(all.map(({ mode }) => mode).toSorted()).toEqual(["live", "live", "test", "test"]);
 });
 
+/** The kind of each event's actor, and the key that it names. */
+const actors = async (key: string) =>
+  (await get(key, "/events")).json.map(({ actor: { kind, keyId } }: { actor: Record<string, string> }) => [
+    kind,
+    keyId,
+  ]);
+
+test("in the log of the sandbox, no live key is named", async () => {
+  const { live, sandbox } = await newShops();
+  await create(live.key, { mode: "test" });
+  await create(live.key);
+  await create(sandbox.key);
+  expect(await actors(sandbox.key)).toEqual([
+    ["operator", undefined],
+    ["key", undefined],
+    ["key", sandbox.id],
+  ]);
+  expect(await actors(live.key)).toEqual([
+    ["operator", undefined],
+    ["key", live.id],
+  ]);
+});
+
 describe("createKey", () => {
   test("makes a key of the calling key's mode if none is given", async () => {
     const { live, sandbox } = await newShops();
@@ -67,10 +90,10 @@ describe("createKey", () => {
     expect(await idsOf(live.key)).toEqual([live.id, sandbox.id]);
   });
 
-  test(`lets an account have ${MOST_KEYS} valid keys of each mode`, async () => {
+  test(`lets an account have ${MAX_KEYS} valid keys of each mode`, async () => {
     const { live, sandbox } = await newShops();
-    const made = await Promise.all(Array.from({ length: MOST_KEYS }, () => create(sandbox.key)));
-    expect(made.filter(({ status }) => status === 201)).toHaveLength(MOST_KEYS - 1);
+    const made = await Promise.all(Array.from({ length: MAX_KEYS }, () => create(sandbox.key)));
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(MAX_KEYS - 1);
     expect((await create(live.key, { mode: "test" })).json.code).toBe("too_many_keys");
     expect((await create(live.key)).status).toBe(201);
   });

@@ -8,3 +8,16 @@ export async function keysOfTerminal(storage: Storage, { store, settings }: Term
   const isProduction = await store.isProduction(storage);
   return new KeyStore(storage, { isProduction, cell: settings(keySettings).PETSTORE_CELL });
 }
+
+/** Runs work on the keys of the store, and closes it. */
+export async function withKeys<T>(
+  terminal: Terminal,
+  work: (keys: KeyStore, storage: Storage) => Promise<T>,
+): Promise<T> {
+  const storage = await terminal.store.open();
+  try {
+    return await work(await keysOfTerminal(storage, terminal), storage);
+  } finally {
+    await storage.close();
+  }
+}

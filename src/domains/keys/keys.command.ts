@@ -1,22 +1,12 @@
-import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/operation.ts";
-import { type Storage, StorageUnavailable } from "../../storage/storage.ts";
+import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/caller.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { type Command, type Problem, type Terminal, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { readName } from "../accounts/accounts.command.ts";
-import type { KeyStore } from "./keys.store.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
-import { keysOfTerminal } from "./keys-of-terminal.ts";
-import { shownBan } from "./shown-key.ts";
-
-/** Runs work on the keys of the store, and closes it. */
-async function withKeys<T>(terminal: Terminal, work: (keys: KeyStore, storage: Storage) => Promise<T>): Promise<T> {
-  const storage = await terminal.store.open();
-  try {
-    return await work(await keysOfTerminal(storage, terminal), storage);
-  } finally {
-    await storage.close();
-  }
-}
+import { withKeys } from "./keys-of-terminal.ts";
+import { banOf } from "./to-api-key-body.ts";
 
 const createKey: Command = {
   name: "keys create",
@@ -49,10 +39,15 @@ const listKeys: Command = {
   name: "keys list",
   summary: "List API keys and their bans. The keys themselves are not shown.",
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
-  options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
-  run: ({ options }, terminal) =>
-    withKeys(terminal, async (store, storage) => {
-      const [keys, now] = [await store.list(options["account"]), Date.now()];
+  options: {
+    account: { meaning: "Only the keys of this account.", value: "ACCOUNT" },
+    unused: { meaning: "Only valid keys that were not used for so long: 30m, 24h, 90d.", value: "TIME" },
+  },
+  run: ({ options }, terminal) => {
+    const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);
+    return withKeys(terminal, async (store, storage) => {
+      const [all, now] = [await store.list(options["account"]), Date.now()];
+      const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
       const valid = keys.filter((key) => isValid(key, now));
       const bans = await findBans(terminal, storage, valid);
       const rows = keys.map((key) => [
@@ -68,11 +63,18 @@ const listKeys: Command = {
       ]);
       return {
         json: keys.map((key) => listed(key, bans)),
-        text: rows.length > 0 ? table(headings, rows) : "There are no keys yet.",
+        text:
+          rows.length > 0 ? table(headings, rows) : `There are no ${unused === undefined ? "keys yet" : "such keys"}.`,
         ...(bans.problem && { warning: bans.problem }),
       };
-    }),
+    });
+  },
 };
+
+/** True for a valid key that nobody has used for this many milliseconds, and that is not newer. */
+function isUnused(key: ApiKey, unused: number, now: number): boolean {
+  return isValid(key, now) && (key.lastUsedAt ?? key.createdAt) <= now - unused;
+}
 
 const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
 
@@ -114,7 +116,7 @@ const rotateKey: Command = {
     overlap: { meaning: "How long the old key stays valid: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
   },
   run: ({ args, options }, terminal) => {
-    const overlap = readDuration(options["overlap"] ?? "");
+    const overlap = readDuration("overlap", options["overlap"] ?? "");
     return withKeys(terminal, async (keys) => {
       const issued = await keys.rotateKey(args[0] ?? "", overlap, Date.now());
       const end = iso(issued.replaced.expiresAt);
@@ -143,7 +145,7 @@ function shown(key: ApiKey) {
 
 /** Without `ban` where it is not known; null where there is none. */
 function listed(key: ApiKey, { ends }: FoundBans) {
-  return ends ? { ...shown(key), ban: shownBan(ends.get(key.id)).ban ?? null } : shown(key);
+  return ends ? { ...shown(key), ban: banOf(ends.get(key.id)).ban ?? null } : shown(key);
 }
 
 function shownIssued({ key, record }: IssuedKey) {
@@ -169,22 +171,22 @@ function readScopes(text: string): Scope[] {
   const given = [...new Set(text.split(",").map((scope) => scope.trim()))];
   const known = allScopes.filter((scope) => given.includes(scope));
   if (known.length !== given.length) {
-    throw new UsageError(`--scopes has to be some of ${allScopes.join(", ")}, separated by commas.`);
+    throw new UsageError(`--scopes must be some of ${allScopes.join(", ")}, separated by commas.`);
   }
   return known;
 }
 
 function readMode(text: string | undefined): Mode | undefined {
   const mode = modes.find((one) => one === text);
-  if (text !== undefined && !mode) throw new UsageError(`--mode has to be ${modes.join(" or ")}.`);
+  if (text !== undefined && !mode) throw new UsageError(`--mode must be ${modes.join(" or ")}.`);
   return mode;
 }
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A duration such as `24h`, in milliseconds. */
-function readDuration(text: string): number {
+function readDuration(option: string, text: string): number {
   const match = /^([0-9]{1,6})([smhd])$/.exec(text);
-  if (text !== "0" && !match) throw new UsageError("--overlap has to be a time such as 90s, 30m, 24h or 7d, or 0.");
+  if (text !== "0" && !match) throw new UsageError(`--${option} must be a time such as 90s, 30m, 24h or 7d, or 0.`);
   return match ? Number(match[1]) * (units[match[2] as string] as number) : 0;
 }

@@ -1,15 +1,17 @@
+import { scopes as allScopes, type Caller, type Mode } from "../../contract/caller.ts";
 import { failure, invalidRequest } from "../../contract/errors.ts";
-import { scopes as allScopes, type Caller, type Handlers, type Mode } from "../../contract/operation.ts";
+import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
+import { authorOf } from "../events/author.ts";
 import {
   keyEnded,
   keyNotFound,
   type keyOperations,
-  LEAST_LIFETIME,
   lastAdminKey,
   lifetimeExceedsKey,
-  MOST_KEYS,
+  MAX_KEYS,
+  MIN_LIFETIME,
   modeNotHeld,
   scopeNotHeld,
   tooManyKeys,
@@ -17,10 +19,10 @@ import {
 import type { KeyStore } from "./keys.store.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import type { KeyBans } from "./limiter-bans.ts";
-import { listedKey, shownKey } from "./shown-key.ts";
+import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** Seconds for which a key that replaces itself stays valid at the least: time to ask again for a lost answer. */
-const LEAST_OVERLAP = 60;
+const MIN_OVERLAP = 60;
 
 /** Knows when keys were used before that is written down. */
 export interface KeyUses {
@@ -34,8 +36,9 @@ export function keyHandlers(
   bans: KeyBans,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
-  /** Part of a transaction: a key of the caller's own account that the caller knows of. */
+  /** As the start of a transaction: a key of the caller's own account that the caller knows of. */
   function* ownKey(keyId: string, caller: Caller) {
+    yield* store.lock(caller.accountId);
     const key = yield* store.find(keyId);
     return key?.accountId === caller.accountId && knows(caller, key.mode) ? key : undefined;
   }
@@ -56,21 +59,27 @@ export function keyHandlers(
       return { items, ...(next === undefined ? {} : { next }) };
     },
 
-    *createKey({ caller, body: { name, scopes: wanted, mode = caller.mode, expiresIn } }) {
+    *createKey({ caller, requestId, body: { name, scopes: wanted, mode = caller.mode, expiresIn } }) {
       const scopes = allScopes.filter((scope) => wanted.includes(scope));
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       if (!knows(caller, mode)) return failure(modeNotHeld, "A test key makes test keys only.");
+      yield* store.lock(caller.accountId);
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
       const end = yield* endOf(caller);
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
-      if ((yield* store.valid(caller.accountId, mode, now)).length >= MOST_KEYS) return keysUsedUp(mode);
-      const { key, record } = yield* store.issue(caller.accountId, { mode, name, scopes, plannedEnd }, now);
-      return { body: { key, ...shownKey(record) } };
+      if ((yield* store.valid(caller.accountId, mode, now)).length >= MAX_KEYS) return keysUsedUp(mode);
+      const { key, record } = yield* store.issue(
+        authorOf(caller, requestId),
+        caller.accountId,
+        { mode, name, scopes, plannedEnd },
+        now,
+      );
+      return { body: { key, ...toApiKeyBody(record) } };
     },
 
-    *rotateKey({ caller, params: { keyId }, query: { overlap } }) {
+    *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
       const old = yield* ownKey(keyId, caller);
       if (!old) return notFound;
       const now = clock.now();
@@ -79,15 +88,15 @@ export function keyHandlers(
       if (missing.length > 0) return notHeld(missing);
       const end = yield* endOf(caller);
       if (endsAfter(old.plannedEnd, end)) return outlives(end);
-      if (keyId === caller.keyId && overlap < LEAST_OVERLAP) return tooLittleOverlap;
+      if (keyId === caller.keyId && overlap < MIN_OVERLAP) return tooLittleOverlap;
       // With an overlap there is one more.
-      if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MOST_KEYS)
+      if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
         return keysUsedUp(old.mode);
-      const { key, record, replaced } = yield* store.replace(old, overlap * 1000, now);
-      return { body: { key, ...shownKey(record), replaced: shownKey(replaced, uses.lastUse(keyId)) } };
+      const { key, record, replaced } = yield* store.replace(authorOf(caller, requestId), old, overlap * 1000, now);
+      return { body: { key, ...toApiKeyBody(record), replaced: toApiKeyBody(replaced, uses.lastUse(keyId)) } };
     },
 
-    *revokeKey({ caller, params: { keyId } }) {
+    *revokeKey({ caller, requestId, params: { keyId } }) {
       const key = yield* ownKey(keyId, caller);
       if (!key) return notFound;
       const now = clock.now();
@@ -98,7 +107,7 @@ export function keyHandlers(
           `No other ${key.mode} key with the scope admin is valid as long. Create one first.`,
         );
       }
-      yield* store.end(keyId, now);
+      yield* store.end(authorOf(caller, requestId), keyId, now);
       return { body: null };
     },
   };
@@ -136,7 +145,7 @@ function notHeld(missing: ApiKey["scopes"]) {
 
 /** `longest` is the longest life that the request could have asked for, in seconds. */
 function outlives(end: number, longest = 0) {
-  const advice = longest < LEAST_LIFETIME ? "a key that ends later" : `an expiresIn of at most ${longest}`;
+  const advice = longest < MIN_LIFETIME ? "a key that ends later" : `an expiresIn of at most ${longest}`;
   return failure(
     lifetimeExceedsKey,
     `The new key would outlive the calling key, which ends at ${timestampOf(end)}. Use ${advice}.`,
@@ -144,10 +153,10 @@ function outlives(end: number, longest = 0) {
 }
 
 function keysUsedUp(mode: Mode) {
-  return failure(tooManyKeys, `The account has ${MOST_KEYS} valid ${mode} keys. Revoke one that is not needed.`);
+  return failure(tooManyKeys, `The account has ${MAX_KEYS} valid ${mode} keys. Revoke one that is not needed.`);
 }
 
-const overlapFault = { path: "/query/overlap", message: `must be at least ${LEAST_OVERLAP} for the calling key` };
+const overlapFault = { path: "/query/overlap", message: `must be at least ${MIN_OVERLAP} for the calling key` };
 const tooLittleOverlap = failure(
   invalidRequest,
   `The request is invalid: ${overlapFault.path} ${overlapFault.message}.`,

@@ -1,16 +1,18 @@
 import { Type } from "typebox";
+import { scopes } from "../../contract/caller.ts";
 import { defineError, invalidRequest } from "../../contract/errors.ts";
-import { defineOperation, noContent, scopes } from "../../contract/operation.ts";
+import { defineEvent } from "../../contract/event-type.ts";
+import { defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { described, Int32, PATTERN_MEANING, textWithout } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 import { ApiKey, exampleBan, IssuedApiKey, issuedTill, KeyMode, ListedApiKey, Scope, till } from "./keys.schemas.ts";
 
 /** The shortest life that a new key can be given, in seconds. */
-export const LEAST_LIFETIME = 60;
+export const MIN_LIFETIME = 60;
 
 /** Keys of an account and mode that can be valid at once. */
-export const MOST_KEYS = 100;
+export const MAX_KEYS = 100;
 
 export const keyNotFound = defineError({
   code: "key_not_found",
@@ -25,7 +27,7 @@ export const keyEnded = defineError({
 export const tooManyKeys = defineError({
   code: "too_many_keys",
   status: 409,
-  meaning: `The account has ${MOST_KEYS} valid keys of this mode, which is the most. Revoke one that is not needed.`,
+  meaning: `The account has ${MAX_KEYS} valid keys of this mode, which is the most. Revoke one that is not needed.`,
 });
 export const scopeNotHeld = defineError({
   code: "scope_not_held",
@@ -47,6 +49,15 @@ export const lastAdminKey = defineError({
   status: 409,
   meaning: "No other `admin` key of this mode is valid as long. Without this one, none could manage its keys.",
 });
+
+export const keyCreated = defineEvent({ type: "key.created", meaning: "A key was made." });
+export const keyRotated = defineEvent({ type: "key.rotated", meaning: "A key was replaced by another." });
+export const keyRevoked = defineEvent({ type: "key.revoked", meaning: "A key was revoked." });
+export const keyBannedEvent = defineEvent({
+  type: "key.banned",
+  meaning: "A key was banned for a while, because requests did not stop after a 429.",
+});
+export const keyEventTypes = [keyCreated, keyRotated, keyRevoked, keyBannedEvent] as const;
 
 const scopeList = Type.Array(Scope, {
   description: "What the key may do.",
@@ -110,7 +121,7 @@ const createKey = defineOperation({
   description:
     "Makes a key for one's own account and shows it, once. It has no scope that the calling key lacks, and may not " +
     "outlive it: if the calling key ends, give an `expiresIn` that ends no later. A test key makes test keys only. " +
-    `An account has up to ${MOST_KEYS} valid keys of each mode.`,
+    `An account has up to ${MAX_KEYS} valid keys of each mode.`,
   scope: "admin",
   body: {
     schema: Type.Object(
@@ -121,7 +132,7 @@ const createKey = defineOperation({
         expiresIn: Type.Optional(
           Int32({
             description: "Seconds until the key ends. Without it, the key has no end.",
-            minimum: LEAST_LIFETIME,
+            minimum: MIN_LIFETIME,
             maximum: 315_360_000,
           }),
         ),
@@ -133,7 +144,8 @@ const createKey = defineOperation({
       "A key for an hour": { name: "trial", scopes: ["read"], expiresIn: 3_600 },
     },
   },
-  answer: {
+  emits: ["key.created"],
+  response: {
     status: 201,
     description: "The key, which is not shown again.",
     schema: IssuedApiKey,
@@ -166,7 +178,8 @@ const rotateKey = defineOperation({
       default: 86_400,
     }),
   }),
-  answer: {
+  emits: ["key.rotated", "key.created"],
+  response: {
     status: 201,
     description: "The new key, which is not shown again, and the old one.",
     schema: Type.Object(
@@ -202,7 +215,8 @@ const revokeKey = defineOperation({
   testPanel: { disabled: "one click would end a key for good" },
   scope: "admin",
   params,
-  answer: noContent("The key is revoked."),
+  emits: ["key.revoked"],
+  response: noContent("The key is revoked."),
   errors: [lastAdminKey],
 });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { modes, scopes } from "../../contract/operation.ts";
+import { modes, scopes } from "../../contract/caller.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 
 export const Scope = Type.Enum([...scopes], { title: "Scope", type: "string", description: "What an API key may do." });

@@ -1,5 +1,7 @@
-import type { Mode, Scope } from "../../contract/operation.ts";
-import { type Row, statement } from "../../storage/storage.ts";
+import type { Mode, Scope } from "../../contract/caller.ts";
+import { accountTable } from "../../storage/owned-table.ts";
+import { lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, KeyOwner } from "./keys.ts";
 
@@ -22,18 +24,29 @@ interface CountRow extends Row {
 }
 
 interface OwnerRow extends PlanRow {
-  shop: bigint;
+  /** Null where the account was deleted. */
+  shop: bigint | null;
   id: string;
   account_id: string;
   mode: Mode;
   scopes: string;
   expires_at: bigint | null;
   last_used_at: bigint | null;
+  suspended_at: bigint | null;
 }
+
+export const keyTables = [accountTable("api_keys", "id")];
 
 const keyColumns =
   "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
+// Nothing changes: writing the row is what locks it.
+export const lockKeysOf = lockStatement(
+  "UPDATE accounts SET plan = plan WHERE id = $1 AND deleted_at IS NULL RETURNING id",
+);
+export const lockKeysBeside = lockStatement(
+  "UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) RETURNING id",
+);
 export const keysOfAll = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys ORDER BY created_at, id`);
 export const keysOfAccount = statement<KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 ORDER BY created_at, id`,
@@ -67,6 +80,7 @@ export const ownerOfValidKey = statement<OwnerRow>(
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,
      (SELECT per_day FROM accounts WHERE accounts.id = account_id) AS per_day,
+     (SELECT suspended_at FROM accounts WHERE accounts.id = account_id) AS suspended_at,
      (SELECT shop FROM shops WHERE shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode) AS shop
    FROM api_keys WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
@@ -83,9 +97,21 @@ export const revoke = statement<KeyRow>(
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
+/** Notes a ban until `$1`, unless one is noted that holds at `$3`. In unix milliseconds. */
+export const noteBan = statement<KeyRow>(
+  `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
+   RETURNING ${keyColumns}`,
+);
+// The scopes stay. Other processes are told of an API key whose scopes are written.
+const forgetNoted = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 export const touch = statement(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
+
+/** Part of a transaction: forgets that a ban of a key was noted. Its next one is told of in the log of the shop again. */
+export function* forgetNotedBan(keyId: string): Transaction<void> {
+  yield* all(forgetNoted, keyId);
+}
 
 function toNumber(value: bigint | null): number | null {
   return value === null ? null : Number(value);
@@ -107,7 +133,9 @@ export function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-export function toKeyOwner(row: OwnerRow): KeyOwner {
+/** The owner of a valid key; undefined where its account was deleted. */
+export function toKeyOwner(row: OwnerRow): KeyOwner | undefined {
+  if (row.shop === null) return undefined;
   return {
     id: row.id,
     accountId: row.account_id,
@@ -117,10 +145,11 @@ export function toKeyOwner(row: OwnerRow): KeyOwner {
     lastUsedAt: toNumber(row.last_used_at),
     quota: toQuota(row),
     shop: Number(row.shop),
+    isSuspended: row.suspended_at !== null,
   };
 }
 
-/** Few combinations of scopes exist, so many keys share each set. */
+/** Few combinations of scopes exist, this many keys share each set. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>();
 
 function scopeSet(text: string): ReadonlySet<Scope> {

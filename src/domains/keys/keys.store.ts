@@ -1,12 +1,19 @@
-import type { Mode, Scope } from "../../contract/operation.ts";
+import type { Mode, Scope } from "../../contract/caller.ts";
+import { each } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
-import { afterCommit, all, each, first, type Storage, type Transaction } from "../../storage/storage.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { accountById } from "../accounts/accounts.statements.ts";
 import { AccountsError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/random-text.ts";
+import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import { publish } from "../events/publish.ts";
+import { lockShopOf } from "../shops/shops.store.ts";
 import { generateApiKey, keyDigest } from "./api-key.ts";
 import { type KeyEnvironment, modesOf } from "./key-environment.ts";
+import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
+import { type ApiKeyBody, ApiKey as ApiKeySchema, ListedApiKey, type ListedApiKeyBody } from "./keys.schemas.ts";
 import {
   countKeys,
   expire,
@@ -18,6 +25,9 @@ import {
   keysOfAccount,
   keysOfAll,
   keysOfModeAfter,
+  lockKeysBeside,
+  lockKeysOf,
+  noteBan,
   ownerOfValidKey,
   revoke,
   toApiKey,
@@ -27,9 +37,22 @@ import {
 } from "./keys.statements.ts";
 import { type ApiKey, type IssuedKey, isValid, type KeyOwner, type NewKey, type Rotation } from "./keys.ts";
 import { ensureEnvironment } from "./store-environment.store.ts";
+import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** Keys of an account and mode that are kept: beyond it, of those that have ended the oldest are forgotten. */
 const KEPT_KEYS = 1_000n;
+
+const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subject: id }));
+
+const bannedEventOf = eventsOf<ListedApiKeyBody>(ListedApiKey, ({ id }) => ({ petId: null, subject: id }));
+
+/** A key as events show it: without its uses, which are no changes. */
+function shown(key: ApiKey): ApiKeyBody {
+  return toApiKeyBody({ ...key, lastUsedAt: null });
+}
+
+/** Who changes keys; undefined for the operator. */
+type KeyAuthor = Author | undefined;
 
 /** The API keys of accounts. */
 export class KeyStore {
@@ -77,6 +100,14 @@ export class KeyStore {
     return whenReady(this.#storage.first(ownerOfValidKey, digest, now), (row) => row && toKeyOwner(row));
   }
 
+  /**
+   * Part of a transaction, before it reads keys in order to change them: waits for other changes of the account's keys.
+   * Otherwise two that count the keys at the same moment could both add the last one. False if there is no such account.
+   */
+  *lock(accountId: string): Transaction<boolean> {
+    return (yield* first(lockKeysOf, accountId)) !== undefined;
+  }
+
   /** Part of a transaction: a key, also one that is not valid any more. */
   *find(keyId: string): Transaction<ApiKey | undefined> {
     const row = yield* first(keyById, keyId);
@@ -89,7 +120,12 @@ export class KeyStore {
   }
 
   /** Part of a transaction: issues a key for an account that exists. */
-  *issue(accountId: string, { mode, name, scopes, plannedEnd }: NewKey, now: number): Transaction<IssuedKey> {
+  *issue(
+    author: KeyAuthor,
+    accountId: string,
+    { mode, name, scopes, plannedEnd }: NewKey,
+    now: number,
+  ): Transaction<IssuedKey> {
     const { isProduction, cell } = this.#environment;
     if ((yield* ensureEnvironment(isProduction)) !== isProduction) {
       throw new AccountsError("The store belongs to another environment.");
@@ -101,22 +137,28 @@ export class KeyStore {
     const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
     const [digest, scopeList] = [keyDigest(key), scopes.join(",")];
     const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopeList, now, plannedEnd);
-    return { key, record: toApiKey(row as KeyRow) };
+    const record = toApiKey(row as KeyRow);
+    yield* publishKey(author, record, now, eventOf(keyCreated, shown(record)));
+    return { key, record };
   }
 
   /** Part of a transaction: issues a key like one that is valid, which stays so for `overlap` milliseconds more. */
-  *replace(key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
-    const issued = yield* this.issue(key.accountId, key, now);
+  *replace(author: KeyAuthor, key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
     yield* all(expire, now + overlap, key.id, now + overlap);
     yield* afterCommit(this.#changed);
-    return { ...issued, replaced: (yield* this.find(key.id)) as ApiKey };
+    const replaced = (yield* this.find(key.id)) as ApiKey;
+    yield* publishKey(author, key, now, eventOf(keyRotated, shown(replaced), shown(key)));
+    return { ...(yield* this.issue(author, key.accountId, key, now)), replaced };
   }
 
-  /** Part of a transaction: ends a key for good; again is no error. Gives undefined where there is no such key. */
-  *end(keyId: string, now: number): Transaction<ApiKey | undefined> {
-    const row = yield* first(revoke, now, keyId);
+  /** Part of a transaction: ends a key for good; again is no error. Returns undefined where there is no such key. */
+  *end(author: KeyAuthor, keyId: string, now: number): Transaction<ApiKey | undefined> {
+    const key = yield* this.find(keyId);
+    if (!key) return undefined;
+    const ended = toApiKey((yield* first(revoke, now, keyId)) as KeyRow);
     yield* afterCommit(this.#changed);
-    return row && toApiKey(row);
+    if (key.revokedAt === null) yield* publishKey(author, key, now, eventOf(keyRevoked, shown(ended), shown(key)));
+    return ended;
   }
 
   /**
@@ -130,9 +172,10 @@ export class KeyStore {
     now: number,
     mode: Mode = modesOf(this.#environment)[0],
   ): Promise<IssuedKey> {
-    const issue = () => this.issue(accountId, { mode, name, scopes, plannedEnd: null }, now);
+    const lock = () => this.lock(accountId);
+    const issue = () => this.issue(undefined, accountId, { mode, name, scopes, plannedEnd: null }, now);
     return this.#storage.write(function* () {
-      if (!(yield* first(accountById, accountId))) throw new AccountsError(`There is no account ${accountId}.`);
+      if (!(yield* lock())) throw new AccountsError(`There is no account ${accountId}.`);
       return yield* issue();
     });
   }
@@ -143,8 +186,9 @@ export class KeyStore {
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
     const find = () => this.find(keyId);
-    const replace = (key: ApiKey) => this.replace(key, overlap, now);
+    const replace = (key: ApiKey) => this.replace(undefined, key, overlap, now);
     return this.#storage.write(function* () {
+      yield* first(lockKeysBeside, keyId);
       const old = yield* find();
       if (!old) throw new AccountsError(`There is no key ${keyId}.`);
       if (!isValid(old, now)) {
@@ -156,9 +200,29 @@ export class KeyStore {
 
   /** Ends a key for good; again is no error. Throws `AccountsError` where there is no such key. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
-    const ended = await this.#storage.write(() => this.end(keyId, now));
+    const end = () => this.end(undefined, keyId, now);
+    const ended = await this.#storage.write(function* () {
+      yield* first(lockKeysBeside, keyId);
+      return yield* end();
+    });
     if (!ended) throw new AccountsError(`There is no key ${keyId}.`);
     return ended;
+  }
+
+  /**
+   * Tells of a ban in the log of the shop, once, however many processes note it. `until` and `now` are in unix
+   * milliseconds.
+   */
+  async noteBan(keyId: string, until: number, now: number): Promise<void> {
+    await this.#storage.write(function* () {
+      yield* first(lockKeysBeside, keyId);
+      const row = yield* first(noteBan, until, keyId, now);
+      if (!row) return;
+      const key = toApiKey(row);
+      const locked = yield* lockShopOf(key.accountId, key.mode, now);
+      const banned = bannedEventOf(keyBannedEvent, { ...shown(key), ...banOf(until / 1000) });
+      yield* publish(locked, system(locked.shop), [banned]);
+    });
   }
 
   /** Notes when keys were last used: pairs of a key's id and unix milliseconds. */
@@ -166,6 +230,17 @@ export class KeyStore {
     const noted = uses.map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
     await this.#storage.write(() => each(touch, noted));
   }
+}
+
+/**
+ * Part of a transaction: adds an event of a key to the log of the shop that the key is for. A live key that changes a
+ * test key is not named there: test keys know of no live key.
+ */
+function* publishKey(author: KeyAuthor, { accountId, mode }: ApiKey, now: number, event: NewEvent): Transaction<void> {
+  const locked = yield* lockShopOf(accountId, mode, now);
+  const { shop } = locked;
+  const isOther = author !== undefined && author.shop !== shop;
+  yield* publish(locked, isOther ? { ...author, actor: UNNAMED_KEY } : (author ?? operator(shop)), [event]);
 }
 
 /** The time and the id in the position of a key. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
-import { type Scope, scopes } from "../../contract/operation.ts";
-import { MOST_KEYS } from "./keys.operations.ts";
+import { type Scope, scopes } from "../../contract/caller.ts";
+import { MAX_KEYS } from "./keys.operations.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ describe("getCurrentKey", () => {
     expect(key).not.toContain(json.hint);
   });
 
-  test("counts strikes, tells of a ban, and of the next one", async () => {
+  test("counts strikes, and shows a ban and the length of the next one", async () => {
     const quota = { perMinute: 10, perDay: 1_000 };
     const { key } = await service.newAccountWithKey("enterprise", quota, ["read"]);
     const other = await service.app.keys.issueKey(
@@ -153,10 +153,10 @@ describe("createKey", () => {
     expect((await get(key, "/keys")).json).toHaveLength(2);
   });
 
-  test(`lets an account have ${MOST_KEYS} valid keys, also of those that are created at once`, async () => {
+  test(`lets an account have ${MAX_KEYS} valid keys, also of those that are created at once`, async () => {
     const { key } = await newAdmin();
     const answers = await Promise.all(
-      Array.from({ length: MOST_KEYS + 20 }, (_, index) => create(key, { name: `key ${index}`, scopes: ["read"] })),
+      Array.from({ length: MAX_KEYS + 20 }, (_, index) => create(key, { name: `key ${index}`, scopes: ["read"] })),
     );
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(({ json }) => json.code)).toEqual(Array(21).fill("too_many_keys"));

@@ -1,4 +1,4 @@
-import type { Mode, Scope } from "../../contract/operation.ts";
+import type { Mode, Scope } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
 
 /** An API key, as far as it is known after it was shown: not the key itself. */
@@ -26,6 +26,8 @@ export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "mode" | "ex
   readonly quota: Quota;
   /** The number of the shop that the key is for. */
   readonly shop: number;
+  /** True if the account is suspended. */
+  readonly isSuspended: boolean;
 }
 
 /** A new key: the only moment at which its text is known. */

@@ -1,4 +1,6 @@
-import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 
 interface EnvironmentRow extends Row {
   environment: "production" | "other";

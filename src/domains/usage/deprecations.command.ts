@@ -1,4 +1,5 @@
-import { dateToUnixSeconds, type Operation } from "../../contract/operation.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Command, Terminal } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";

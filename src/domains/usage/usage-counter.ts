@@ -1,13 +1,15 @@
-import { type Caller, freeQuotaOf, modes, type Operation, type ShopName } from "../../contract/operation.ts";
+import { type Caller, modes, type ShopName } from "../../contract/caller.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { freeQuotaOf } from "../../contract/operation-properties.ts";
 import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/ports.ts";
-import { CommitUnknown } from "../../storage/storage.ts";
+import { CommitUnknown } from "../../storage/errors.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
 import type { RequestCount } from "./usage-intervals.ts";
 
 /** Counts held in memory, about 0.1 KB each; requests that would need one more are not counted. */
-const MOST_COUNTS = 200_000;
+const MAX_COUNTS = 200_000;
 /** Counts written in one transaction, twice a second: a bound on the time that it takes from requests. */
 const AT_ONCE = 250;
 const MINUTE = 60_000;
@@ -15,24 +17,30 @@ const MINUTE = 60_000;
 /** An operation and a status are one small number: looking it up is several times faster than a large one. */
 const STATUSES = 1_000;
 
-/** What a shop was sent in a minute: requests by operation and status. */
+/** What a key has sent in a minute: requests by operation and status. */
 type Counts = Map<number, number>;
+type CountsByKey = Map<string, Counts>;
 
-/** The counts of one shop and minute, which is given as minutes since 1970. */
-interface ShopMinute {
+/** The counts of one key and minute, which is given as minutes since 1970. */
+interface KeyMinute {
   readonly minute: number;
   readonly shop: ShopName;
+  readonly keyId: string;
   readonly counts: Counts;
 }
 
 /** What is taken out of the memory to be written. */
 interface Batch {
-  readonly counts: readonly ShopMinute[];
+  readonly counts: readonly KeyMinute[];
   readonly calls: readonly DeprecatedCalls[];
 }
 
-function noCounts(): ShopMap<Counts> {
+function noCounts(): ShopMap<CountsByKey> {
   return new ShopMap(() => new Map());
+}
+
+function sizeOf(keys: CountsByKey = new Map()): number {
+  return [...keys.values()].reduce((sum, counts) => sum + counts.size, 0);
 }
 
 function requestsIn(counts: Batch["counts"]): number {
@@ -40,8 +48,8 @@ function requestsIn(counts: Batch["counts"]): number {
 }
 
 /**
- * Counts requests in memory by shop, and calls of deprecated operations by key. `save` has to be
- * called twice a second: it writes what was counted. Where very many shops are active it writes the
+ * Counts requests in memory by key, and calls of deprecated operations by key. `save` must be
+ * called twice a second: it writes what was counted. Where very many keys are active it writes the
  * first of them, the others in later calls.
  */
 export class UsageCounter implements Usage {
@@ -50,8 +58,8 @@ export class UsageCounter implements Usage {
   /** The operations that were seen, undefined for none; the place of one is the number that stands for it. */
   readonly #operations: (Operation | undefined)[] = [];
   readonly #numbers = new Map<Operation | undefined, number>();
-  /** Counts by minute and shop, and those of the minute that was counted in last. */
-  readonly #minutes = new Map<number, ShopMap<Counts>>();
+  /** Counts by minute, shop and key, and those of the minute that was counted in last. */
+  readonly #minutes = new Map<number, ShopMap<CountsByKey>>();
   #minute = Number.NaN;
   #shops = noCounts();
   #size = 0;
@@ -71,7 +79,7 @@ export class UsageCounter implements Usage {
     if (freeQuotaOf(operation, caller)) return;
     const now = this.#clock.now();
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
-    this.#add(Math.floor(now / MINUTE), caller, number * STATUSES + status, 1);
+    this.#add(Math.floor(now / MINUTE), caller, caller.keyId, number * STATUSES + status, 1);
     if (operation?.deprecation) this.#addCalls(operation, caller, 1, now);
   }
 
@@ -80,24 +88,23 @@ export class UsageCounter implements Usage {
     return { counts: this.#size, uncounted: this.#uncounted };
   }
 
-  /** What a shop was sent that is not in the store yet. */
-  unsaved(shop: ShopName): RequestCount[] {
+  /** What a shop was sent that is not in the store yet, by all keys, or by one of them. */
+  unsaved(shop: ShopName, keyId?: string): RequestCount[] {
     const { accountId, mode } = shop;
     const written = (this.#writing?.counts ?? []).filter(
       (one) => one.shop.accountId === accountId && one.shop.mode === mode,
     );
-    const waiting = [...this.#minutes].flatMap(([minute, shops]) => {
-      const counts = shops.get(shop);
-      return counts ? [{ minute, shop, counts }] : [];
-    });
-    return this.#requestCounts([...written, ...waiting]);
+    const waiting = [...this.#minutes].flatMap(([minute, shops]) =>
+      [...(shops.get(shop) ?? [])].map(([key, counts]) => ({ minute, shop, keyId: key, counts })),
+    );
+    return this.#requestCounts([...written, ...waiting].filter((one) => keyId === undefined || one.keyId === keyId));
   }
 
   /** Forgets both shops of an account. To be called once no process serves or saves requests of its keys any more. */
   async forget(accountId: string): Promise<void> {
     await Promise.allSettled([this.#saved]); // it comes before the deletion
     for (const [minute, shops] of this.#minutes) {
-      for (const mode of modes) this.#size -= shops.get({ accountId, mode })?.size ?? 0;
+      for (const mode of modes) this.#size -= sizeOf(shops.get({ accountId, mode }));
       shops.deleteAccount(accountId);
       if (shops.size === 0) this.#leave(minute);
     }
@@ -148,16 +155,21 @@ export class UsageCounter implements Usage {
     return number;
   }
 
-  #add(minute: number, shop: ShopName, code: number, requests: number): void {
+  #add(minute: number, shop: ShopName, keyId: string, code: number, requests: number): void {
     if (minute !== this.#minute) this.#goTo(minute);
-    let counts = this.#shops.get(shop);
+    let keys = this.#shops.get(shop);
+    if (!keys) {
+      keys = new Map();
+      this.#shops.set(shop, keys);
+    }
+    let counts = keys.get(keyId);
     if (!counts) {
       counts = new Map();
-      this.#shops.set(shop, counts);
+      keys.set(keyId, counts);
     }
     const counted = counts.get(code);
     if (counted !== undefined) counts.set(code, counted + requests);
-    else if (this.#size < MOST_COUNTS) {
+    else if (this.#size < MAX_COUNTS) {
       counts.set(code, requests);
       this.#size++;
     } else this.#uncounted += requests;
@@ -188,7 +200,7 @@ export class UsageCounter implements Usage {
     if (known) {
       known.calls += calls;
       known.lastAt = Math.max(known.lastAt, lastAt);
-    } else if (byKey.size < MOST_COUNTS) byKey.set(keyId, { operation, keyId, accountId, calls, lastAt });
+    } else if (byKey.size < MAX_COUNTS) byKey.set(keyId, { operation, keyId, accountId, calls, lastAt });
   }
 
   #take(): Batch {
@@ -199,14 +211,18 @@ export class UsageCounter implements Usage {
         byKey.delete(one.keyId);
       }
     }
-    const counts: ShopMinute[] = [];
+    const counts: KeyMinute[] = [];
     let size = 0;
     for (const [minute, shops] of this.#minutes) {
-      for (const [shop, ofShop] of entriesOf(shops)) {
-        if (size >= AT_ONCE) break;
-        counts.push({ minute, shop, counts: ofShop });
+      for (const [shop, keys] of entriesOf(shops)) {
+        for (const [keyId, ofKey] of keys) {
+          if (size >= AT_ONCE) break;
+          counts.push({ minute, shop, keyId, counts: ofKey });
+          keys.delete(keyId);
+          size += ofKey.size;
+        }
+        if (keys.size > 0) break;
         shops.delete(shop);
-        size += ofShop.size;
       }
       if (shops.size === 0) this.#leave(minute);
     }
@@ -220,9 +236,10 @@ export class UsageCounter implements Usage {
   }
 
   #requestCounts(counts: Batch["counts"]): RequestCount[] {
-    return counts.flatMap(({ minute, shop, counts: ofShop }) =>
-      [...ofShop].map(([code, requests]) => ({
+    return counts.flatMap(({ minute, shop, keyId, counts: ofKey }) =>
+      [...ofKey].map(([code, requests]) => ({
         shop,
+        keyId,
         minute,
         operation: this.#operations[Math.floor(code / STATUSES)]?.name ?? "",
         status: code % STATUSES,
@@ -232,8 +249,8 @@ export class UsageCounter implements Usage {
   }
 
   #giveBack({ counts, calls }: Batch): void {
-    for (const { minute, shop, counts: ofShop } of counts) {
-      for (const [code, requests] of ofShop) this.#add(minute, shop, code, requests);
+    for (const { minute, shop, keyId, counts: ofKey } of counts) {
+      for (const [code, requests] of ofKey) this.#add(minute, shop, keyId, code, requests);
     }
     for (const { operation, calls: times, lastAt, ...caller } of calls) {
       this.#addCalls(operation, caller, times, lastAt);

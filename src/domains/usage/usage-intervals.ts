@@ -1,11 +1,13 @@
 // How requests are kept: the minutes of an hour, or the hours of a day, as one text. All times are unix seconds.
-import type { ShopName } from "../../contract/operation.ts";
+import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
-/** Requests of one shop in one minute, which is given as minutes since 1970. No operation is an empty name. */
+/** Requests of one key in one minute, which is given as minutes since 1970. No operation is an empty name. */
 export interface RequestCount {
   readonly shop: ShopName;
+  /** Empty for all keys of the shop together. */
+  readonly keyId: string;
   readonly minute: number;
   readonly operation: string;
   readonly status: number;
@@ -13,7 +15,7 @@ export interface RequestCount {
 }
 
 /** What a shop was sent in a span, of one operation and status: `3,,1` for 3 in its first part and 1 in its third. */
-export interface KeptCounts {
+export interface StoredCounts {
   readonly operation: string;
   readonly status: bigint;
   readonly counts: string;
@@ -80,7 +82,7 @@ export interface Interval {
  * `unsaved`, requests of any time that are not.
  */
 export function intervalsOf(
-  kept: readonly KeptCounts[],
+  kept: readonly StoredCounts[],
   unsaved: readonly RequestCount[],
   { span, interval }: { readonly span: Span; readonly interval: number },
   start: number,
@@ -103,11 +105,12 @@ export function intervalsOf(
   return [...intervals.values()].toSorted((one, other) => other.start - one.start);
 }
 
-export function shownInterval({ start, ...rest }: Interval): UsageInterval {
+export function toUsageInterval({ start, ...rest }: Interval): UsageInterval {
   return { start: timestampOf(start * 1000), ...rest };
 }
 
-function countsIn(text = ""): number[] {
+/** The requests in each part of a span, as it is kept. */
+export function countsIn(text = ""): number[] {
   return text === "" ? [] : text.split(",").map(Number);
 }
 
@@ -118,7 +121,7 @@ function add(counts: number[], count: RequestCount, span: Span): void {
 }
 
 /** What was sent in one span, by operation and status. */
-function merge(kept: readonly KeptCounts[], unsaved: readonly RequestCount[], span: Span) {
+function merge(kept: readonly StoredCounts[], unsaved: readonly RequestCount[], span: Span) {
   const all = kept.map(({ operation, status, counts }) => ({
     operation,
     status: Number(status),

@@ -1,21 +1,33 @@
-import type { Handlers } from "../../contract/operation.ts";
+import type { Handlers } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { usageOperations } from "./usage.operations.ts";
+import { whenReady } from "../../timing/maybe-promise.ts";
+import type { UsageInterval, usageOperations } from "./usage.operations.ts";
 import type { UsageStore } from "./usage.store.ts";
 import type { UsageCounter } from "./usage-counter.ts";
 
+/** `operations` are all that the service serves: it marks those that are deprecated. */
 export function usageHandlers(
   counter: UsageCounter,
   store: UsageStore,
   clock: Clock,
+  operations: readonly Operation[],
 ): Handlers<typeof usageOperations> {
+  const deprecated = new Set(operations.filter(({ deprecation }) => deprecation).map(({ name }) => name));
+  const marked = (interval: UsageInterval): UsageInterval => ({
+    ...interval,
+    operations: interval.operations.map((one) =>
+      one.operation !== undefined && deprecated.has(one.operation) ? { ...one, deprecated: true } : one,
+    ),
+  });
   return {
-    getUsage: ({ caller, query: { granularity, limit }, after }) =>
-      store.page(caller, granularity, {
-        before: after,
-        limit,
-        now: clock.now(),
-        unsaved: () => counter.unsaved(caller),
-      }),
+    getUsage: ({ caller, query: { granularity, limit, keyId }, after }) => {
+      const unsaved = () => counter.unsaved(caller, keyId);
+      const query = { before: after, limit, keyId, now: clock.now(), unsaved };
+      return whenReady(store.page(caller, granularity, query), ({ items, ...rest }) => ({
+        items: items.map(marked),
+        ...rest,
+      }));
+    },
   };
 }

@@ -5,7 +5,7 @@ import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Far more than there are operations and statuses, those of earlier releases included. */
-const MOST_COUNTS = 10_000;
+const MAX_COUNTS = 10_000;
 
 const UsageInterval = Type.Object(
   {
@@ -19,10 +19,11 @@ const UsageInterval = Type.Object(
           ),
           status: Int32({ description: "The status of the answers.", minimum: 100, maximum: 599 }),
           requests: LargeCount({ description: "How many there were.", minimum: 1 }),
+          deprecated: Type.Optional(Type.Boolean({ description: "True for a deprecated operation." })),
         },
         { title: "UsageCount", description: "Requests of one operation that were answered with one status." },
       ),
-      { description: "The same requests by operation and status.", maxItems: MOST_COUNTS },
+      { description: "The same requests by operation and status.", maxItems: MAX_COUNTS },
     ),
   },
   { title: "UsageInterval", description: "What an account has sent in a minute, an hour or a day." },
@@ -49,11 +50,23 @@ const getUsage = defineOperation({
     "first, page by page. Intervals without a request are left out, as are requests without a valid key and those " +
     "of operations that cost no quota. If the service is killed, the last seconds may be missing.",
   quota: "free",
-  query: Type.Object({ granularity, ...pageParameters({ maximum: 100, default: 24, what: "intervals" }) }),
+  query: Type.Object({
+    granularity,
+    keyId: Type.Optional(
+      Type.String({
+        description: "Counts the requests of this key alone.",
+        minLength: 1,
+        maxLength: 64,
+        pattern: "^[0-9A-Za-z_]+$",
+        examples: ["key_5fQ0c2mN8xWbT1Lz"],
+      }),
+    ),
+    ...pageParameters({ maximum: 100, default: 24, what: "intervals" }),
+  }),
   paged: {
     position: Type.Integer({ description: "When an interval begins.", minimum: 0, examples: [1_795_262_400] }),
   },
-  answer: {
+  response: {
     status: 200,
     description: "A page of intervals.",
     schema: Type.Array(UsageInterval, { title: "Usage", description: "Intervals, the newest first." }),
@@ -64,7 +77,8 @@ const getUsage = defineOperation({
           requests: 41,
           operations: [
             { operation: "createPet", status: 201, requests: 1 },
-            { operation: "listPets", status: 200, requests: 40 },
+            { operation: "getPet", status: 200, requests: 4, deprecated: true },
+            { operation: "listPets", status: 200, requests: 36 },
           ],
         },
         {

@@ -1,6 +1,9 @@
-import type { Operation, ShopName } from "../../contract/operation.ts";
+import type { ShopName } from "../../contract/caller.ts";
+import type { Operation } from "../../contract/operation.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
-import { all, first, type Row, type Storage, statement, type Transaction } from "../../storage/storage.ts";
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
@@ -10,11 +13,11 @@ import {
   HOUR,
   historyOf,
   intervalsOf,
-  type KeptCounts,
   type RequestCount,
   type Span,
-  shownInterval,
+  type StoredCounts,
   startOf,
+  toUsageInterval,
   withRequests,
 } from "./usage-intervals.ts";
 
@@ -36,6 +39,8 @@ export interface DeprecatedUse extends Omit<DeprecatedCalls, "operation"> {
 interface UsageQuery {
   readonly before: number | undefined;
   readonly limit: number;
+  /** The key whose requests are meant; undefined for all of the shop. */
+  readonly keyId?: string | undefined;
   /** Unix milliseconds. */
   readonly now: number;
   /**
@@ -45,7 +50,7 @@ interface UsageQuery {
   readonly unsaved: () => readonly RequestCount[];
 }
 
-interface CountsRow extends Row, KeptCounts {
+interface CountsRow extends Row, StoredCounts {
   operation: string;
   status: bigint;
   counts: string;
@@ -68,16 +73,17 @@ interface SweptRow extends Row {
 const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
 
 /** Rows deleted in one transaction: a bound on how long it blocks others. */
-const DELETE_AT_ONCE = 500;
+const DELETE_BATCH = 500;
 /** Seconds between two looks for rows that are too old, once none is left. */
 const SWEEP_PAUSE = 60;
 
-const key = "span, starts_at, account_id, mode, operation, status";
-/** The counts of a shop in all spans of a history, `$4` and on, in one statement. */
+const key = "span, starts_at, account_id, mode, key_id, operation, status";
+/** The counts of a key in all spans of a history, `$5` and on, in one statement. */
 const countsOf = ({ spans }: History) =>
   statement<SpanRow>(
     `SELECT starts_at, operation, status, counts FROM usage_counts
-     WHERE span = $1 AND account_id = $2 AND mode = $3 AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 4}`).join(", ")})
+     WHERE span = $1 AND account_id = $2 AND mode = $3 AND key_id = $4
+       AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 5}`).join(", ")})
      ORDER BY starts_at DESC, operation, status`,
   );
 const readCounts = {
@@ -87,10 +93,11 @@ const readCounts = {
 };
 const readCount = statement<CountsRow>(
   `SELECT operation, status, counts FROM usage_counts
-   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND operation = $5 AND status = $6`,
+   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND key_id = $5 AND operation = $6
+     AND status = $7`,
 );
 const writeCount = statement(
-  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
    ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
 );
 const sweepCounts = statement<SweptRow>(
@@ -131,9 +138,9 @@ const sweepCalls = statement<SweptRow>(
 );
 
 /**
- * What shops were sent, and which keys have called what is deprecated. For each operation and status
- * that a shop has, there are up to 4 rows of hours and 32 of days, and one a day for each key that
- * calls a deprecated operation.
+ * What shops were sent, by each of their keys and by all together, and which keys have called what is deprecated. For
+ * each operation and status that a key or a shop has, there are up to 4 rows of hours and 32 of days, and one a day
+ * for each key that calls a deprecated operation.
  */
 export class UsageStore {
   readonly #storage: Storage;
@@ -147,10 +154,8 @@ export class UsageStore {
   /** Adds what was counted, all of it or nothing. `added` is called as the last step of the transaction. */
   async add(counts: readonly RequestCount[], calls: readonly DeprecatedCalls[], added: () => void): Promise<void> {
     await this.#storage.write(function* () {
-      for (const count of counts) {
-        yield* addTo("hour", count);
-        yield* addTo("day", count);
-      }
+      const sorted = inLockOrder([...counts, ...ofAllKeys(counts)]);
+      for (const span of ["hour", "day"] as const) for (const count of sorted) yield* addTo(span, count);
       for (const { operation, keyId, accountId, calls: times, lastAt } of calls) {
         yield* all(addCalls, floor(lastAt / 1000, DAY), operation.name, keyId, accountId, times, lastAt);
       }
@@ -162,14 +167,14 @@ export class UsageStore {
   page(
     { accountId, mode }: ShopName,
     granularity: Granularity,
-    { before = Number.POSITIVE_INFINITY, limit, now, unsaved }: UsageQuery,
+    { before = Number.POSITIVE_INFINITY, limit, keyId = "", now, unsaved }: UsageQuery,
   ): MaybePromise<Page<UsageInterval, number>> {
     const history = historyOf(granularity);
     const { span, length, interval, reach, spans } = history;
     const oldest = floor(now / 1000 - reach, interval);
     const newest = floor(Math.min(now / 1000, before - 1), length);
     const starts = Array.from({ length: spans }, (_, index) => newest - index * length);
-    return whenReady(this.#storage.all(readCounts[granularity], span, accountId, mode, ...starts), (rows) => {
+    return whenReady(this.#storage.all(readCounts[granularity], span, accountId, mode, keyId, ...starts), (rows) => {
       const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
       const counted = unsaved();
       const intervals = starts
@@ -177,7 +182,7 @@ export class UsageStore {
         .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, history, start))
         .filter(({ start }) => start >= oldest && start < before)
         .take(limit + 1); // the spans behind it need not be looked at
-      return pageOf([...intervals], limit, shownInterval, (last) => last.start);
+      return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
     });
   }
 
@@ -201,17 +206,17 @@ export class UsageStore {
       const oldest = newest - kept[span] - length;
       // By the beginning of the key: others can write meanwhile, however many shops there are.
       for (let start = oldest; start <= newest; start += length) {
-        await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_AT_ONCE));
+        await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH));
       }
       // There are few of these: rows that are about to be swept, or of a clock that was ahead.
-      await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_AT_ONCE));
-      await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_AT_ONCE));
+      await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_BATCH));
+      await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_BATCH));
     }
-    await this.#deleteAll(() => all(deleteCalls, accountId, DELETE_AT_ONCE));
+    await this.#deleteAll(() => all(deleteCalls, accountId, DELETE_BATCH));
   }
 
   async #deleteAll(part: () => Transaction<readonly SweptRow[]>): Promise<void> {
-    while ((await this.#storage.write(part)).length === DELETE_AT_ONCE) continue;
+    while ((await this.#storage.write(part)).length === DELETE_BATCH) continue;
   }
 
   /** Deletes some of what is too old, if it is time to look for it. */
@@ -220,11 +225,11 @@ export class UsageStore {
     if (seconds < this.#sweepAt && seconds > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
     let isMore = false;
     for (const swept of [
-      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR), DELETE_AT_ONCE),
-      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY), DELETE_AT_ONCE),
-      () => all(sweepCalls, floor(seconds - kept.day, DAY), DELETE_AT_ONCE),
+      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR), DELETE_BATCH),
+      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY), DELETE_BATCH),
+      () => all(sweepCalls, floor(seconds - kept.day, DAY), DELETE_BATCH),
     ]) {
-      if ((await this.#storage.write(swept)).length === DELETE_AT_ONCE) isMore = true;
+      if ((await this.#storage.write(swept)).length === DELETE_BATCH) isMore = true;
     }
     if (!isMore) this.#sweepAt = seconds + SWEEP_PAUSE;
   }
@@ -232,9 +237,35 @@ export class UsageStore {
 
 /** Part of a transaction: adds requests to the span that they belong to. */
 function* addTo(span: Span, count: RequestCount): Transaction<void> {
-  const { shop, operation, status } = count;
+  const { shop, keyId, operation, status } = count;
   const { accountId, mode } = shop;
   const start = startOf(count, span);
-  const row = yield* first(readCount, span, start, accountId, mode, operation, status);
-  yield* all(writeCount, span, start, accountId, mode, operation, status, withRequests(row?.counts, count, span));
+  const row = yield* first(readCount, span, start, accountId, mode, keyId, operation, status);
+  const counts = withRequests(row?.counts, count, span);
+  yield* all(writeCount, span, start, accountId, mode, keyId, operation, status, counts);
+}
+
+function rowOf({ shop, keyId, operation, status }: RequestCount): string {
+  return `${shop.accountId} ${shop.mode} ${keyId} ${operation} ${status}`;
+}
+
+/** Processes that save at the same time must lock rows in the same order, or PostgreSQL finds a deadlock after a second. */
+function inLockOrder(counts: readonly RequestCount[]): RequestCount[] {
+  return counts
+    .map((count) => ({ count, row: rowOf(count) }))
+    .toSorted((one, other) =>
+      one.row === other.row ? one.count.minute - other.count.minute : one.row < other.row ? -1 : 1,
+    )
+    .map(({ count }) => count);
+}
+
+/** The same requests by shop: the sums over its keys. */
+function ofAllKeys(counts: readonly RequestCount[]): RequestCount[] {
+  const sums = new Map<string, RequestCount>();
+  for (const { shop, minute, operation, status, requests } of counts) {
+    const name = `${shop.accountId} ${shop.mode} ${minute} ${operation} ${status}`;
+    const sum = requests + (sums.get(name)?.requests ?? 0);
+    sums.set(name, { shop, keyId: "", minute, operation, status, requests: sum });
+  }
+  return [...sums.values()];
 }

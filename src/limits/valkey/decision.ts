@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import type { Admission, LimitStatus } from "../../http/ports.ts";
+import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
 import { realSeconds } from "../clock-reading.ts";
 import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
 import { DAY, windowStatus } from "../windows.ts";
@@ -62,6 +62,14 @@ export function figures(decision: Decision, { perMinute, perDay }: Quota, later 
         reset: realSeconds(endOfDay(decision), decision.ahead),
         retryAfter: 0,
       };
+}
+
+/** The figures for a request that costs nothing: those of the ban, or of the window with the least remaining. */
+export function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
+  const { limit, remaining, reset } = minute.remaining < day.remaining ? minute : day;
+  return banEnds === undefined
+    ? { verdict: "admitted", limit, remaining, reset, retryAfter: 0 }
+    : { verdict: "admitted", limit: perMinute, remaining: 0, reset: banEnds, retryAfter: 0 };
 }
 
 /** How a key and its account stand. */

@@ -1,4 +1,4 @@
-import { FIRST_BAN, GRACE, LONGEST_BAN } from "../key-bans.ts";
+import { FIRST_BAN, GRACE, MAX_BAN } from "../key-bans.ts";
 import { DAY, MINUTE } from "../windows.ts";
 
 /** The real time of a decision in unix milliseconds: the first argument, or the server's clock where that is empty. */
@@ -25,7 +25,7 @@ end
  * `Decision` in its order. They are texts, because numbers above 2^53 would be rounded on their way.
  */
 export const decideScript = `${readTime}
-local function banLength(level) return min(${LONGEST_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
+local function banLength(level) return min(${MAX_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
 
 local function readKeyBans(text)
   local since, told, strikes, ends, level = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
@@ -185,18 +185,21 @@ redis.call('PEXPIRE', KEYS[1], ${2 * DAY})
 return ''
 `;
 
+/** Forgets the strikes and the ban of the API key `ARGV[1]` of a shop. */
+export const forgetKeyScript = "return redis.call('HDEL', KEYS[1], ARGV[1])";
+
 /** Forgets shops and other counts. */
 export const forgetScript = "return redis.call('UNLINK', unpack(KEYS))";
 
 /** How long a process counts as running after it was heard of last, in milliseconds. */
-export const ALIVE = 3_000;
+export const PRESENCE_LIFETIME = 3_000;
 
 /** Notes that the process `ARGV[1]` runs, and gives how many do. */
 export const presenceScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${ALIVE})
-redis.call('PEXPIRE', KEYS[1], ${ALIVE})
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${PRESENCE_LIFETIME})
+redis.call('PEXPIRE', KEYS[1], ${PRESENCE_LIFETIME})
 return redis.call('ZCARD', KEYS[1])
 `;

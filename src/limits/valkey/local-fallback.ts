@@ -4,7 +4,7 @@ import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
-import type { KeptShops, KnownShop } from "./kept-shops.ts";
+import type { KnownShop, SavedShops } from "./saved-shops.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
@@ -22,14 +22,14 @@ export class LocalFallback {
   readonly #limiter: MemoryLimiter;
   readonly #share: Share;
   readonly #addressQuota: Quota;
-  readonly #kept: KeptShops;
+  readonly #kept: SavedShops;
   /** Shops that have been decided on since the server is away. */
   #continued = newContinued();
   /** Requests that the server may have counted without this process being told. */
   #untold = newUntold();
 
   /** `limiter` decides on addresses by its share of `addressQuota`. */
-  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: KeptShops) {
+  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: SavedShops) {
     this.#limiter = limiter;
     this.#share = share;
     this.#addressQuota = addressQuota;

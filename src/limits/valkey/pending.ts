@@ -9,14 +9,14 @@ interface Answers<T> {
   /** From the server's decision, for the one at a position of those who wait, counted from 0. */
   readonly read: (decision: Decision, position: number) => T;
   /** Where the server does not decide. */
-  readonly decideHere: () => MaybePromise<T>;
+  readonly decideLocally: () => MaybePromise<T>;
 }
 
 /** A question to the server that is not answered. */
 export interface Asked extends Question {
   readonly shop: Caller | undefined;
   settle(decision: Decision): void;
-  decideHere(): void;
+  decideLocally(): void;
   fail(error: Error): void;
 }
 
@@ -48,13 +48,13 @@ export class Pending<T> implements Asked {
     return this.shop?.keyId ?? "";
   }
 
-  /** One more request to count. Gives what is decided on it. */
+  /** One more request to count. Returns what is decided on it. */
   count(): Promise<T> {
     this.requests++;
     return this.look();
   }
 
-  /** Gives the answer, and counts nothing. */
+  /** Returns the answer, and counts nothing. */
   look(): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
@@ -65,8 +65,8 @@ export class Pending<T> implements Asked {
     for (const [position, { resolve }] of this.#waiting.entries()) resolve(this.#answers.read(decision, position));
   }
 
-  decideHere(): void {
-    for (const { resolve } of this.#waiting) resolve(this.#answers.decideHere());
+  decideLocally(): void {
+    for (const { resolve } of this.#waiting) resolve(this.#answers.decideLocally());
   }
 
   fail(error: Error): void {

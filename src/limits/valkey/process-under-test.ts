@@ -2,8 +2,8 @@ import type { ManualClock } from "../../../test/harness/manual-clock.ts";
 import type { Quota } from "../../contract/quota.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { addressQuota } from "../address-quota.ts";
-import { MemoryLimiter, nothingKept } from "../memory-limiter.ts";
-import { noBackup, type ValkeyBackup } from "./kept-shops.ts";
+import { MemoryLimiter, nothingSaved } from "../memory-limiter.ts";
+import { noBackup, type ValkeyBackup } from "./saved-shops.ts";
 import { Share } from "./share.ts";
 import { Valkey } from "./valkey.ts";
 import { ValkeyCounts } from "./valkey-counts.ts";
@@ -23,24 +23,24 @@ let places = 0;
 
 /**
  * Opens the limiter of one process. It counts together with those that have the same `place`, by the
- * server's clock, or by the one that is given. `patience` is how long the server may be silent, in
+ * server's clock, or by the one that is given. `callTimeout` is how long the server may be silent, in
  * milliseconds; without it as long as in the program. `backup` is where Valkey gets back what it loses; nowhere if absent.
  */
 export async function openProcess(
   url: string,
-  options: { clock?: ManualClock; place?: string; quota?: Quota; patience?: number; backup?: ValkeyBackup } = {},
+  options: { clock?: ManualClock; place?: string; quota?: Quota; callTimeout?: number; backup?: ValkeyBackup } = {},
 ): Promise<TestProcess> {
   const { clock, place = `test-${++places}:`, quota = addressQuota, backup = noBackup } = options;
   const share = new Share();
-  const local = await MemoryLimiter.open(nothingKept, clock ?? systemClock, share.of(quota));
+  const local = await MemoryLimiter.open(nothingSaved, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
-    await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, options.patience),
+    await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, options.callTimeout),
     place,
     clock && (() => clock.now()),
   );
   const changed = (alone: boolean) => void changes.push(alone);
-  const patience = options.patience === undefined ? {} : { patience: options.patience };
+  const callTimeout = options.callTimeout === undefined ? {} : { callTimeout: options.callTimeout };
   const limiter = await ValkeyLimiter.open({
     counts,
     local,
@@ -48,7 +48,7 @@ export async function openProcess(
     addressQuota: quota,
     backup,
     changed,
-    ...patience,
+    ...callTimeout,
   });
   return { limiter, share, changes, close: async () => limiter.close() };
 }

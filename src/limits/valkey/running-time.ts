@@ -70,6 +70,6 @@ export class RunningTime {
 
 /** Resolves when what has arrived by now has been read. */
 export async function readArrived(): Promise<void> {
-  // One turn of the event loop ends behind the first; the next one begins with reading.
+  // One turn of the event loop ends after the first; the next one begins with reading.
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

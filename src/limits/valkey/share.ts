@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import { ALIVE } from "./limits-script.ts";
+import { PRESENCE_LIFETIME } from "./limits-script.ts";
 
 /** The share of every limit that one process has while it decides alone: an equal one of all that run. */
 export class Share {
@@ -14,7 +14,7 @@ export class Share {
   /** Notes how many were heard of. A server that forgot them makes nobody's share larger at once. */
   heardOf(processes: number): void {
     const now = performance.now();
-    if (processes < this.#processes && now - this.#heardOfMost < ALIVE) return;
+    if (processes < this.#processes && now - this.#heardOfMost < PRESENCE_LIFETIME) return;
     this.#processes = processes;
     this.#heardOfMost = now;
   }

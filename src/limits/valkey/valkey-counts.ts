@@ -1,10 +1,17 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
 import type { Mode, ShopName } from "../../http/ports.ts";
-import type { KeptShop } from "../kept-shops.store.ts";
 import { strikesUntilBan } from "../key-bans.ts";
+import type { SavedShop } from "../saved-shops.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
-import { advanceScript, decideScript, forgetScript, presenceScript, seedScript } from "./limits-script.ts";
+import {
+  advanceScript,
+  decideScript,
+  forgetKeyScript,
+  forgetScript,
+  presenceScript,
+  seedScript,
+} from "./limits-script.ts";
 import { script } from "./script.ts";
 import type { Valkey } from "./valkey.ts";
 
@@ -12,6 +19,7 @@ const decide = script(decideScript);
 const seed = script(seedScript);
 const advance = script(advanceScript);
 const forget = script(forgetScript);
+const forgetKey = script(forgetKeyScript);
 const presence = script(presenceScript);
 
 /** Keys that one call asks for: a bound on how long it keeps the server from others. */
@@ -70,16 +78,21 @@ export class ValkeyCounts {
   }
 
   /** The same for shops that the server did not know, of which this is kept elsewhere. The server knows them then. */
-  async seedAndDecide(questions: readonly Question[], kept: ShopMap<KeptShop>): Promise<(Decision | undefined)[]> {
+  async seedAndDecide(questions: readonly Question[], kept: ShopMap<SavedShop>): Promise<(Decision | undefined)[]> {
     const texts = questions.map(({ shop }) => seedText(shop && kept.get(shop)));
     // Not together: a server that has forgotten the script would run it only after the decision.
     await this.#valkey.run(seed, this.#hashesOf(questions), [this.#now(), ...texts]);
     return this.decide(questions);
   }
 
-  /** Sets the clock of a sandbox at least so many milliseconds ahead of real time, for all processes. */
+  /** Sets the clock of a sandbox at least this many milliseconds ahead of real time, for all processes. */
   async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
     await this.#valkey.run(advance, [this.#hashOf(sandbox.accountId, sandbox.mode)], [ahead]);
+  }
+
+  /** Forgets the strikes and the ban of an API key of a shop. */
+  async forgetKey({ accountId, mode }: ShopName, keyId: string): Promise<void> {
+    await this.#valkey.run(forgetKey, [this.#hashOf(accountId, mode)], [keyId]);
   }
 
   /** Forgets both shops of an account, and what it sent for its sandbox. */
@@ -92,7 +105,7 @@ export class ValkeyCounts {
     );
   }
 
-  /** Says that this process runs. Gives how many do, once every server has answered. */
+  /** Says that this process runs. Returns how many do, once every server has answered. */
   async present(process: string): Promise<number> {
     const noted = this.#valkey.run(presence, [`${this.#prefix}processes`], [process]);
     const [processes] = await Promise.all([noted, this.#valkey.ping()]);
@@ -127,7 +140,7 @@ function questionText({ keyId, quota: { perMinute, perDay }, requests }: Questio
 }
 
 /** What the script for unknown shops reads. */
-function seedText(kept: KeptShop | undefined): string {
+function seedText(kept: SavedShop | undefined): string {
   if (!kept) return "0 0 0 0 0 0 0";
   const { ahead, minuteEnds, minuteUsed, days, bans } = kept;
   const [last = noDay, earlier = noDay] = days;

@@ -4,7 +4,7 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Admission } from "../../http/ports.ts";
-import { StorageUnavailable } from "../../storage/storage.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import { addressQuota } from "../address-quota.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
 
@@ -68,7 +68,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
   const outOfMemory = (bytes: number) => server.command("CONFIG", "SET", "maxmemory", bytes);
 
   test.each(faults)(
-    "%s, each process goes on with its share of the limit, and comes back",
+    "%s, each process continues with its share of the limit, and comes back",
     async (_how, begin, end) => {
       nextCaller();
       await untilTogether(processes);

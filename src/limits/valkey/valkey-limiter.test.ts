@@ -20,7 +20,7 @@ afterAll(async () => {
 /** One process that never finds the server too slow: these tests also run on busy machines. */
 const open = async (url: string, clock?: ManualClock, place?: string, quota?: Quota) => {
   const process = await openProcess(url, {
-    patience: 30_000,
+    callTimeout: 30_000,
     ...(clock ? { clock } : {}),
     ...(place ? { place } : {}),
     ...(quota ? { quota } : {}),

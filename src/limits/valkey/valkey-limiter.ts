@@ -1,22 +1,16 @@
-import { randomUUID } from "node:crypto";
 import { type FreeQuota, type Quota, sandboxQuota } from "../../contract/quota.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/ports.ts";
-import { StorageUnavailable } from "../../storage/storage.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
-import { admissionAt, type Decision, figures, limitStatusOf } from "./decision.ts";
-import { KeptShops, type ValkeyBackup } from "./kept-shops.ts";
+import { admissionAt, type Decision, figures, freeAdmission, limitStatusOf } from "./decision.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { type Asked, Pending } from "./pending.ts";
-import { RunningTime, readArrived, type WaitStart } from "./running-time.ts";
+import type { WaitStart } from "./running-time.ts";
+import { SavedShops, type ValkeyBackup } from "./saved-shops.ts";
+import { ServerWatch } from "./server-watch.ts";
 import type { Share } from "./share.ts";
 import type { ValkeyCounts } from "./valkey-counts.ts";
-
-const PATIENCE = 50;
-/** How often the server is looked at, in milliseconds. */
-const LOOK = 250;
-/** How long a server may be silent before it is connected to again, in milliseconds. */
-const SILENCE = 1_000;
 
 export interface ValkeyLimiterOptions {
   readonly counts: ValkeyCounts;
@@ -24,67 +18,64 @@ export interface ValkeyLimiterOptions {
   readonly local: MemoryLimiter;
   readonly share: Share;
   readonly addressQuota: Quota;
-  /** What the server is given back when it has lost its data. */
+  /** Restores what the server has lost. */
   readonly backup: ValkeyBackup;
-  /** Told when this process begins to decide alone, with the reason, and when it ends. */
+  /** Called when this process starts to count alone, with the reason, and when that ends. */
   readonly changed: (alone: boolean, reason?: Error) => void;
   /**
-   * How long a request waits for the server before it is decided here, in milliseconds in which this process runs;
+   * How long a request waits for the server before it is decided locally, in milliseconds in which this process runs;
    * 50 if absent.
    */
-  readonly patience?: number;
+  readonly callTimeout?: number;
 }
 
-/** A call to the server that is not answered. */
+/** A call to the server that waits for its reply. */
 interface Call {
   readonly asked: readonly Asked[];
   readonly since: WaitStart;
-  /** Called where the answer is waited for no longer. */
+  /** Called when the reply is no longer waited for. */
   readonly giveUp?: () => void;
 }
 
 /**
  * The limiter of many processes: they count together in a Valkey or Redis server. All requests of one turn of the
- * event loop are one call to it. While it is away, or too slow, each process decides alone on its share of what is
+ * event loop are one call to it. While it is down or too slow, each process decides alone on its share of what is
  * left, and no request fails or waits for it.
  */
 export class ValkeyLimiter implements Limiter {
   readonly #options: ValkeyLimiterOptions;
-  readonly #patience: number;
-  readonly #process = randomUUID();
-  readonly #kept: KeptShops;
+  readonly #saved: SavedShops;
   readonly #local: LocalFallback;
-  readonly #time: RunningTime;
-  readonly #looks: Timer;
-  /** What is asked in this turn, and of it what requests are counted by, by key or address. */
+  readonly #watch: ServerWatch;
+  /** The decisions asked for in this turn; those that count requests also by key or address. */
   #turn: Asked[] = [];
   readonly #counting = new Map<Caller | string, Pending<Admission>>();
   readonly #calls = new Set<Call>();
-  /** Shops that the server does not know and that are looked up. */
+  /** Decisions on shops that the server does not know and that are being loaded. */
   #unknown: Asked[] = [];
   #isDegraded = false;
-  /** When the look that is under way began, and when the last one was answered or the connection given up. */
-  #lookingSince: WaitStart | undefined;
-  #heard: WaitStart;
 
   private constructor(options: ValkeyLimiterOptions) {
     this.#options = options;
-    this.#patience = options.patience ?? PATIENCE;
-    this.#kept = new KeptShops(options.backup);
-    this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#kept);
-    this.#time = new RunningTime(() => this.#watch());
-    this.#heard = this.#time.start();
-    this.#looks = setInterval(() => void this.#look(), LOOK);
+    this.#saved = new SavedShops(options.backup);
+    this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#saved);
+    const watched = {
+      isDegraded: () => this.#isDegraded,
+      oldestCall: () => this.#calls.values().next().value,
+      degrade: (reason: Error) => this.#degrade(reason),
+      endFallback: () => this.#endFallback(),
+    };
+    this.#watch = new ServerWatch(options.counts, options.share, watched, options.callTimeout);
   }
 
-  /** Opens it. It begins alone where the server does not answer in time. */
+  /** Opens it. It starts in local fallback if the server does not reply in time. */
   static async open(options: ValkeyLimiterOptions): Promise<ValkeyLimiter> {
     const limiter = new ValkeyLimiter(options);
-    await limiter.#look();
+    await limiter.#watch.probe();
     return limiter;
   }
 
-  /** True while this process decides alone. */
+  /** True while this process counts alone. */
   get isDegraded(): boolean {
     return this.#isDegraded;
   }
@@ -95,7 +86,7 @@ export class ValkeyLimiter implements Limiter {
     if (!pending) {
       pending = new Pending(caller.accountId, caller, caller, {
         read: (decision, position) => admissionAt(decision, caller, position),
-        decideHere: () => this.#local.admit(caller),
+        decideLocally: () => this.#local.admit(caller),
       });
       this.#counting.set(caller, pending);
       this.#ask(pending);
@@ -117,7 +108,7 @@ export class ValkeyLimiter implements Limiter {
     if (this.#isDegraded) return this.#local.peek(caller);
     const pending = new Pending(caller.accountId, caller, caller, {
       read: (decision) => limitStatusOf(decision, caller),
-      decideHere: () => this.#local.peek(caller),
+      decideLocally: () => this.#local.peek(caller),
     });
     this.#ask(pending);
     return pending.look();
@@ -127,15 +118,20 @@ export class ValkeyLimiter implements Limiter {
     requireSandbox(sandbox);
     // What each process decides alone could not follow. The store comes first: the server may lose what it is told.
     if (this.#isDegraded) throw unshared();
-    await this.#kept.saveAhead(sandbox, ahead);
+    await this.#saved.saveAhead(sandbox, ahead);
     await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
-    this.#kept.noteAhead(sandbox, ahead);
+    this.#saved.noteAhead(sandbox, ahead);
+  }
+
+  /** The ban of a key was lifted, on the server too. */
+  forgetBan(keyId: string): void {
+    this.#saved.forgetBan(keyId);
   }
 
   async forget(accountId: string): Promise<void> {
     if (this.#isDegraded) throw unshared();
     await this.#local.forget(accountId);
-    await this.#kept.forget(accountId);
+    await this.#saved.forget(accountId);
     await this.#whileShared(this.#options.counts.forget(accountId));
   }
 
@@ -146,7 +142,7 @@ export class ValkeyLimiter implements Limiter {
     if (!pending) {
       pending = new Pending(address, undefined, addressQuota, {
         read: (decision, position) => admissionAt(decision, addressQuota, position),
-        decideHere: () => this.#local.admitAddress(address),
+        decideLocally: () => this.#local.admitAddress(address),
       });
       this.#counting.set(address, pending);
       this.#ask(pending);
@@ -159,7 +155,7 @@ export class ValkeyLimiter implements Limiter {
     const { addressQuota } = this.#options;
     const pending = new Pending(address, undefined, addressQuota, {
       read: (decision) => figures(decision, addressQuota),
-      decideHere: () => this.#local.peekAddress(address),
+      decideLocally: () => this.#local.peekAddress(address),
     });
     this.#ask(pending);
     return pending.look();
@@ -167,19 +163,18 @@ export class ValkeyLimiter implements Limiter {
 
   /** Writes what the server is given back if it loses its data. To be called twice a second. */
   save(): Promise<void> {
-    return this.#kept.save();
+    return this.#saved.save();
   }
 
   close(): void {
-    clearInterval(this.#looks);
-    this.#time.stop();
+    this.#watch.stop();
     this.#options.counts.close();
   }
 
   #countForSandbox(caller: Caller): MaybePromise<Admission> {
-    const decideHere = () => this.#local.countForSandbox(caller);
-    if (this.#isDegraded) return decideHere();
-    const answers = { read: sandboxAdmission, decideHere };
+    const decideLocally = () => this.#local.countForSandbox(caller);
+    if (this.#isDegraded) return decideLocally();
+    const answers = { read: sandboxAdmission, decideLocally };
     const pending = new Pending(caller.accountId, undefined, sandboxQuota, answers, "sandbox");
     this.#ask(pending);
     return pending.count();
@@ -188,7 +183,7 @@ export class ValkeyLimiter implements Limiter {
   /** Waits for what the server does for one caller, as long as requests would wait for it. */
   async #whileShared(work: Promise<void>): Promise<void> {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const call = { asked: [], since: this.#time.start(), giveUp: () => reject(unshared()) };
+    const call = { asked: [], since: this.#watch.start(), giveUp: () => reject(unshared()) };
     this.#calls.add(call);
     try {
       await Promise.race([work, givenUp]);
@@ -219,11 +214,11 @@ export class ValkeyLimiter implements Limiter {
     isSeeded = false,
   ): void {
     if (this.#isDegraded) {
-      for (const pending of all) pending.decideHere();
+      for (const pending of all) pending.decideLocally();
       return;
     }
     for (const asked of this.#options.counts.calls(all, ({ owner }) => owner)) {
-      const call = { asked, since: this.#time.start() };
+      const call = { asked, since: this.#watch.start() };
       this.#calls.add(call);
       decide(asked).then(
         (decisions) => {
@@ -242,14 +237,14 @@ export class ValkeyLimiter implements Limiter {
       const decision = decisions[index];
       if (!decision) unknown.push(pending);
       else {
-        const noted = pending.shop && this.#kept.note(pending.shop, decision);
+        const noted = pending.shop && this.#saved.note(pending.shop, decision);
         void whenReady(noted, () => pending.settle(decision));
       }
     }
     if (unknown.length === 0) return;
     if (isSeeded) {
       this.#degrade(new Error("The server forgets accounts at once."));
-      for (const pending of unknown) pending.decideHere();
+      for (const pending of unknown) pending.decideLocally();
     } else {
       if (this.#unknown.length === 0) setImmediate(() => void this.#seedUnknown());
       this.#unknown.push(...unknown);
@@ -261,52 +256,11 @@ export class ValkeyLimiter implements Limiter {
     const unknown = this.#unknown;
     this.#unknown = [];
     try {
-      const kept = await this.#kept.load(unknown.flatMap(({ shop }) => shop ?? []));
+      const kept = await this.#saved.load(unknown.flatMap(({ shop }) => shop ?? []));
       const { counts } = this.#options;
       this.#sendAll(unknown, (asked) => counts.seedAndDecide(asked, kept), true);
     } catch (error) {
       for (const pending of unknown) pending.fail(error as Error);
-    }
-  }
-
-  /** Requests that have waited long enough are decided here, and so are all others from now on. */
-  #watch(): void {
-    const [oldest] = this.#calls;
-    if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#calls.has(oldest));
-    const since = this.#lookingSince;
-    if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#lookingSince === since);
-    if (this.#isDegraded && this.#time.isOver(this.#heard, Math.max(SILENCE, this.#patience))) {
-      this.#heard = this.#time.start();
-      this.#options.counts.reconnect();
-    }
-  }
-
-  #isOverdue(since: WaitStart): boolean {
-    return this.#time.isOver(since, this.#patience);
-  }
-
-  /** What has arrived counts, also if it was not read yet. */
-  async #judge(isUnanswered: () => boolean): Promise<void> {
-    if (this.#isDegraded) return;
-    await readArrived();
-    if (isUnanswered()) this.#degrade(tooSlow);
-  }
-
-  /** Looks whether the server answers in time, and how many processes count there. */
-  async #look(): Promise<void> {
-    if (this.#lookingSince !== undefined) return;
-    const since = this.#time.start();
-    this.#lookingSince = since;
-    try {
-      const { counts, share } = this.#options;
-      share.heardOf(await counts.present(this.#process));
-      this.#heard = this.#time.start();
-      if (this.#isOverdue(since)) this.#degrade(tooSlow);
-      else this.#endFallback();
-    } catch (error) {
-      this.#degrade(error as Error);
-    } finally {
-      this.#lookingSince = undefined;
     }
   }
 
@@ -320,7 +274,7 @@ export class ValkeyLimiter implements Limiter {
       this.#local.begin(unanswered);
       this.#options.changed(true, reason);
     }
-    for (const pending of unanswered) pending.decideHere();
+    for (const pending of unanswered) pending.decideLocally();
   }
 
   #endFallback(): void {
@@ -332,16 +286,7 @@ export class ValkeyLimiter implements Limiter {
 
 const unshared = (cause?: unknown) =>
   new StorageUnavailable("The server that counts limits for all processes is away.", { cause });
-const tooSlow = new Error("The server did not answer in time.");
 
 function sandboxAdmission(decision: Decision, position: number): Admission {
   return admissionAt(decision, sandboxQuota, position);
-}
-
-/** The figures for a request that costs nothing: those of the ban, or of the window with the least remaining. */
-function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
-  const { limit, remaining, reset } = minute.remaining < day.remaining ? minute : day;
-  return banEnds === undefined
-    ? { verdict: "admitted", limit, remaining, reset, retryAfter: 0 }
-    : { verdict: "admitted", limit: perMinute, remaining: 0, reset: banEnds, retryAfter: 0 };
 }

@@ -43,7 +43,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
   });
 
   const start = () =>
-    openProcess(server.url, { clock, place: PLACE, patience: 30_000, backup: new LimitStore(storage) });
+    openProcess(server.url, { clock, place: PLACE, callTimeout: 30_000, backup: new LimitStore(storage) });
 
   async function newCaller(quota: Quota): Promise<Caller> {
     const { id } = await new AccountStore(storage).createAccount("Loss", "enterprise", quota, clock.now());
@@ -102,7 +102,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       expect(admitted).toBeLessThanOrEqual(1_005);
     });
 
-    test("a ban goes on, and the next one is longer", async () => {
+    test("a ban continues, and the next one is longer", async () => {
       const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
       const others = await newCaller({ perMinute: 3, perDay: 1_000 });
       const untilBanned = async () => {
@@ -143,7 +143,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       expect((await process.limiter.admit(caller)).verdict).toBe("admitted");
     });
 
-    test("though nothing else is known of it, its clock goes on", async () => {
+    test("though nothing else is known of it, its clock continues", async () => {
       const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
       const nextMidnight = async () => (await process.limiter.peek(caller)).day.reset;
       await process.limiter.advanceTo(caller, 3_600_000);

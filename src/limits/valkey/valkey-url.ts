@@ -28,7 +28,7 @@ const form = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(?:\/([0-9]*))
 /**
  * The address of a Valkey or Redis server: `valkey://` or `redis://`, with `valkeys://` or `rediss://` over TLS,
  * user and password, port and number of the database; several hosts separated by commas, or
- * `?cluster=true`, for a cluster. Gives undefined for any other text.
+ * `?cluster=true`, for a cluster. Returns undefined for any other text.
  */
 export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
   const [, tls, credentials = "", hosts = "", database = "", asked] = form.exec(text) ?? [];
@@ -46,7 +46,7 @@ export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
   };
 }
 
-/** Undefined where the host is none, or a `%` of the credentials is not followed by what it has to be. */
+/** Undefined where the host is none, or a `%` of the credentials is not followed by what it must be. */
 function parseNode(credentials: string, host: string): (ValkeyNode & { user: string; password: string }) | undefined {
   const url = URL.parse(`redis://${credentials}@${host}`);
   if (!url?.hostname) return undefined;

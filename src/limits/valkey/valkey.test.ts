@@ -10,10 +10,11 @@ import { Valkey } from "./valkey.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
 
 /** Longer than a busy machine needs, in milliseconds. */
-const PATIENCE = 30_000;
+const CALL_TIMEOUT = 30_000;
 const SLOTS = 16_384;
 
-const connect = (url: string, patience = PATIENCE) => Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, patience);
+const connect = (url: string, callTimeout = CALL_TIMEOUT) =>
+  Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, callTimeout);
 const command = script("return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))");
 const ask = (valkey: Valkey, name: string, key: string, ...words: (string | number)[]) =>
   valkey.run(command, [key], [name, ...words]);
@@ -85,7 +86,7 @@ describe.skipIf(!hasValkey)("a server", () => {
   test("needs to allow what is documented, and nothing else", async () => {
     const rules = /`(~petstore:\* [^`]+)`/.exec(await Bun.file("docs/operating.md").text())?.[1] ?? "";
     await withPassword("ACL", "SETUSER", "limits", "reset", "on", ">pass", ...rules.split(" "));
-    const process = await openProcess(urlFor("limits:pass", "/1"), { place: "petstore:", patience: PATIENCE });
+    const process = await openProcess(urlFor("limits:pass", "/1"), { place: "petstore:", callTimeout: CALL_TIMEOUT });
     const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
     for (const verdict of ["admitted", "limited", "limited"] as const) {
       expect(await process.limiter.admit(caller)).toMatchObject({ verdict });
@@ -159,7 +160,7 @@ describe.skipIf(!hasValkey)("a cluster", () => {
   });
 
   test("counts exactly while a slot moves from one master to another", async () => {
-    const process = await openProcess(cluster.url, { place: "moving:", patience: PATIENCE });
+    const process = await openProcess(cluster.url, { place: "moving:", callTimeout: CALL_TIMEOUT });
     const slot = await slotOf(cluster.masters[0], "{acc_1}");
     const caller = callerOf("acc_1", "key_1", { perMinute: 1_000, perDay: 1_000 });
     const remaining = async (times: number) => {

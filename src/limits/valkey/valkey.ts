@@ -13,7 +13,7 @@ const REFRESH = 1_000;
 /** Time between two attempts to use keys of which some are being moved, in milliseconds. */
 const TRY_AGAIN = 5;
 /**
- * A command that is so old is forgotten, in milliseconds. The limiter goes on without it long before; this time is
+ * A command that is so old is forgotten, in milliseconds. The limiter continues without it long before; this time is
  * longer than the process may have been stopped with the reply waiting for it.
  */
 const FORGOTTEN = 60_000;
@@ -27,10 +27,10 @@ export class Valkey {
   readonly #shown: string;
   #failure: string;
 
-  /** Connects, now and whenever the connection is lost. Resolves when it is there, or after `patience` milliseconds. */
-  static async connect(address: ValkeyAddress, patience = CONNECT): Promise<Valkey> {
+  /** Connects, now and whenever the connection is lost. Resolves when it is there, or after `callTimeout` milliseconds. */
+  static async connect(address: ValkeyAddress, callTimeout = CONNECT): Promise<Valkey> {
     const valkey = new Valkey(address);
-    await settlesWithin(valkey.#ready(), patience);
+    await settlesWithin(valkey.#ready(), callTimeout);
     return valkey;
   }
 
@@ -47,7 +47,7 @@ export class Valkey {
   }
 
   /**
-   * Runs a script on the server that holds the keys: in a cluster they have to be in one slot. Rejects with the
+   * Runs a script on the server that holds the keys: in a cluster they must be in one slot. Rejects with the
    * server's refusal, or with the reason why it cannot be reached.
    */
   async run(used: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
@@ -102,7 +102,7 @@ export class Valkey {
     });
     client.on("error", (error) => {
       this.#note(error, this.#shown);
-      // It would go on with another database than the one that was named.
+      // It would continue with another database than the one that was named.
       isRefused = (error as { command?: { name?: string } }).command?.name === "select";
       if (isRefused) client.disconnect(true);
     });

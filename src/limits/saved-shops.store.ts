@@ -1,10 +1,11 @@
 import { ShopMap } from "../contract/shop-map.ts";
 import type { Mode } from "../http/ports.ts";
-import { type Row, type Statement, type Storage, statement } from "../storage/storage.ts";
+import { type Row, type Statement, statement } from "../storage/statement.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { DayCount } from "./windows.ts";
 
-/** What is kept of a shop. Times are unix milliseconds by its clock, which is so many milliseconds ahead of real time. */
-export interface KeptShop {
+/** What is kept of a shop. Times are unix milliseconds by its clock, which is this many milliseconds ahead of real time. */
+export interface SavedShop {
   readonly ahead: number;
   readonly minuteEnds: number;
   readonly minuteUsed: number;
@@ -14,9 +15,9 @@ export interface KeptShop {
   readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
 }
 
-const nothingKept: KeptShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const nothingSaved: SavedShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
-function withRow(shop = nothingKept, row: ShopRow): KeptShop {
+function withRow(shop = nothingSaved, row: ShopRow): SavedShop {
   if (row.key_id !== "") {
     const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
     return { ...shop, bans: [...shop.bans, ban] };
@@ -34,8 +35,8 @@ function withRow(shop = nothingKept, row: ShopRow): KeptShop {
 }
 
 /** Of how many accounts one query reads both shops. A list is filled up to one of these, so that few statements are prepared. */
-const LONGEST_LIST = 100;
-const LISTS = [1, 10, LONGEST_LIST];
+const MAX_LIST = 100;
+const LISTS = [1, 10, MAX_LIST];
 
 interface ShopRow extends Row {
   account_id: string;
@@ -66,14 +67,14 @@ function readShopsIn(list: string) {
     FROM limit_windows WHERE account_id IN (${list})
     UNION ALL
     SELECT account_id, mode, 0, 0, 0, 0, 0, 0, 0, key_id, ends_at, level
-    FROM key_bans WHERE account_id IN (${list})`);
+    FROM key_bans WHERE account_id IN (${list}) AND level > 0`);
 }
 
 /** What is kept of the shops of accounts; nothing of those that nothing is kept of. */
-export async function readKeptShops(storage: Storage, accountIds: readonly string[]): Promise<ShopMap<KeptShop>> {
-  const found = new ShopMap<KeptShop>(() => new Map());
+export async function readSavedShops(storage: Storage, accountIds: readonly string[]): Promise<ShopMap<SavedShop>> {
+  const found = new ShopMap<SavedShop>(() => new Map());
   for (let start = 0; start < accountIds.length; ) {
-    const length = LISTS.find((one) => one >= accountIds.length - start) ?? LONGEST_LIST;
+    const length = LISTS.find((one) => one >= accountIds.length - start) ?? MAX_LIST;
     const some = accountIds.slice(start, start + length);
     const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
     const rows = await storage.all(readShops.get(length) as Statement<ShopRow>, ...filled);

@@ -3,7 +3,7 @@ import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
 import type { ApiKey } from "./keys.ts";
 
 /** A key as it is shown. `lastUse` is a use that is not written down yet, in unix milliseconds. */
-export function shownKey(key: ApiKey, lastUse?: number): ApiKeyBody {
+export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
   const { id, name, mode, hint, scopes, createdAt, expiresAt, revokedAt } = key;
   const lastUsedAt = lastUse ?? key.lastUsedAt;
   return {
@@ -19,13 +19,13 @@ export function shownKey(key: ApiKey, lastUse?: number): ApiKeyBody {
   };
 }
 
-/** A key as it is listed. `lastUse` and `banEnds` are those of `shownKey` and `shownBan`. */
+/** A key as it is listed. `lastUse` and `banEnds` are those of `toApiKeyBody` and `banOf`. */
 export function listedKey(key: ApiKey, lastUse: number | undefined, banEnds: number | undefined): ListedApiKeyBody {
-  return { ...shownKey(key, lastUse), ...shownBan(banEnds) };
+  return { ...toApiKeyBody(key, lastUse), ...banOf(banEnds) };
 }
 
-/** The part of a shown key that tells of its ban. `banEnds` is in unix seconds; undefined for a key that is not banned. */
-export function shownBan(banEnds: number | undefined): Pick<ListedApiKeyBody, "ban"> {
+/** The ban of a key, as the interface shows it. `banEnds` is in unix seconds; undefined for a key that is not banned. */
+export function banOf(banEnds: number | undefined): Pick<ListedApiKeyBody, "ban"> {
   if (banEnds === undefined) return {};
   return { ban: { reason: "It went on sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } };
 }

@@ -3,8 +3,8 @@ import type { Caller, ShopName } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { StoredEnd } from "../clock-reading.ts";
-import type { KeptShop } from "../kept-shops.store.ts";
 import type { KeyBan, LimitStore } from "../limits.store.ts";
+import type { SavedShop } from "../saved-shops.store.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
@@ -52,11 +52,11 @@ interface KnownBan {
 }
 
 /**
- * What this process was told by Valkey: it goes on from there when Valkey is away, and writes it to the store, from
+ * What this process was told by Valkey: it continues from there when Valkey is away, and writes it to the store, from
  * which Valkey gets it back when it has lost it. Of the day's count, what is written is at most a second old above a
  * tenth of the limit, and at most a hundredth of the limit behind below that; of the minute, what was so at that time.
  */
-export class KeptShops {
+export class SavedShops {
   readonly #backup: ValkeyBackup;
   readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(KNOWN / 2));
   readonly #due = new ShopMap<KnownShop>(() => new Map());
@@ -125,13 +125,19 @@ export class KeptShops {
   }
 
   /** What is known of shops that Valkey does not know: in the store, and to this process. */
-  async load(shops: readonly ShopName[]): Promise<ShopMap<KeptShop>> {
+  async load(shops: readonly ShopName[]): Promise<ShopMap<SavedShop>> {
     const kept = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);
     for (const shop of shops) {
       const known = this.#shops.get(shop);
       if (known) kept.set(shop, withKnown(kept.get(shop), known));
     }
     return kept;
+  }
+
+  /** The ban of a key was lifted. */
+  forgetBan(keyId: string): void {
+    this.#bans.delete(keyId);
+    this.#unsavedBans.delete(keyId);
   }
 
   /** Forgets both shops of an account, here and in the store. */
@@ -200,7 +206,7 @@ export class KeptShops {
 }
 
 /** Of two minutes the later one, of a day the larger count. */
-function withKnown(kept: KeptShop = nothing, known: KnownShop): KeptShop {
+function withKnown(kept: SavedShop = nothing, known: KnownShop): SavedShop {
   const { minuteEnds, minuteUsed, day, dayUsed } = known;
   const used = Math.max(dayUsed, kept.days.find((one) => one.day === day)?.used ?? 0);
   return {
@@ -213,10 +219,10 @@ function withKnown(kept: KeptShop = nothing, known: KnownShop): KeptShop {
   };
 }
 
-const nothing: KeptShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const nothing: SavedShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 /** What is kept of the minute that ends then. */
-function minuteOf(kept: KeptShop, minuteEnds: number): number {
+function minuteOf(kept: SavedShop, minuteEnds: number): number {
   return kept.minuteEnds === minuteEnds ? kept.minuteUsed : 0;
 }
 

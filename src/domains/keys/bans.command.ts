@@ -1,0 +1,76 @@
+import { StorageUnavailable } from "../../storage/errors.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, CommandFailed, type Terminal } from "../../terminal/command.ts";
+import { table } from "../../terminal/table.ts";
+import { AccountsError } from "../accounts/accounts.ts";
+import { type ApiKey, isValid } from "./keys.ts";
+import { withKeys } from "./keys-of-terminal.ts";
+
+/** A key that is banned. */
+interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId"> {
+  readonly keyId: string;
+  readonly endsAt: string;
+}
+
+/** Those of the keys that are banned, the ban that ends first before the others. */
+async function bannedOf(terminal: Terminal, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
+  const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
+  const ends = await known(() => terminal.store.banEnds(storage, asked));
+  return keys
+    .flatMap(({ id: keyId, accountId, mode, hint, name }) => {
+      const end = ends.get(keyId);
+      const endsAt = end === undefined ? undefined : new Date(end * 1000).toISOString();
+      return endsAt === undefined ? [] : [{ keyId, accountId, mode, hint, name, endsAt }];
+    })
+    .toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
+}
+
+/** Where a server that holds bans does not answer, nobody can tell. */
+async function known<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
+    const message = `Which keys are banned is not known: ${(error as Error).message}`;
+    throw new CommandFailed("bans_unknown", message, { cause: error });
+  }
+}
+
+const headings = ["KEY", "ACCOUNT", "MODE", "HINT", "NAME", "BANNED UNTIL"];
+
+const listBans: Command = {
+  name: "bans list",
+  summary: "List the API keys that are banned now.",
+  example: "bans list --account acc_8sK2mX0qVb4TzR1c",
+  options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
+  run: ({ options: { account } }, terminal) =>
+    withKeys(terminal, async (store, storage) => {
+      const now = Date.now();
+      const valid = (await store.list(account)).filter((key) => isValid(key, now));
+      const banned = await bannedOf(terminal, storage, valid);
+      const rows = banned.map((key) => [key.keyId, key.accountId, key.mode, key.hint, key.name, key.endsAt]);
+      return { json: banned, text: rows.length > 0 ? table(headings, rows) : "No key is banned." };
+    }),
+};
+
+const liftBan: Command = {
+  name: "bans lift",
+  summary: "Lift the ban of an API key. Running services notice it within a second.",
+  description:
+    "The key's strikes are forgotten, and its next ban is a first one. What its account has used of its limits stays used.",
+  example: "bans lift key_5fQ0c2mN8xWbT1Lz",
+  args: ["KEY_ID"],
+  run: ({ args: [id = ""] }, terminal) =>
+    withKeys(terminal, async (store, storage) => {
+      const key = await store.get(id);
+      if (!key) throw new AccountsError(`There is no key ${id}.`);
+      const [banned] = await bannedOf(terminal, storage, [key]);
+      if (!banned) throw new AccountsError(`The key ${id} is not banned.`);
+      const { keyId, accountId, mode } = banned;
+      await known(() => terminal.store.liftBan(storage, { keyId, accountId, mode }));
+      return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
+    }),
+};
+
+/** The commands that manage bans. */
+export const banCommands: readonly Command[] = [listBans, liftBan];

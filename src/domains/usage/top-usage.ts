@@ -1,0 +1,73 @@
+import type { Row } from "../../storage/statement.ts";
+import { statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { countsIn } from "./usage-intervals.ts";
+
+/** What usage can be summed up by. */
+export const subjects = ["accounts", "keys", "addresses", "operations"] as const;
+export type Subject = (typeof subjects)[number];
+
+/** What the sums are in order of: an error is a 5xx, a rejection a 4xx. */
+export const figures = ["requests", "errors", "rejections"] as const;
+export type Figure = (typeof figures)[number];
+
+/** The requests of one account, key, address or operation. */
+export interface UsageSum {
+  readonly name: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rejections: number;
+}
+
+/** Requests of the same subject that were answered with the same status. */
+export interface SubjectCount {
+  readonly name: string;
+  readonly status: number;
+  readonly requests: number;
+}
+
+interface CountRow extends Row {
+  name: string;
+  status: bigint;
+  counts: string;
+}
+
+const countsBy = (name: string, condition: string) =>
+  statement<CountRow>(
+    `SELECT ${name} AS name, status, counts FROM usage_counts WHERE span = 'day' AND starts_at >= $1 AND ${condition}`,
+  );
+const reads = {
+  accounts: countsBy("account_id", "key_id = ''"),
+  keys: countsBy("key_id", "key_id <> ''"),
+  operations: countsBy("operation", "key_id = ''"),
+};
+
+/** What is counted of subjects in the UTC days from one on, which begins at `since` in unix seconds. */
+export async function countsSince(
+  storage: Storage,
+  subject: Exclude<Subject, "addresses">,
+  since: number,
+): Promise<SubjectCount[]> {
+  const rows = await storage.all(reads[subject], since);
+  return rows.map(({ name, status, counts }) => ({
+    name,
+    status: Number(status),
+    requests: countsIn(counts).reduce((sum, requests) => sum + requests, 0),
+  }));
+}
+
+/** The sums of those with most of a figure, the largest first. Those with none of it are left out. */
+export function topOf(counts: readonly SubjectCount[], by: Figure, limit: number): UsageSum[] {
+  const sums = new Map<string, UsageSum>();
+  for (const { name, status, requests } of counts) {
+    const sum = sums.get(name) ?? { name, requests: 0, errors: 0, rejections: 0 };
+    sums.set(name, {
+      name,
+      requests: sum.requests + requests,
+      errors: sum.errors + (status >= 500 ? requests : 0),
+      rejections: sum.rejections + (status >= 400 && status < 500 ? requests : 0),
+    });
+  }
+  const found = [...sums.values()].filter((sum) => sum[by] > 0);
+  return found.toSorted((one, other) => other[by] - one[by]).slice(0, limit);
+}

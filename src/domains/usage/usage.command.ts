@@ -1,0 +1,60 @@
+import type { Storage } from "../../storage/storage.ts";
+import { type Command, type Given, UsageError } from "../../terminal/command.ts";
+import { table } from "../../terminal/table.ts";
+import { countsSince, figures, type SubjectCount, subjects, topOf } from "./top-usage.ts";
+
+/** A day, in seconds. */
+const DAY = 86_400;
+const MAX_DAYS = 30;
+
+/** Recorded requests by address, since a moment in unix milliseconds: the usage counts no addresses. */
+type AddressCounts = (storage: Storage, since: number) => Promise<SubjectCount[]>;
+
+/** The command that shows who sends most; `addressCounts` reads the records of requests. */
+export const usageCommand = (addressCounts: AddressCounts): Command => ({
+  name: "usage",
+  summary: "Show the accounts, keys, addresses or operations with most requests, errors or rejections.",
+  description:
+    "Errors are answers of status 5xx, rejections those of 4xx. Addresses are those of recorded requests alone: " +
+    "changes and failures of the last 7 days, at most ten of a key in a second.",
+  example: "usage --top keys --by rejections --days 7",
+  options: {
+    top: { meaning: `What to sum up: ${subjects.join(", ")}.`, value: "WHAT", fallback: "accounts" },
+    by: { meaning: `What comes first: most ${figures.join(", ")}.`, value: "FIGURE", fallback: "requests" },
+    days: { meaning: `UTC days, today included, at most ${MAX_DAYS}.`, value: "N", fallback: "1" },
+    limit: { meaning: "How many to show, at most 1000.", value: "N", fallback: "20" },
+  },
+  run: async (given, { store }) => {
+    const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", figures) };
+    const [days, limit] = [wholeNumber(given, "days", MAX_DAYS), wholeNumber(given, "limit", 1_000)];
+    const since = (Math.floor(Date.now() / 1000 / DAY) - days + 1) * DAY;
+    const storage = await store.open();
+    try {
+      const counts =
+        top === "addresses" ? await addressCounts(storage, since * 1000) : await countsSince(storage, top, since);
+      const sums = topOf(counts, by, limit);
+      const rows = sums.map(({ name, requests, errors, rejections }) =>
+        [name || "(none)", requests, errors, rejections].map(String),
+      );
+      const text =
+        rows.length > 0 ? table([top.toUpperCase(), "REQUESTS", "ERRORS", "REJECTIONS"], rows) : "There are none.";
+      return { json: sums, text };
+    } finally {
+      await storage.close();
+    }
+  },
+});
+
+function oneOf<const T extends string>({ options }: Given, name: string, known: readonly T[]): T {
+  const found = known.find((one) => one === options[name]);
+  if (!found) throw new UsageError(`--${name} must be one of ${known.join(", ")}.`);
+  return found;
+}
+
+function wholeNumber({ options }: Given, name: string, most: number): number {
+  const text = options[name] ?? "";
+  if (!/^[1-9][0-9]{0,4}$/.test(text) || Number(text) > most) {
+    throw new UsageError(`--${name} must be a whole number from 1 to ${most}.`);
+  }
+  return Number(text);
+}

@@ -1,0 +1,78 @@
+import type { ShopName } from "../http/ports.ts";
+import { type Row, statement } from "../storage/statement.ts";
+import type { Storage } from "../storage/storage.ts";
+import { all, type Transaction } from "../storage/transaction.ts";
+
+interface LiftedRow extends Row {
+  key_id: string;
+  ends_at: bigint;
+}
+
+// A ban of level 0 is one that was lifted, at the time when it ends. The next ban of the key takes its place.
+const lift = statement(
+  `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, 0, 0, 0)
+   ON CONFLICT (account_id, mode, key_id) DO UPDATE SET ends_at = excluded.ends_at, ends_after = 0, boot = 0, level = 0`,
+);
+const readLifted = statement<LiftedRow>("SELECT key_id, ends_at FROM key_bans WHERE level = 0");
+
+/** Part of a transaction: lifts the ban of a key at `now`, in unix milliseconds, for all processes on the store. */
+export function* liftBan({ accountId, mode }: ShopName, keyId: string, now: number): Transaction<void> {
+  yield* all(lift, accountId, mode, keyId, now);
+}
+
+/** Notices bans that another process has lifted. */
+export class LiftedBans {
+  readonly #storage: Storage;
+  /** Called with each key whose ban was lifted. */
+  readonly #lifted: (keyId: string) => void;
+  /** When the last ban was lifted that is known, by key. */
+  #known: ReadonlyMap<string, bigint> = new Map();
+  #isDue = false;
+  #reading: Promise<void> | undefined;
+
+  private constructor(storage: Storage, lifted: (keyId: string) => void) {
+    this.#storage = storage;
+    this.#lifted = lifted;
+  }
+
+  /** Tells of bans that are lifted from now on. */
+  static async open(storage: Storage, lifted: (keyId: string) => void): Promise<LiftedBans> {
+    const bans = new LiftedBans(storage, lifted);
+    bans.#known = await bans.#read();
+    storage.onForeignWrite(() => void bans.look().catch(() => {})); // then `lookAgain` does it
+    return bans;
+  }
+
+  /** Looks at what was lifted. Rejects with `StorageUnavailable`. */
+  look(): Promise<void> {
+    this.#isDue = true;
+    this.#reading ??= this.#tell().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Looks if the last time failed. */
+  async lookAgain(): Promise<void> {
+    if (this.#isDue) await this.look();
+  }
+
+  async #tell(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false;
+      try {
+        const found = await this.#read();
+        for (const [keyId, at] of found) if (this.#known.get(keyId) !== at) this.#lifted(keyId);
+        this.#known = found;
+      } catch (error) {
+        this.#isDue = true;
+        throw error;
+      }
+    }
+  }
+
+  async #read(): Promise<ReadonlyMap<string, bigint>> {
+    const rows = await this.#storage.all(readLifted);
+    return new Map(rows.map(({ key_id, ends_at }) => [key_id, ends_at]));
+  }
+}

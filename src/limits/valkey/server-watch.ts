@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { RunningTime, readArrived, type WaitStart } from "./running-time.ts";
+import type { Share } from "./share.ts";
+import type { ValkeyCounts } from "./valkey-counts.ts";
+
+const CALL_TIMEOUT = 50;
+/** Milliseconds between probes of the server. */
+const PROBE_INTERVAL = 250;
+/** How long a server may be silent before it is connected to again, in milliseconds. */
+const MAX_SILENCE = 1_000;
+
+/** The reason when a call or a probe took too long. */
+const tooSlow = new Error("The server did not respond in time.");
+
+/** A call to the server that waits for its reply. */
+interface WaitingCall {
+  readonly since: WaitStart;
+}
+
+/** What the watch observes, and what it does about it. */
+interface Watched {
+  readonly isDegraded: () => boolean;
+  /** The call that has waited longest. */
+  readonly oldestCall: () => WaitingCall | undefined;
+  readonly degrade: (reason: Error) => void;
+  readonly endFallback: () => void;
+}
+
+/** Watches whether the server replies in time: to calls, and to a probe four times a second. */
+export class ServerWatch {
+  readonly #counts: ValkeyCounts;
+  readonly #share: Share;
+  readonly #callTimeout: number;
+  readonly #watched: Watched;
+  readonly #process = randomUUID();
+  readonly #time: RunningTime;
+  readonly #probes: Timer;
+  /** When the probe that is under way started. */
+  #probingSince: WaitStart | undefined;
+  /** When the last probe succeeded or the connection was given up. */
+  #heard: WaitStart;
+
+  constructor(counts: ValkeyCounts, share: Share, watched: Watched, callTimeout = CALL_TIMEOUT) {
+    this.#counts = counts;
+    this.#share = share;
+    this.#watched = watched;
+    this.#callTimeout = callTimeout;
+    this.#time = new RunningTime(() => this.#check());
+    this.#heard = this.#time.start();
+    this.#probes = setInterval(() => void this.probe(), PROBE_INTERVAL);
+  }
+
+  /** A wait that begins now. */
+  start(): WaitStart {
+    return this.#time.start();
+  }
+
+  /** Checks that the server replies in time, and reads how many processes count there. */
+  async probe(): Promise<void> {
+    if (this.#probingSince !== undefined) return;
+    const since = this.#time.start();
+    this.#probingSince = since;
+    try {
+      this.#share.heardOf(await this.#counts.present(this.#process));
+      this.#heard = this.#time.start();
+      if (this.#isOverdue(since)) this.#watched.degrade(tooSlow);
+      else this.#watched.endFallback();
+    } catch (error) {
+      this.#watched.degrade(error as Error);
+    } finally {
+      this.#probingSince = undefined;
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#probes);
+    this.#time.stop();
+  }
+
+  /** After each tick: starts the fallback if a call or a probe is overdue, and reconnects to a silent server. */
+  #check(): void {
+    const oldest = this.#watched.oldestCall();
+    if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#watched.oldestCall() === oldest);
+    const since = this.#probingSince;
+    if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#probingSince === since);
+    if (this.#watched.isDegraded() && this.#time.isOver(this.#heard, Math.max(MAX_SILENCE, this.#callTimeout))) {
+      this.#heard = this.#time.start();
+      this.#counts.reconnect();
+    }
+  }
+
+  #isOverdue(since: WaitStart): boolean {
+    return this.#time.isOver(since, this.#callTimeout);
+  }
+
+  /** A reply that has arrived counts, even if it was not read yet. */
+  async #judge(stillWaits: () => boolean): Promise<void> {
+    if (this.#watched.isDegraded()) return;
+    await readArrived();
+    if (stillWaits()) this.#watched.degrade(tooSlow);
+  }
+}
