@@ -43,8 +43,8 @@ test("all faults are told at once", () => {
   expect(() => readConfig(environment)).toThrow(
     [
       "PETSTORE_HSOT is not a setting. Did you mean PETSTORE_HOST?",
-      'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.',
-      'PETSTORE_DATA_DIR is "a\\u0000b", but has to be the path of a folder.',
+      'PETSTORE_PORT is "http", but must be a whole number from 0 to 65535.',
+      'PETSTORE_DATA_DIR is "a\\u0000b", but must be the path of a folder.',
     ].join("\n"),
   );
 });
@@ -62,7 +62,7 @@ test.each([
   ["PETSTORE_PORT", "postgres://petstore:hunter2@db.test/petstore", "a whole number"],
 ])("a fault of %s does not tell the password in %s", (name, text, expected) => {
   const read = () => readConfig({ [name]: text });
-  expect(read).toThrow(`${name} has to be ${expected}`);
+  expect(read).toThrow(`${name} must be ${expected}`);
   expect(read).not.toThrow("hunter2");
 });
 

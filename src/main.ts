@@ -32,6 +32,9 @@ function requestStop(status: number): void {
   stop.abort();
 }
 
+/** True where npm has installed the program as a package, with a command of its own. */
+const isInstalled = /[\\/]node_modules[\\/]/.test(import.meta.dir);
+
 /** The folder in which the command line was typed. npm changes to the project's own before it runs anything. */
 function typedIn(): string {
   const isRunByNpm = process.env["npm_package_json"] === join(import.meta.dir, "../package.json");
@@ -64,7 +67,11 @@ process.exit(
   await run(process.argv.slice(2), {
     environment: process.env,
     folder: typedIn(),
-    invocation: isExecutable ? basename(process.execPath) : "npm run --silent petstore --",
+    invocation: isExecutable
+      ? basename(process.execPath)
+      : isInstalled
+        ? "npx petstore"
+        : "npm run --silent petstore --",
     print: (text) => writeSync(1, `${text}\n`),
     printError: (text) => writeSync(2, `${text}\n`),
     input: () => addAbortSignal(stop.signal, process.stdin),

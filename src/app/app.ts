@@ -1,5 +1,5 @@
 import { type Config, settings, valuesOf } from "../config.ts";
-import type { Write } from "../contract/operation.ts";
+import type { Write } from "../contract/handler.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
@@ -16,18 +16,22 @@ import { Tracer } from "../telemetry/tracer.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
+import type { Console } from "./console.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { keyEnvironment, openIdentity } from "./identity.ts";
+import { openDeletion } from "./open-deletion.ts";
+import { openIdempotency } from "./open-idempotency.ts";
 import { type LimiterEngine, openLimiter } from "./open-limiter.ts";
-import { openRetries } from "./open-retries.ts";
-import { failedStore, openStorage, requireEnvironment } from "./open-storage.ts";
+import { failedStore, openStorage } from "./open-storage.ts";
+import { scheduleBackups, type TakeBackup } from "./scheduled-backups.ts";
 import { serveOperations } from "./serve-operations.ts";
+import { requireEnvironment } from "./store-environment.ts";
 import { hasExpired } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const REQUEST_DEADLINE = 10_000;
-/** When it gives up whatever it still does but to write its log: it has to be gone after 15 seconds. */
+/** When it abandons everything except writing its log, in milliseconds: the process must have ended after 15 seconds. */
 const STOP_DEADLINE = 13_000;
 
 export interface AppOptions {
@@ -35,15 +39,19 @@ export interface AppOptions {
   readonly domains?: readonly ServedDomain[];
   readonly log?: Log;
   readonly metrics?: Metrics;
-  /** Set where other processes share the port: gives the metrics of all, and has them stop in step. */
+  /** Set if other processes share the port: returns the metrics of all, and makes them stop in step. */
   readonly shared?: { readonly metricsOfAll: () => Promise<string>; readonly inStep: InStep } | undefined;
-  /** Opens the store; where it is absent, the one that the settings choose. */
+  /** Opens the store; if absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
-  /** What is taken on at once; where it is absent, what suits the service. */
+  /** How many requests are served at once; if absent, the service's own limits. */
   readonly loadLimits?: LoadLimits;
+  /** The most open streams; if absent, the service's own limit. */
+  readonly maxStreams?: number | undefined;
   /** Aborted when the process is asked to stop. */
   readonly stop?: AbortSignal;
-  /** Called when the process has to end, because going on would risk data. */
+  /** Takes a backup of the store in another process, and ends when its signal is aborted. If absent, none are taken. */
+  readonly takeBackup?: TakeBackup;
+  /** Called when the process must end, because continuing would risk data. */
   readonly onFatal?: (error: Error) => void;
 }
 
@@ -61,6 +69,7 @@ export class App {
   readonly #tasks: BackgroundTasks;
   readonly #abuse: AbuseLog;
   readonly #server: Server;
+  readonly #console: Console;
   readonly #tracer: Tracer | undefined;
   readonly #pending: PendingRequests;
   readonly #inStep: InStep | undefined;
@@ -85,7 +94,8 @@ export class App {
       await requireEnvironment(storage, config);
       const tasks: BackgroundTask[] = [];
       const repeat: Host["repeat"] = (task) => addTask(tasks, task);
-      const parts = { storage, clock, log, metrics, repeat };
+      const parts = { storage, clock, log, metrics, repeat, ...surroundings(config) };
+      if (options.takeBackup) scheduleBackups(config.backups, parts, options.takeBackup);
       return new App(config, parts, await openLimiter(config, parts), tasks, options);
     } catch (error) {
       await storage.close();
@@ -95,33 +105,45 @@ export class App {
 
   private constructor(
     config: Config,
-    parts: Omit<Host, "limiter">,
+    parts: Omit<Host, "limiter" | "runSoon">,
     limits: LimiterEngine,
     tasks: readonly BackgroundTask[],
-    { domains: served = domains, shared, loadLimits }: AppOptions,
+    { domains: served = domains, shared, loadLimits, maxStreams }: AppOptions,
   ) {
     const { storage, clock, log, metrics } = parts;
-    const host: Host = { ...parts, limiter: limits.limiter };
-    const abuse = new AbuseLog({ ...parts, showsAddresses: config.logAddresses, strikesForBan: strikesUntilBan });
+    const host: Host = { ...parts, limiter: limits.limiter, runSoon: () => this.#tasks.runSoon() };
+    const onBan = (keyId: string, endsAt: number) =>
+      void keys
+        .noteBan(keyId, endsAt * 1000, clock.now())
+        .catch((error: unknown) => log.failing("task_failed", error, { task: "note_ban" }));
+    const abuse = new AbuseLog({
+      ...parts,
+      showsAddresses: config.logAddresses,
+      strikesForBan: strikesUntilBan,
+      onBan,
+    });
     host.repeat({ name: "tell_abuse", by: "each", run: async () => abuse.tell() });
     const identity = openIdentity(host, keyEnvironment(config));
-    const { accounts, keys, authenticator, usage } = identity;
+    const { accounts, keys, authenticator, usage, records } = identity;
     const tracer = config.traces && new Tracer(config.traces, parts);
-    const pending = new PendingRequests(parts, loadLimits);
-    // The handlers of our domains make their changes of steps for this store.
+    const pending = new PendingRequests({ ...parts, authenticator }, loadLimits, maxStreams);
+    // The handlers of our domains yield the steps of transactions for this store.
     const write = storage.write.bind(storage) as Write;
-    const retries = openRetries(host, write);
+    const idempotency = openIdempotency(host, write);
+    const operations = served.flatMap((domain) => domain.operations);
     const bound = served.flatMap((domain) =>
-      domain.open({ ...host, identity }, valuesOf(config, domain.settings ?? {})),
+      domain.open({ ...host, identity, operations }, valuesOf(config, domain.settings ?? {})),
     );
-    const { load, deadlines, drains, delays } = pending;
-    const { server, base, docs } = serveOperations(config, bound, {
+    openDeletion(host, identity, served);
+    const { load, deadlines, drains, delays, streams } = pending;
+    const { server, base, docs, webConsole } = serveOperations(config, bound, {
       services: {
         authenticator,
         limiter: limits.limiter,
         usage,
+        records,
         write,
-        retries,
+        idempotency,
         clock,
         log,
         metrics,
@@ -131,6 +153,7 @@ export class App {
         abuse,
         drains,
         delays,
+        streams,
       },
       health: {
         probe: () => storage.probe(),
@@ -143,20 +166,31 @@ export class App {
     [this.base, this.docs, this.port] = [base, docs, server.port];
     [this.accounts, this.keys, this.log, this.#storage, this.#limits] = [accounts, keys, log, storage, limits];
     [this.#abuse, this.#server, this.#tracer, this.#pending] = [abuse, server, tracer, pending];
+    this.#console = webConsole;
     this.#inStep = shared?.inStep;
     pending.start();
     this.#tasks = new BackgroundTasks(log, tasks, () => storage.lead());
   }
 
-  /** Makes what a developer needs for a first call, where there is no account: see `firstStart`. */
+  /** If there is no account, creates what a developer needs for a first call: see `firstStart`. */
   firstStart(): Promise<IssuedKey | undefined> {
     return firstStart(this.#storage, this.accounts, this.keys);
   }
 
-  /** Stops accepting, finishes what is in flight, writes down what is only in memory, closes the store. */
+  /** Builds the console in the background, so that the first request for it does not wait. */
+  async prepareConsole(): Promise<void> {
+    try {
+      await this.#console.prepare();
+    } catch (error) {
+      if (!this.#stopping) this.log.failing("console_not_built", error);
+    }
+  }
+
+  /** Stops accepting requests, finishes those in flight, saves what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#pending.delays.stop(); // nobody waits for them: a client gets its answer before the connection ends
+    this.#pending.delays.stop(); // a delayed response is sent now, before its connection closes
+    this.#pending.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
     await settlesWithin(this.#server.stop(REQUEST_DEADLINE, this.#inStep), rest());
@@ -172,7 +206,12 @@ export class App {
   }
 }
 
-/** Adds a task of one of the parts. The log tells tasks by their names, so no two have the same. */
+/** What domains may know about the environment of the service. */
+function surroundings({ database, dataDir, environment }: Config) {
+  return { dataFolder: database ? undefined : dataDir, isDevelopment: environment === "development" };
+}
+
+/** Adds a background task. Names must be unique, because the log identifies tasks by name. */
 function addTask(tasks: BackgroundTask[], task: BackgroundTask): void {
   if (tasks.some(({ name }) => name === task.name)) throw new TypeError(`Two background tasks are named ${task.name}.`);
   tasks.push(task);

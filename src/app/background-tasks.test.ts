@@ -43,7 +43,7 @@ test("runs once more when it is stopped, and not again", async () => {
   expect(done).toEqual(["task"]);
 });
 
-test("finishes what has to be finished behind the last round, each task once, also where another one fails", async () => {
+test("finishes what must be finished after the last round, each task once, also where another one fails", async () => {
   const broken = { ...note("broken"), finish: () => Promise.reject(new Error("away")) };
   const kept = { ...note("kept"), finish: async () => void done.push("finished") };
   const work = new BackgroundTasks(log, [broken, kept, note("other")], leads);
@@ -65,7 +65,7 @@ test("does not start a round while the one before is under way", async () => {
   expect(started).toBe(2);
 });
 
-test("logs what fails, goes on with the next task, and tries again", async () => {
+test("logs what fails, continues with the next task, and tries again", async () => {
   const work = new BackgroundTasks(log, [fail("save"), note("task")], leads);
   jest.advanceTimersByTime(500);
   await settle();
@@ -93,4 +93,23 @@ test("does what one process does for all only while it leads, and asks in each r
   jest.useRealTimers();
   await log.close();
   expect(lines).toContain('"event":"task_failed","task":"find_leader"');
+});
+
+test("runs a round at once where it is asked to, after the one in progress", async () => {
+  const slow = Promise.withResolvers<void>();
+  const waiting: BackgroundTask = { name: "wait", by: "each", run: async () => (done.push("began"), slow.promise) };
+  const work = new BackgroundTasks(log, [waiting], leads);
+  work.runSoon();
+  await settle();
+  expect(done).toEqual(["began"]);
+  for (let count = 0; count < 3; count++) work.runSoon();
+  await settle();
+  expect(done).toEqual(["began"]);
+  slow.resolve();
+  for (let turn = 0; turn < 10; turn++) await settle();
+  expect(done).toEqual(["began", "began"]); // one round for all that asked
+  await work.stop();
+  work.runSoon();
+  await settle();
+  expect(done).toHaveLength(3); // the last one is that of stopping
 });

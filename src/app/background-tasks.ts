@@ -3,20 +3,23 @@ import type { Log } from "../telemetry/log.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 /**
- * Milliseconds between two rounds. What they write may be a second old at the most when the process
- * is killed, and a round begins late where there is much to do, and takes its time.
+ * Milliseconds between two rounds. At most a second of data may be lost when the process is killed. Half of it is left
+ * for a busy process, in which a round starts late and takes longer.
  */
 const PERIOD = 500;
 
-/** Runs tasks one after the other, twice a second, off the way of requests. A failure is logged and tried again. */
+/** Runs tasks one after the other, twice a second, outside of requests. A failed task is logged and tried again. */
 export class BackgroundTasks {
   readonly #log: Log;
   readonly #tasks: readonly BackgroundTask[];
   readonly #lead: () => MaybePromise<boolean>;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
+  /** True if another round must follow the one in progress. */
+  #isDue = false;
+  #isStopped = false;
 
-  /** `lead` tells in each round whether this process is the leader: see `Storage.lead`. */
+  /** `lead` returns in each round whether this process is the leader: see `Storage.lead`. */
   constructor(log: Log, tasks: readonly BackgroundTask[], lead: () => MaybePromise<boolean>) {
     this.#log = log;
     this.#tasks = tasks;
@@ -24,9 +27,17 @@ export class BackgroundTasks {
     this.#timer = setInterval(() => this.#start(), PERIOD);
   }
 
-  /** Ends the rhythm after one last round, and finishes the tasks that have to be. */
+  /** Starts a round at once, or when the one in progress ends. */
+  runSoon(): void {
+    if (this.#isStopped) return;
+    this.#isDue = this.#round !== undefined;
+    this.#start();
+  }
+
+  /** Runs one last round, then calls `finish` of each task that has it. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#isStopped = true;
     await this.#round;
     await this.#run();
     for (const { name, finish } of this.#tasks) {
@@ -37,6 +48,9 @@ export class BackgroundTasks {
   #start(): void {
     this.#round ??= this.#run().finally(() => {
       this.#round = undefined;
+      if (!this.#isDue || this.#isStopped) return;
+      this.#isDue = false;
+      this.#start();
     });
   }
 

@@ -27,7 +27,7 @@ export function baseAddress(config: Config, host: string, port: number): string 
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}/v1`;
 }
 
-/** The OpenAPI document under the settings; `base` is the base address that this process serves. */
+/** The OpenAPI document for these settings; `base` is the base address that this process serves. */
 export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
   return deriveOpenApi(operations, {
     servers: documentedServers(config, base),
@@ -42,7 +42,7 @@ function docsAddress(base: string): string {
   return `${base.slice(0, -"/v1".length)}/docs`;
 }
 
-/** Whom to ask about the service: whom the operator names, otherwise what the service itself has to say. */
+/** The contact of the service: what the operator has set, or else the reference page. */
 function contact({ contactUrl, contactEmail }: Config, base: string): DocumentedContact {
   return {
     name: "The operator of this service",
@@ -74,8 +74,8 @@ function documentedServers(config: Config, base: string): [DocumentedServer, ...
 }
 
 /**
- * What the reference page may load: its own service's scripts, and answers of the servers that it
- * documents. Its styles are made by its script, element by element: they cannot be told from others.
+ * What the reference page may load: scripts of its own service, and responses of the servers that it documents. Its
+ * script creates inline styles, which a policy cannot distinguish from injected ones.
  */
 function pagePolicy(servers: readonly DocumentedServer[]): string {
   const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
@@ -85,8 +85,8 @@ function pagePolicy(servers: readonly DocumentedServer[]): string {
   );
 }
 
-/** What a browser keeps other sites from doing with the reference page, into which keys are typed. */
-const pageProtection = {
+/** Headers that protect a page into which keys are typed from other sites. */
+export const pageProtection = {
   "Referrer-Policy": "no-referrer",
   "X-Frame-Options": "DENY", // for browsers that do not know frame-ancestors
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -94,12 +94,12 @@ const pageProtection = {
   "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
 };
 
-/** A page that is made when it is first asked for: no start waits for it. */
+/** A page that is made on its first request, so that the start does not wait for it. */
 function fixedPage(type: string, make: ConstructorParameters<typeof FixedContent>[0], headers = {}): Page {
   return { type, headers, fixed: new FixedContent(make) };
 }
 
-/** The document, the reference page, and what leads to them. `root` is the path above the base address. */
+/** The document, the reference page, and the pages that link to them. `root` is the path above the base address. */
 export function documentPages(
   operations: readonly Operation[],
   config: Config,
@@ -114,10 +114,13 @@ export function documentPages(
   const policy = { "Content-Security-Policy": pagePolicy(documentedServers(config, base)), ...pageProtection };
   const docs = docsAddress(base);
   const json = `${root}/openapi.json`;
-  // Whoever opens the bare address in a browser is shown the way.
+  // The root redirects browsers: in development to the console, elsewhere to the reference page.
   const entrance: Page = {
     type: "text/plain",
-    headers: { Location: `${root}/docs`, Link: startingLinks(root) },
+    headers: {
+      Location: `${root}/${config.environment === "development" ? "console" : "docs"}`,
+      Link: startingLinks(root),
+    },
     content: () => ({ body: "", status: 302 }),
   };
   return [
@@ -138,7 +141,7 @@ export function documentPages(
   ];
 }
 
-/** The base addresses that the document names, that of this process first. */
+/** The base addresses in the document, that of this process first. */
 export function documentedBases(config: Config, base: string): [string, ...string[]] {
   const [first, ...others] = documentedServers(config, base);
   return [first.url, ...others.map(({ url }) => url)];

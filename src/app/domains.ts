@@ -1,32 +1,68 @@
-import { bind } from "../contract/operation.ts";
+import { bind } from "../contract/handler.ts";
 import { accountCommands } from "../domains/accounts/accounts.command.ts";
 import { categoryHandlers } from "../domains/categories/categories.handlers.ts";
-import { categoryOperations } from "../domains/categories/categories.operations.ts";
+import { categoryEventTypes, categoryOperations } from "../domains/categories/categories.operations.ts";
 import { categorySettings } from "../domains/categories/categories.settings.ts";
-import { CategoryStore, categoryHasRecord } from "../domains/categories/categories.store.ts";
+import { CategoryStore, categoryHasRecord, categoryTables } from "../domains/categories/categories.store.ts";
 import { type Domain, defineDomain } from "../domains/domain.ts";
+import { EventRetention } from "../domains/events/event-retention.store.ts";
+import { EventWatch } from "../domains/events/event-watch.ts";
+import { eventsCommand } from "../domains/events/events.command.ts";
+import { eventHandlers } from "../domains/events/events.handlers.ts";
+import { eventOperations } from "../domains/events/events.operations.ts";
+import { eventSettings } from "../domains/events/events.settings.ts";
+import { eventTables } from "../domains/events/events.statements.ts";
+import { EventLog } from "../domains/events/events.store.ts";
+import { storedResponseTables } from "../domains/idempotency/stored-responses.store.ts";
+import { banCommands } from "../domains/keys/bans.command.ts";
 import { currentKeyHandlers } from "../domains/keys/current-key.handlers.ts";
 import { currentKeyOperations } from "../domains/keys/current-key.operations.ts";
 import { CurrentKey } from "../domains/keys/current-key.ts";
 import { keyCommands } from "../domains/keys/keys.command.ts";
 import { keyHandlers } from "../domains/keys/keys.handlers.ts";
-import { keyOperations } from "../domains/keys/keys.operations.ts";
+import { keyEventTypes, keyOperations } from "../domains/keys/keys.operations.ts";
 import { keySettings } from "../domains/keys/keys.settings.ts";
+import { keyTables } from "../domains/keys/keys.statements.ts";
 import { keysOfTerminal } from "../domains/keys/keys-of-terminal.ts";
 import { limiterBans } from "../domains/keys/limiter-bans.ts";
+import { metadataTables } from "../domains/metadata/metadata.statements.ts";
 import { orderHandlers } from "../domains/orders/orders.handlers.ts";
-import { orderOperations } from "../domains/orders/orders.operations.ts";
+import { orderEventTypes, orderOperations } from "../domains/orders/orders.operations.ts";
 import { orderSettings } from "../domains/orders/orders.settings.ts";
-import { hasOpenOrder, OrderStore } from "../domains/orders/orders.store.ts";
+import { orderTables } from "../domains/orders/orders.statements.ts";
+import { decidingOrder, OrderStore } from "../domains/orders/orders.store.ts";
 import { exportCommand } from "../domains/pets/pets.export.command.ts";
 import { petHandlers } from "../domains/pets/pets.handlers.ts";
 import { importCommand } from "../domains/pets/pets.import.command.ts";
-import { petOperations } from "../domains/pets/pets.operations.ts";
+import { petEventTypes, petOperations } from "../domains/pets/pets.operations.ts";
+import { petTables } from "../domains/pets/pets.statements.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
+import { requestCommands } from "../domains/requests/requests.command.ts";
+import { requestHandlers } from "../domains/requests/requests.handlers.ts";
+import { requestOperations } from "../domains/requests/requests.operations.ts";
+import { requestTables } from "../domains/requests/requests.statements.ts";
+import { RequestStore } from "../domains/requests/requests.store.ts";
+import { sandboxHandlers } from "../domains/sandbox/sandbox.handlers.ts";
+import { sandboxOperations } from "../domains/sandbox/sandbox.operations.ts";
+import { SandboxStore } from "../domains/sandbox/sandbox.store.ts";
+import { shopHandlers } from "../domains/shops/shops.handlers.ts";
+import { shopOperations } from "../domains/shops/shops.operations.ts";
+import { ShopSummaries } from "../domains/shops/summary.store.ts";
 import { deprecations } from "../domains/usage/deprecations.command.ts";
+import { usageCommand } from "../domains/usage/usage.command.ts";
 import { usageHandlers } from "../domains/usage/usage.handlers.ts";
 import { usageOperations } from "../domains/usage/usage.operations.ts";
+import { webhookAccountTables, webhookShopTables } from "../domains/webhooks/endpoints.statements.ts";
+import { listenCommand } from "../domains/webhooks/listen.command.ts";
+import { openWebhooks } from "../domains/webhooks/open-webhooks.ts";
+import { systemNetwork } from "../domains/webhooks/send.ts";
+import { webhookCommands } from "../domains/webhooks/webhooks.command.ts";
+import { webhookHandlers } from "../domains/webhooks/webhooks.handlers.ts";
+import { webhookOperations } from "../domains/webhooks/webhooks.operations.ts";
+import { webhookEventTypes } from "../domains/webhooks/webhooks.schemas.ts";
+import { listenSettings, webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import type { Settings } from "../settings/setting.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { IdentityHost } from "./identity.ts";
 
 /** A domain that this service can open. */
@@ -35,12 +71,14 @@ export type ServedDomain = Domain<Settings, IdentityHost>;
 const shopSettings = { ...categorySettings, ...orderSettings };
 
 /**
- * Animals, categories and orders together: the animals of a category that is deleted move, an animal may have to name
- * a category that exists, and an order changes its animal, which stays as long as the order is open.
+ * Animals, categories and orders are one domain because they depend on each other: deleting a category moves its
+ * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
+ * order is open. A sandbox can be reset, and its clock ends reservations.
  */
-const shop = defineDomain<typeof shopSettings>({
+const shop = defineDomain<typeof shopSettings, IdentityHost>({
   name: "shop",
-  operations: [...petOperations, ...categoryOperations, ...orderOperations],
+  operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
+  eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
   settings: shopSettings,
   commands: [
     importCommand({
@@ -49,38 +87,111 @@ const shop = defineDomain<typeof shopSettings>({
     }),
     exportCommand,
   ],
-  open: ({ storage, clock, repeat }, { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES }) => {
+  shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
+  open: (
+    { storage, clock, limiter, repeat, runSoon, identity },
+    { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES },
+  ) => {
     const pets = new PetStore(storage, {
       categoryExists: PETSTORE_STRICT_CATEGORIES ? categoryHasRecord : undefined,
-      hasOpenOrder,
+      decidingOrder,
       clock,
     });
     const categories = new CategoryStore(storage, pets, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.expireDue() });
+    const sandboxes = new SandboxStore({
+      storage,
+      clock,
+      limiter,
+      stores: { pets, categories },
+      work: [orders],
+      replaced: () => identity.authenticator.forget(),
+      advanced: runSoon,
+    });
     return [
       ...bind(petOperations, petHandlers(pets)),
       ...bind(categoryOperations, categoryHandlers(categories)),
       ...bind(orderOperations, orderHandlers(orders)),
+      ...bind(sandboxOperations, sandboxHandlers(sandboxes)),
+      ...bind(shopOperations, shopHandlers(new ShopSummaries(storage, clock))),
     ];
   },
 });
 
-/** Accounts, their keys and their usage: what requests need of them is opened with the service. */
+/** Recorded requests by address. */
+const addressCounts = (storage: Storage, since: number) => new RequestStore(storage).addresses(since);
+
+/** Accounts, their keys and their usage. `openIdentity` opens the parts that every request needs. */
 const accounts: ServedDomain = {
   name: "accounts",
   operations: [...currentKeyOperations, ...keyOperations, ...usageOperations],
+  eventTypes: keyEventTypes,
   settings: keySettings,
-  commands: [...accountCommands, ...keyCommands, deprecations(keysOfTerminal)],
-  open: ({ clock, limiter, identity }) => [
+  accountTables: keyTables,
+  commands: [
+    ...accountCommands,
+    ...keyCommands,
+    ...banCommands,
+    deprecations(keysOfTerminal),
+    usageCommand(addressCounts),
+  ],
+  open: ({ clock, limiter, identity, operations }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(identity.keys, identity.accounts, limiter))),
     ...bind(keyOperations, keyHandlers(identity.keys, identity.authenticator, limiterBans(limiter), clock)),
-    ...bind(usageOperations, usageHandlers(identity.usage, identity.usageStore, clock)),
+    ...bind(usageOperations, usageHandlers(identity.usage, identity.usageStore, clock, operations)),
   ],
 };
 
+/** Domains whose changes are in the event log. */
+const changing: readonly ServedDomain[] = [shop, accounts];
+const eventTypes = [...changing.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
+const operationsOnEvents = eventOperations(eventTypes);
+const operationsOnWebhooks = webhookOperations(eventTypes);
+
+/** Webhooks that are sent over a network. */
+export function webhooksOver(network: typeof systemNetwork): ServedDomain {
+  return defineDomain<typeof webhookSettings>({
+    name: "webhooks",
+    operations: operationsOnWebhooks,
+    eventTypes: webhookEventTypes,
+    commands: [...webhookCommands, listenCommand],
+    settings: { ...webhookSettings, ...listenSettings },
+    shopTables: webhookShopTables,
+    accountTables: webhookAccountTables,
+    open: (host, settings) => {
+      const parts = openWebhooks(host, settings, { types: eventTypes, network });
+      return bind(operationsOnWebhooks, webhookHandlers(operationsOnWebhooks, parts));
+    },
+  });
+}
+
+const events = defineDomain<typeof eventSettings>({
+  name: "events",
+  operations: operationsOnEvents,
+  settings: eventSettings,
+  commands: [eventsCommand(eventTypes.map(({ type }) => type))],
+  shopTables: eventTables,
+  open: ({ storage, clock, log, repeat }, { PETSTORE_EVENT_DAYS }) => {
+    const retention = new EventRetention(storage, PETSTORE_EVENT_DAYS);
+    repeat({ name: "delete_old_events", by: "leader", run: () => retention.sweep(clock.now()) });
+    const eventLog = new EventLog(storage);
+    const failed = (error: unknown) => log.failing("task_failed", error, { task: "follow_events" });
+    return bind(operationsOnEvents, eventHandlers(eventLog, new EventWatch(eventLog, storage, failed)));
+  },
+});
+
+/** Records of the requests of all operations. */
+const requests: ServedDomain = {
+  name: "requests",
+  operations: requestOperations,
+  shopTables: requestTables,
+  commands: requestCommands,
+  open: ({ identity }) => bind(requestOperations, requestHandlers(identity.requestStore)),
+};
+
 /** Every domain whose operations are served. */
-export const domains: readonly ServedDomain[] = [shop, accounts];
+export const domains: readonly ServedDomain[] = [...changing, events, webhooksOver(systemNetwork), requests];
 
 /** In milliseconds. */
 const MINUTE = 60_000;

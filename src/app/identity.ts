@@ -1,28 +1,35 @@
 import { type Config, isProduction, valuesOf } from "../config.ts";
+import type { Operation } from "../contract/operation.ts";
 import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import type { Host } from "../domains/domain.ts";
 import { KeyAuthenticator } from "../domains/keys/authenticator.ts";
 import type { KeyEnvironment } from "../domains/keys/key-environment.ts";
 import { keySettings } from "../domains/keys/keys.settings.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
+import { RequestRecorder } from "../domains/requests/request-recorder.ts";
+import { RequestStore } from "../domains/requests/requests.store.ts";
 import { UsageStore } from "../domains/usage/usage.store.ts";
 import { UsageCounter } from "../domains/usage/usage-counter.ts";
 
-/** Who calls, and what was called: every request needs both, not only the operations that show them. */
+/** The parts that identify callers and record their requests. Every request needs them. */
 export interface Identity {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly authenticator: KeyAuthenticator;
   readonly usage: UsageCounter;
   readonly usageStore: UsageStore;
+  readonly records: RequestRecorder;
+  readonly requestStore: RequestStore;
 }
 
-/** What domains get that show accounts, keys and usage. */
+/** The host of domains that show accounts, keys and usage. */
 export interface IdentityHost extends Host {
   readonly identity: Identity;
+  /** All operations that the service serves. */
+  readonly operations: readonly Operation[];
 }
 
-/** The keys of a service with these settings. */
+/** The environment of keys for these settings. */
 export function keyEnvironment(config: Config): KeyEnvironment {
   return { isProduction: isProduction(config), cell: valuesOf(config, keySettings).PETSTORE_CELL };
 }
@@ -46,5 +53,23 @@ export function openIdentity({ storage, clock, metrics, repeat }: Host, environm
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
   repeat({ name: "forget_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
-  return { accounts, keys, authenticator, usage, usageStore };
+  return { accounts, keys, authenticator, usage, usageStore, ...openRecords({ storage, clock, metrics, repeat }) };
+}
+
+function openRecords({ storage, clock, metrics, repeat }: Pick<Host, "storage" | "clock" | "metrics" | "repeat">) {
+  const requestStore = new RequestStore(storage);
+  const records = new RequestRecorder(requestStore, clock);
+  metrics.gauge(
+    "petstore_request_records",
+    "Records of requests that are not written yet.",
+    () => records.size.waiting,
+  );
+  metrics.counter(
+    "petstore_requests_unrecorded_total",
+    "Requests that changed something or failed but were not recorded: too many in a second, or too many waited.",
+    () => records.size.unrecorded,
+  );
+  repeat({ name: "save_requests", by: "each", run: () => records.save(), finish: () => records.saveAll() });
+  repeat({ name: "forget_old_requests", by: "leader", run: () => requestStore.sweep(clock.now()) });
+  return { records, requestStore };
 }

@@ -1,23 +1,27 @@
 import type { Config } from "../config.ts";
-import { type Failure, failure, storageUnavailable } from "../contract/errors.ts";
-import type { BoundOperation, Operation } from "../contract/operation.ts";
+import type { Caller } from "../contract/caller.ts";
+import { type Failure, failure, invalidApiKey, sandboxReset, storageUnavailable } from "../contract/errors.ts";
+import type { BoundOperation } from "../contract/handler.ts";
+import type { Operation } from "../contract/operation.ts";
 import { operationAnchor } from "../derive/operation-anchor.ts";
 import { derivePaths } from "../derive/routes.ts";
 import { mayHoldKey } from "../domains/keys/api-key.ts";
+import { ShopDeleted } from "../domains/shops/shops.store.ts";
 import { Api, type ApiServices } from "../http/api.ts";
 import { ClientAddresses } from "../http/client-address.ts";
 import { type Addresses, compileOperation } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
 import { type HealthOptions, healthPages } from "../http/health.ts";
 import { Server } from "../http/server.ts";
-import { StorageUnavailable } from "../storage/storage.ts";
-import { baseAddress, documentedBases, documentPages } from "./documents.ts";
+import { StorageUnavailable } from "../storage/errors.ts";
+import { Console } from "./console.ts";
+import { baseAddress, documentedBases, documentPages, pageProtection } from "./documents.ts";
 import { startingLinks, wellKnownPages } from "./well-known.ts";
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
 
-/** What requests need of the service besides their operations. */
+/** What requests need from the service besides their operations. */
 interface Around {
   readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "explain">;
   readonly health: Omit<HealthOptions, "clock">;
@@ -25,14 +29,15 @@ interface Around {
   readonly isShared: boolean;
 }
 
-/** A server that listens, with the base address and the address of the reference page, as clients see them. */
+/** A server that listens, its base address and that of the reference page, as clients see them, and the console. */
 interface Serving {
   readonly server: Server;
   readonly base: string;
   readonly docs: string;
+  readonly webConsole: Console;
 }
 
-/** Listens, and serves the operations with all that is derived from them. Throws `ListenError`. */
+/** Listens, and serves the operations and everything derived from them. Throws `ListenError`. */
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
@@ -41,6 +46,7 @@ export function serveOperations(
   const operations = bound.map(({ operation }) => operation);
   let base = "";
   let docs = "";
+  let webConsole!: Console; // the constructor of `Server` sets it and the addresses synchronously
   const server = new Server({ host: config.host, port: config.port, isShared }, ({ host, port }) => {
     base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
@@ -48,6 +54,7 @@ export function serveOperations(
     docs = `${base.slice(0, -"/v1".length)}/docs`;
     const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
     const { clock } = services;
+    webConsole = new Console(root, pageProtection);
     const clients = new ClientAddresses(config.trustedProxies);
     const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, explain: explainError };
     return {
@@ -57,16 +64,24 @@ export function serveOperations(
       routes: compileRoutes(bound, operations, addresses),
       pages: new Map([
         ...documentPages(operations, config, base, root),
+        ...webConsole.pages,
         ...wellKnownPages(config, documentedBases(config, base), clock),
         ...healthPages({ ...health, clock }),
       ]),
     };
   });
-  return { server, base, docs };
+  return { server, base, docs, webConsole };
 }
 
-function explainError(error: unknown): Failure | undefined {
+function explainError(error: unknown, caller: Caller | undefined, isWrite: boolean): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;
+  // A live shop is deleted only with its account, and so with its keys. No read waits for a reset.
+  if (error instanceof ShopDeleted && caller?.mode === "live") {
+    return failure(invalidApiKey, "The account of the API key was deleted.");
+  }
+  if (error instanceof ShopDeleted && isWrite) {
+    return failure(sandboxReset, "The sandbox was reset while the request was waiting. Nothing was done.");
+  }
   return failure(
     storageUnavailable,
     "The store is not available at the moment. Nothing is known to have been changed.",

@@ -1,8 +1,9 @@
 import type { Config } from "../config.ts";
 import type { StoreAccess } from "../terminal/command.ts";
 import { systemClock } from "../timing/clock.ts";
-import { readBanEnds } from "./open-limiter.ts";
-import { isProductionStore, newStorePlace, openExistingStorage, openStorage } from "./open-storage.ts";
+import { liftBanOf, readBanEnds } from "./bans.ts";
+import { newStorePlace, openExistingStorage, openStorage } from "./open-storage.ts";
+import { isProductionStore } from "./store-environment.ts";
 
 /** The store that the settings choose, for commands. */
 export function storeAccess(config: Config): StoreAccess {
@@ -12,5 +13,6 @@ export function storeAccess(config: Config): StoreAccess {
     newPlace: () => newStorePlace(config),
     isProduction: (storage) => isProductionStore(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),
+    liftBan: (storage, key) => liftBanOf(config, storage, systemClock, key),
   };
 }

@@ -8,7 +8,7 @@ import type { Clock } from "../timing/clock.ts";
 const CATALOG = "/.well-known/api-catalog";
 const SECURITY = "/.well-known/security.txt";
 
-/** The value of `Link` where a client starts: it leads to the documents. `root` is the path above the base address. */
+/** The `Link` header of pages where a client starts: it links to the documents. `root` is the path above the base address. */
 export function startingLinks(root: string): string {
   return [
     `<${root}/openapi.json>; rel="service-desc"; type="application/json"`,
@@ -17,7 +17,7 @@ export function startingLinks(root: string): string {
   ].join(", ");
 }
 
-/** What clients look for at fixed paths of a host. `bases` are base addresses, that of this process first. */
+/** The pages at well-known paths of a host. `bases` are base addresses, that of this process first. */
 export function wellKnownPages(
   { security }: Config,
   bases: readonly [string, ...string[]],
@@ -49,7 +49,7 @@ export function wellKnownPages(
   ];
 }
 
-/** True from the moment on from which nobody may rely on the contact (RFC 9116, section 2.5.5). */
+/** True once the contact has expired and must not be used any more (RFC 9116, section 2.5.5). */
 export function hasExpired({ expires }: SecurityContact, clock: Clock): boolean {
   return clock.now() >= Date.parse(expires);
 }

@@ -1,6 +1,8 @@
-import { openUnused, placeOf } from "../app/open-storage.ts";
+import { placeOf } from "../app/open-storage.ts";
+import { openUnused } from "../app/serving-claim.ts";
 import { isProduction } from "../config.ts";
 import { adoptStore, belongsToProduction } from "../domains/keys/store-environment.store.ts";
+import { pauseAllEndpoints } from "../domains/webhooks/endpoints.statements.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { counted } from "../terminal/progress.ts";
@@ -12,7 +14,8 @@ export const adopt: ProgramCommand = {
   example: "adopt --yes",
   description:
     "The copy belongs to PETSTORE_ENV from then on, and production refuses it. Its live keys are removed for good;\n" +
-    "test keys stay. No service may have it open. Never run this on the store of production itself.",
+    "test keys stay. Its webhook endpoints are paused. No service may have it open. Never run this on the store of\n" +
+    "production itself.",
   options: yesOption,
   run: async (given, terminal) => {
     const { config } = terminal;
@@ -29,12 +32,15 @@ export const adopt: ProgramCommand = {
         throw new CommandFailed("not_possible", `The store at ${place} does not belong to production.`);
       }
       await confirm(`This removes all live keys from the store at ${place}.`, given, terminal);
-      const liveKeys = await storage.write(adoptStore);
+      const [liveKeys, endpoints] = await storage.write(function* () {
+        return [yield* adoptStore(), yield* pauseAllEndpoints()] as const;
+      });
       return {
-        json: { place, environment: config.environment, liveKeysRemoved: liveKeys },
+        json: { place, environment: config.environment, liveKeysRemoved: liveKeys, endpointsPaused: endpoints },
         text:
-          `The store at ${place} does not belong to production any more. ` +
-          `${counted(liveKeys, "live key")} ${liveKeys === 1 ? "was" : "were"} removed. Test keys are still valid.`,
+          `The store at ${place} no longer belongs to production. ` +
+          `${counted(liveKeys, "live key")} ${liveKeys === 1 ? "was" : "were"} removed. Test keys are still valid. ` +
+          `${counted(endpoints, "webhook endpoint")} ${endpoints === 1 ? "was" : "were"} paused.`,
       };
     } finally {
       await storage.close();

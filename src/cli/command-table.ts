@@ -4,7 +4,7 @@ import { UsageError } from "../terminal/command.ts";
 import { columns } from "../terminal/table.ts";
 import type { ProgramCommand } from "./command.ts";
 
-/** The commands of a command line: finds the one that is meant, and shows them all. */
+/** All commands of the program: finds the one that a command line names, and lists them. */
 export class CommandTable {
   readonly #commands: readonly ProgramCommand[];
   readonly #shown: readonly ProgramCommand[];
@@ -14,12 +14,12 @@ export class CommandTable {
     this.#shown = commands.filter(({ isInternal }) => !isInternal);
   }
 
-  /** The command that the words start with; undefined where an overview is asked for. Throws `UsageError`. */
+  /** The command that the words start with; undefined if they ask for the overview. Throws `UsageError`. */
   find(words: readonly string[]): ProgramCommand | undefined {
     const command = this.#commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
     if (command) return command;
     const [first = "--help", second] = words;
-    const hasMore = this.#namesBehind(first).length > 0;
+    const hasMore = this.#secondWords(first).length > 0;
     if (isHelp(first) || (hasMore && (second === undefined || isHelp(second)))) return undefined;
     const wanted = hasMore ? `${first} ${second}` : first;
     throw new UsageError(`${wanted} is not a command.${didYouMean(this.#meant(first, second))}`);
@@ -40,17 +40,17 @@ export class CommandTable {
     ].join("\n");
   }
 
-  /** The second words of the commands that have two, with this one before: those of `keys`. */
-  #namesBehind(first: string): string[] {
+  /** The second words of all two-word commands that start with this word, such as those of `keys`. */
+  #secondWords(first: string): string[] {
     return this.#shown.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
   }
 
-  /** What a person probably meant who wrote words that are no command. */
+  /** The command that was probably meant by words that are not a command. */
   #meant(first: string, second = ""): string | undefined {
     const names = this.#shown.map(({ name }) => name);
-    const behind = this.#namesBehind(first);
-    if (behind.length > 0) {
-      const meant = suggest(second, behind);
+    const seconds = this.#secondWords(first);
+    if (seconds.length > 0) {
+      const meant = suggest(second, seconds);
       return meant && `${first} ${meant}`;
     }
     const pairs = names.filter((name) => name.includes(" "));

@@ -1,28 +1,31 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import type { Config } from "../config.ts";
+import type { Config, ConfigError } from "../config.ts";
 import { didYouMean, suggest } from "../contract/suggest.ts";
-import { type Command, type Given, type Terminal, UsageError } from "../terminal/command.ts";
+import { type Command, type Given, type Report, type Terminal, UsageError } from "../terminal/command.ts";
 import { columns } from "../terminal/table.ts";
 
-/** What a command of the program itself may use, besides what those of domains may. */
+/** What a command of the program itself may use, in addition to what commands of domains may use. */
 export interface ProgramTerminal extends Terminal {
   readonly config: Config;
   /** What a person types before the command: the program's name. */
   readonly invocation: string;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
-  /** The environment as it was given, for a program that is started from here. */
+  /** The environment variables, for a child process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The words that start this program once more. */
+  /** The command line that starts this program again. */
   readonly program: readonly string[];
-  /** Calls back at each SIGHUP, which otherwise ends the process. */
+  /** Calls `listener` on each SIGHUP, which otherwise ends the process. */
   readonly onHangup: (listener: () => void) => void;
 }
 
-/** A command of the program itself. Those of domains can be run in its place. */
-export type ProgramCommand = Command<ProgramTerminal>;
+/** A command of the program itself. A command of a domain can also be used as one. */
+export interface ProgramCommand extends Command<ProgramTerminal> {
+  /** The report if the settings are invalid; if absent, invalid settings end the program with an error. */
+  readonly reportInvalidSettings?: (error: ConfigError) => Report;
+}
 
-/** Reads what stands behind a command's name; `help` where help is asked for. Throws `UsageError`. */
+/** Reads the options and arguments after a command's name; `help` if they ask for help. Throws `UsageError`. */
 export function readArguments(command: ProgramCommand, words: readonly string[]): Given | "help" {
   const options = command.options ?? {};
   const names = command.args ?? [];

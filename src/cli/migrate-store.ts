@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { migrateStore as move } from "../app/open-storage.ts";
+import { migrateStore as move } from "../app/migrate-store.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
 import { UsageError } from "../terminal/command.ts";
 import { counted, Progress, pace } from "../terminal/progress.ts";
@@ -11,7 +11,7 @@ export const migrateStore: ProgramCommand = {
   example: "migrate-store --from ./data --to postgres://petstore@db.internal:5432/petstore",
   description:
     "Stop the service first. Everything is moved, read back and compared, or nothing is moved. The old store stays as it is, but\n" +
-    "is refused from then on; set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings say from where and to where.",
+    "is refused from then on; set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings name both stores.",
   options: {
     from: { meaning: "The data folder, or the file of the store in it.", value: "FOLDER" },
     to: { meaning: "An empty database: postgres://USER@HOST:PORT/DATABASE.", value: "ADDRESS" },
@@ -20,9 +20,9 @@ export const migrateStore: ProgramCommand = {
     const from = options["from"] === undefined ? config.dataDir : resolve(folder, options["from"]);
     const to = options["to"] === undefined ? config.database : parsePostgresAddress(options["to"]);
     if (options["from"] !== undefined && parsePostgresAddress(options["from"])) {
-      throw new UsageError("A store in PostgreSQL cannot be moved: --from has to be a data folder.");
+      throw new UsageError("A store in PostgreSQL cannot be moved: --from must be a data folder.");
     }
-    if (!to) throw new UsageError("--to has to be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.");
+    if (!to) throw new UsageError("--to must be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.");
     const progress = new Progress(showStatus, undefined, "row");
     try {
       const { tables, wasThere } = await move(from, to, {

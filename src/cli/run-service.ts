@@ -1,17 +1,18 @@
 import { App, type AppOptions } from "../app/app.ts";
 import { domains } from "../app/domains.ts";
-import { claimStore, type ServingClaim } from "../app/open-storage.ts";
+import { claimStore, type ServingClaim } from "../app/serving-claim.ts";
 import type { Config } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
 import type { Given } from "../terminal/command.ts";
 import type { ProgramTerminal } from "./command.ts";
+import { takeBackupInChild } from "./take-backup.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
   /** Called when requests are served. */
   readonly listening: (app: App) => void;
 }
 
-/** Runs the service in this process until it is told to stop. Rejects where another process serves the store alone. */
+/** Runs the service in this process until `stop` is aborted. Rejects if another process has claimed the store. */
 export async function runService(given: Given, terminal: ProgramTerminal, options: ServiceOptions): Promise<void> {
   const claim = claimStore(terminal.config);
   try {
@@ -36,12 +37,13 @@ async function runClaimed(
   };
   let app: App;
   try {
-    app = await App.start(config, { ...options, onFatal, stop });
+    const takeBackup = (ending: AbortSignal) => takeBackupInChild(terminal, ending);
+    app = await App.start(config, { ...options, onFatal, stop, takeBackup });
   } catch (error) {
-    if (stop.aborted) return; // who told it to stop need not know why it could not start
+    if (stop.aborted) return; // it was asked to stop, so that it could not start does not matter
     throw error;
   }
-  /** What is on disk is not known: no request may be served any more, and not even an orderly end may write. */
+  /** The state on disk is unknown: serve no more requests, and write nothing while ending. */
   const endIfFatal = () => {
     if (!fatal) return;
     app.log.closeAtOnce();
@@ -50,6 +52,7 @@ async function runClaimed(
   app.log.debug("settings", {
     ...config,
     declared: undefined,
+    backups: config.backups.every === undefined ? undefined : config.backups.folder,
     ...shownValues(config.declared),
     database: config.database?.shown,
     valkey: config.valkey?.shown,
@@ -67,10 +70,12 @@ async function runClaimed(
   if (issued) {
     const { key, record } = issued;
     const anotherKey = `${commandLine(terminal)} keys create --account ${record.accountId} --name laptop`;
-    const welcome = { key, address: app.base, docs: app.docs, anotherKey };
+    const console = `${app.docs.replace(/docs$/, "console")}#key=${key}`;
+    const welcome = { key, address: app.base, docs: app.docs, console, anotherKey };
     print(json ? JSON.stringify(welcome) : welcomeText(welcome));
   }
   listening(app);
+  void app.prepareConsole();
   if (stop.aborted) stopped.resolve();
   stop.addEventListener("abort", () => stopped.resolve());
   await stopped.promise;
@@ -80,7 +85,7 @@ async function runClaimed(
   endIfFatal();
 }
 
-/** The values of settings that domains declare and that hold no secret, as fields of the log: `reservationMinutes`. */
+/** The settings of domains that are not secret, as fields of the log, such as `reservationMinutes`. */
 function shownValues(declared: Config["declared"]): Record<string, string> {
   const shown = Object.entries(settingsOf(domains)).filter(([, { isSecret }]) => !isSecret);
   return Object.fromEntries(shown.map(([name]) => [fieldName(name), String(declared[name])]));
@@ -91,7 +96,7 @@ function fieldName(setting: string): string {
   return words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What is typed before a command that is to work on the same data folder. */
+/** What to type before a command so that it uses the same data folder. */
 function commandLine({ config, environment, invocation }: ProgramTerminal): string {
   if (!environment["PETSTORE_DATA_DIR"]) return invocation;
   return `PETSTORE_DATA_DIR='${config.dataDir.replaceAll("'", "'\\''")}' ${invocation}`;
@@ -101,16 +106,22 @@ interface Welcome {
   readonly key: string;
   readonly address: string;
   readonly docs: string;
+  /** A link that signs in. */
+  readonly console: string;
   readonly anotherKey: string;
 }
 
-function welcomeText({ key, address, docs, anotherKey }: Welcome): string {
+function welcomeText({ key, address, docs, console, anotherKey }: Welcome): string {
   return `
 Petstore is ready at ${address}
 
 It has sample animals and an account on the Business plan. This is its API key; it is not shown again:
 
   ${key}
+
+Open the console, signed in:
+
+  ${console}
 
 Try it:
 

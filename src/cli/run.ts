@@ -6,35 +6,49 @@ import { AccountsError } from "../domains/accounts/accounts.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
-import { StorageUnavailable, StorageUnusable } from "../storage/storage.ts";
+import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import { version } from "../telemetry/version.ts";
-import { CommandFailed, type Problem, type StoreAccess, type Terminal, UsageError } from "../terminal/command.ts";
+import {
+  CommandFailed,
+  type Given,
+  type Problem,
+  type Report,
+  type StoreAccess,
+  UsageError,
+} from "../terminal/command.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";
 import { adopt } from "./adopt.ts";
-import { backup } from "./backup.ts";
+import { backupsCommands } from "./backups.ts";
 import { commandHelp, type ProgramCommand, type ProgramTerminal, readArguments } from "./command.ts";
 import { CommandTable } from "./command-table.ts";
+import { completionCommand } from "./completion.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { health } from "./health.ts";
 import { migrateStore } from "./migrate-store.ts";
 import { openapi } from "./openapi.ts";
+import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
 import { worker } from "./worker.ts";
 
-/** Every command, those of domains too: what is helped, suggested and documented follows from it. */
+/** Every command, including those of domains. Help, suggestions and documentation are derived from this list. */
 export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCommand[] {
-  return [
+  const all: readonly ProgramCommand[] = [
     serve,
     worker,
     ...served.flatMap(({ commands = [] }) => commands),
     openapi,
-    backup,
+    ...backupsCommands,
+    restore,
     adopt,
     migrateStore,
     health,
+    doctor,
+    completionCommand(() => all),
   ];
+  return all;
 }
 
-/** Errors whose message is meant for the person at the terminal, with their codes; all others are faults of the program. */
+/** Errors whose message is meant for the user, with their codes. All others are bugs in the program. */
 const expected = [
   [ConfigError, "invalid_settings"],
   [ContractError, "invalid_contract"],
@@ -46,16 +60,16 @@ const expected = [
   [WorkersFailed, "workers_failed"],
 ] as const;
 
-/** What the process gives to a command line; all else follows from the settings. */
+/** What the process provides for a command. The rest is derived from the settings. */
 export type World = Omit<ProgramTerminal, "config" | "store" | "settings" | "operations">;
 
-/** What a command line is for: the domains that are served, and the way to their store. */
+/** The domains that are served, and how to open their store. */
 interface Program {
   readonly served?: readonly ServedDomain[];
   readonly access?: (config: Config) => StoreAccess;
 }
 
-/** Runs one command line. Returns the exit status: 0, 1 for what failed, 2 for a wrong command line. */
+/** Runs one command line. Returns the exit status: 0, 1 for a failure, 2 for a wrong command line. */
 export async function run(
   words: readonly string[],
   world: World,
@@ -63,7 +77,7 @@ export async function run(
 ): Promise<number> {
   const { environment, folder, invocation, print, printError } = world;
   const isJson = words.includes("--json");
-  const tellProblem = (problem: Problem) => printError(isJson ? JSON.stringify(problem) : problem.message);
+  const printProblem = (problem: Problem) => printError(isJson ? JSON.stringify(problem) : problem.message);
   try {
     if (words[0] === "--version") {
       print(`petstore ${version}`);
@@ -81,22 +95,37 @@ export async function run(
       print(commandHelp(command, invocation));
       return 0;
     }
-    const config = readConfig(environment, folder, declared);
-    const fromSettings: Pick<Terminal, "store" | "settings" | "operations"> = {
-      store: access(config),
-      settings: (wanted) => valuesOf(config, wanted),
-      operations: served.flatMap(({ operations }) => operations),
-    };
-    const report = await command.run(given, { ...world, ...fromSettings, config });
-    const tell = report.isBesideOutput || (report.hasFailed && !given.json) ? printError : print;
-    const said = given.json ? JSON.stringify(report.json) : report.text;
-    if (said) tell(said);
-    if (report.warning) tellProblem(report.warning);
+    const report = await reportOf(command, given, () => {
+      const config = readConfig(environment, folder, declared);
+      return {
+        ...world,
+        config,
+        store: access(config),
+        settings: (wanted) => valuesOf(config, wanted),
+        operations: served.flatMap(({ operations }) => operations),
+      };
+    });
+    const write = report.isBesideOutput || (report.hasFailed && !given.json) ? printError : print;
+    const text = given.json ? JSON.stringify(report.json) : report.text;
+    if (text) write(text);
+    if (report.warning) printProblem(report.warning);
     return report.hasFailed ? 1 : 0;
   } catch (error) {
-    tellProblem(problemOf(error));
+    printProblem(problemOf(error));
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** Runs a command. `terminal` throws `ConfigError` if the settings are invalid. */
+async function reportOf(command: ProgramCommand, given: Given, terminal: () => ProgramTerminal): Promise<Report> {
+  let ready: ProgramTerminal;
+  try {
+    ready = terminal();
+  } catch (error) {
+    if (error instanceof ConfigError && command.reportInvalidSettings) return command.reportInvalidSettings(error);
+    throw error;
+  }
+  return command.run(given, ready);
 }
 
 function problemOf(error: unknown): Problem {

@@ -1,4 +1,4 @@
-import { requireSharedStore } from "../app/open-storage.ts";
+import { requireSharedStore } from "../app/serving-claim.ts";
 import { Log } from "../telemetry/log.ts";
 import { runtime, version } from "../telemetry/version.ts";
 import { type Given, type Report, UsageError } from "../terminal/command.ts";
@@ -9,7 +9,7 @@ import type { ProgramCommand, ProgramTerminal } from "./command.ts";
 import { runService } from "./run-service.ts";
 
 const report: Report = { json: { stopped: true }, text: "" };
-const MOST_WORKERS = 256;
+const MAX_WORKERS = 256;
 
 export const serve: ProgramCommand = {
   name: "serve",
@@ -34,8 +34,8 @@ export const serve: ProgramCommand = {
 function readWorkers({ options: { workers } }: Given): number | undefined {
   if (workers === undefined) return undefined;
   const number = Number(workers);
-  if (/^[1-9][0-9]*$/.test(workers) && number <= MOST_WORKERS) return number;
-  throw new UsageError(`--workers has to be a whole number from 1 to ${MOST_WORKERS}.`);
+  if (/^[1-9][0-9]*$/.test(workers) && number <= MAX_WORKERS) return number;
+  throw new UsageError(`--workers must be a whole number from 1 to ${MAX_WORKERS}.`);
 }
 
 async function supervise(workers: number, { json }: Given, terminal: ProgramTerminal): Promise<void> {

@@ -16,7 +16,7 @@ export const worker: ProgramCommand = {
     const link = SupervisorLink.open(() => metrics.expose());
     if (!link) throw new UsageError("worker is started by serve --workers.");
     const stop = AbortSignal.any([terminal.stop, link.stop]);
-    terminal.onHangup(() => {}); // meant for the supervisor, also where it reaches all processes of a terminal
+    terminal.onHangup(() => {}); // meant for the supervisor, but a terminal sends it to all processes
     const number = Number(given.args[0]);
     await runService(
       given,

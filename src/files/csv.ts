@@ -5,13 +5,13 @@ import { type LineFault, type Lines, UnreadableRest } from "./lines.ts";
 const special = /[",\r\n]/;
 
 /** Longest record, in bytes. An opening quote that is never closed is not waited for longer. */
-const LONGEST_RECORD = 1024 * 1024;
+const MAX_RECORD = 1024 * 1024;
 
 const meanings: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: "has a quote that is never closed",
   CSV_INVALID_CLOSING_QUOTE: "has something between a closing quote and the next comma",
   INVALID_OPENING_QUOTE: "has a quote within a field that does not begin with one",
-  CSV_MAX_RECORD_SIZE: `is a record of more than ${LONGEST_RECORD} bytes`,
+  CSV_MAX_RECORD_SIZE: `is a record of more than ${MAX_RECORD} bytes`,
 };
 
 /** One record: its fields, and the number of the line that it begins on. */
@@ -38,14 +38,14 @@ export async function* readCsv(source: AsyncIterable<Lines>): AsyncGenerator<Csv
   const parser = parse({
     record_delimiter: ["\r\n", "\n"],
     relax_column_count: true,
-    max_record_size: LONGEST_RECORD,
+    max_record_size: MAX_RECORD,
     on_record: (fields: string[]) => {
       if (fields.length > 1 || fields[0] !== "") records.push({ line, fields });
       line += 1 + lineFeeds(fields);
       return null;
     },
   });
-  parser.on("error", () => {}); // whoever writes to it is told
+  parser.on("error", () => {}); // the writer gets the error
   try {
     for await (const lines of source) {
       faults = lines.faults;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
 /** A line that holds no animal, in bytes, is not waited for longer than this. */
-const LONGEST_LINE = 1024 * 1024;
+const MAX_LINE = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -74,8 +74,8 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
       if (BYTE_ORDER_MARK.equals(bytes.subarray(0, 3))) bytes = bytes.subarray(3);
     }
     const firstEnd = bytes.indexOf(LINE_FEED);
-    if ((firstEnd < 0 ? bytes.length : firstEnd) > LONGEST_LINE) {
-      throw new UnreadableRest(first, `is longer than ${LONGEST_LINE} bytes`);
+    if ((firstEnd < 0 ? bytes.length : firstEnd) > MAX_LINE) {
+      throw new UnreadableRest(first, `is longer than ${MAX_LINE} bytes`);
     }
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     rest = bytes.subarray(end);

@@ -1,4 +1,4 @@
-import { didYouMean, isSlipOf, suggest } from "../contract/suggest.ts";
+import { didYouMean, isTypoOf, suggest } from "../contract/suggest.ts";
 
 /** One setting of the environment. `parse` returns undefined for a text that is not valid. */
 export interface Setting<T> {
@@ -61,8 +61,8 @@ export function readSettings<S extends Settings>(
     if (text !== "" && value === undefined) {
       faults.push(
         isSecret || holdsPassword(text)
-          ? `${name} has to be ${expects}.`
-          : `${name} is ${JSON.stringify(text)}, but has to be ${expects}.`,
+          ? `${name} must be ${expects}.`
+          : `${name} is ${JSON.stringify(text)}, but must be ${expects}.`,
       );
     }
     return [name, value] as const;
@@ -85,7 +85,7 @@ export function settingFaults(declared: Settings): string[] {
  * be ignored, and the service would run on the default. Not for `RESTORE_PORT`, which another program may have.
  */
 function isMisspelled(name: string, known: readonly string[]): boolean {
-  return /^pet/i.test(name) && isSlipOf(known, name);
+  return /^pet/i.test(name) && isTypoOf(known, name);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Caller } from "../http/ports.ts";
 import type { Settings, Values } from "../settings/setting.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 
-/** The store that the settings choose, for a command that works on it beside the service. */
+/** The store that the settings choose, for a command that works on it alongside the service. */
 export interface StoreAccess {
   /** Opens it. Rejects with `StorageUnusable`, also where there is none. */
   open(observer?: StorageObserver): Promise<Storage>;
@@ -18,6 +18,8 @@ export interface StoreAccess {
     storage: Storage,
     keys: readonly Pick<Caller, "keyId" | "accountId" | "mode">[],
   ): Promise<ReadonlyMap<string, number>>;
+  /** Lifts the ban of a key, for all processes. Rejects if that is not sure; it can be called again. */
+  liftBan(storage: Storage, key: Pick<Caller, "keyId" | "accountId" | "mode">): Promise<void>;
 }
 
 /** What a command may use of the world around it. */

@@ -16,7 +16,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A text with spaces behind it, as wide as so many letters. */
+/** A text with spaces behind it, as wide as this many letters. */
 function pad(cell: string, width = 0): string {
   return cell + " ".repeat(Math.max(0, width - Bun.stringWidth(cell)));
 }

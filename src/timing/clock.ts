@@ -20,7 +20,7 @@ export interface Boot {
   readonly offset: number;
 }
 
-/** The file below counts hundredths of a second, rounded down; what has ended must not seem to go on. */
+/** The file below counts hundredths of a second, rounded down; what has ended must not seem to continue. */
 const UPTIME_RESOLUTION = 10;
 
 export const systemClock: Clock = {

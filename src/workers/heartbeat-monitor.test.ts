@@ -3,7 +3,7 @@ import { HEARTBEAT_INTERVAL, HeartbeatMonitor } from "./heartbeat-monitor.ts";
 
 const LIMIT = 2_500;
 
-/** Checks so many times, `interval` apart. Returns how long it took until the other was taken for hanging, if it was. */
+/** Checks this many times, `interval` apart. Returns how long it took until the other was taken for hanging, if it was. */
 function checks(monitor: HeartbeatMonitor, from: number, count: number, interval = HEARTBEAT_INTERVAL, share = 0) {
   for (let check = 1; check <= count; check++) {
     const now = from + check * interval;

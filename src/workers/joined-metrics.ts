@@ -1,5 +1,5 @@
 /** What several workers expose, by their number, in the text format of Prometheus. */
-export type Exposed = readonly { readonly worker: number; readonly text: string }[];
+export type WorkerMetrics = readonly { readonly worker: number; readonly text: string }[];
 
 interface Family {
   readonly head: string[];
@@ -10,7 +10,7 @@ interface Family {
  * Joins what workers expose into one text. Each sample gets the label `worker`, because sums would hide a worker that
  * hangs, and would jump back when one is replaced.
  */
-export function joinMetrics(exposed: Exposed): string {
+export function joinMetrics(exposed: WorkerMetrics): string {
   const families = new Map<string, Family>();
   for (const { worker, text } of exposed) {
     let family: Family | undefined;

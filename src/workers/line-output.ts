@@ -15,7 +15,7 @@ export class LineOutput {
   }
 
   /**
-   * Copies the lines of a stream until its end; what is left behind the last one is no line. It reads no faster than
+   * Copies the lines of a stream until its end; what is left after the last one is no line. It reads no faster than
    * its lines are taken: a process drops lines of its own log, and counts them, when nobody reads them.
    */
   async copy(stream: ReadableStream<Uint8Array>): Promise<void> {

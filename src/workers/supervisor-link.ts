@@ -11,7 +11,7 @@ const STEP_DEADLINE = 2_000;
 
 /** What a worker is linked to its supervisor by. */
 export class SupervisorLink {
-  /** Aborted when the worker has to stop: it was told to, or its supervisor has died. */
+  /** Aborted when the worker must stop: it was told to, or its supervisor has died. */
   readonly stop: AbortSignal;
   readonly #exposeOwn: () => string;
   readonly #questions = new Questions();

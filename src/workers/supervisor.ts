@@ -8,7 +8,7 @@ import { type SilenceLimits, WorkerProcess } from "./worker-process.ts";
 /** A worker that ran for so long has not failed to start, in milliseconds. */
 const STABLE_AFTER = 30_000;
 /** So many ends in a row, each sooner than that, and it is given up. */
-const MOST_ENDS = 5;
+const MAX_ENDS = 5;
 /** How long the second end in a row is waited after before it is replaced, in milliseconds; each further one twice as long. */
 const FIRST_PAUSE = 200;
 
@@ -43,7 +43,7 @@ export class Supervisor {
   /** All that run. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
-  /** The workers that stop and wait at a stage until the others have come as far, each with what lets it go on. */
+  /** The workers that stop and wait at a stage until the others have come as far, each with what lets it continue. */
   readonly #waiting: Readonly<Record<StopStage, Map<WorkerProcess, () => void>>> = {
     holding: new Map(),
     closed: new Map(),
@@ -124,7 +124,7 @@ export class Supervisor {
       output,
       metricsOfAll: () => this.metrics(),
       onReached: (stage, goOn) => {
-        if (!this.#isEnding) return goOn(); // the others go on serving
+        if (!this.#isEnding) return goOn(); // the others continue serving
         this.#waiting[stage].set(worker, goOn);
         this.#goOnTogether();
       },
@@ -141,7 +141,7 @@ export class Supervisor {
     return worker;
   }
 
-  /** Lets workers go on from a stage of their stop at which all that serve have arrived. */
+  /** Lets workers continue from a stage of their stop at which all that serve have arrived. */
   #goOnTogether(): void {
     for (const waiting of Object.values(this.#waiting)) {
       if ([...this.#running].some((worker) => worker.isReady && !waiting.has(worker))) continue;
@@ -162,7 +162,7 @@ export class Supervisor {
         ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 1;
         this.#replaced++;
         this.#options.log.warn("worker_ended", { worker: number, pid: current.pid, how });
-        if (ends === MOST_ENDS) return this.#giveUp(number, how);
+        if (ends === MAX_ENDS) return this.#giveUp(number, how);
         if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
         if (this.#isEnding) return;
         // A rolling restart may have put another one here meanwhile.
@@ -210,7 +210,7 @@ export class Supervisor {
 
   #giveUp(number: number, how: string): void {
     this.#failure = new WorkersFailed(
-      `Worker ${number} ended ${MOST_ENDS} times in a row, each time within ${STABLE_AFTER / 1000} s of its start, the last ` +
+      `Worker ${number} ended ${MAX_ENDS} times in a row, each time within ${STABLE_AFTER / 1000} s of its start, the last ` +
         `time ${how}. The service ends. What the worker wrote before says why.`,
     );
     this.#options.log.error("worker_given_up", this.#failure, { worker: number });

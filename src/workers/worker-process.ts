@@ -11,7 +11,7 @@ const METRICS_DEADLINE = 1_000;
 
 /** How long a worker may be silent before it is taken for one that hangs, in milliseconds. */
 export interface SilenceLimits {
-  /** Until it serves: it loads its program, which takes long on a small and busy machine, and clients of others go on. */
+  /** Until it serves: it loads its program, which takes long on a small and busy machine, and clients of others continue. */
   readonly starting: number;
   readonly serving: number;
 }
@@ -28,7 +28,7 @@ export interface WorkerOptions {
   /** Called when it stops and has come to a stage; it waits there for `goOn`. */
   readonly onReached: (stage: StopStage, goOn: () => void) => void;
   readonly silence: SilenceLimits;
-  /** Called when it was silent for so many milliseconds, before it is killed. */
+  /** Called when it was silent for this many milliseconds, before it is killed. */
   readonly onHang: (silence: number) => void;
 }
 
@@ -115,7 +115,7 @@ export class WorkerProcess {
     try {
       this.#child.send(message);
     } catch {
-      // It has ended; whoever waits for it is told so.
+      // It has ended; the waiting code learns that.
     }
   }
 }

@@ -1,0 +1,62 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** A backup in the folder of backups. */
+export interface Backup {
+  readonly file: string;
+  /** When it was taken, in unix milliseconds. */
+  readonly takenAt: number;
+  readonly bytes: number;
+}
+
+/** `petstore-2026-11-22T08-10-00-000Z.db`: sorts by time, and is valid on every file system. */
+const form = /^petstore-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.db$/;
+
+/** The name of a backup that is taken now. */
+export function backupName(now: Date): string {
+  return `petstore-${now.toISOString().replaceAll(/[:.]/g, "-")}.db`;
+}
+
+/** The backups in a folder, the newest first. Other files are ignored; a folder that cannot be read has none. */
+export function backupsIn(folder: string): Backup[] {
+  return namesIn(folder)
+    .flatMap((name) => {
+      const [, day, hour, minute, second, fraction] = form.exec(name) ?? [];
+      if (day === undefined) return [];
+      const file = join(folder, name);
+      const takenAt = Date.parse(`${day}T${hour}:${minute}:${second}.${fraction}Z`);
+      return [{ file, takenAt, bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0 }];
+    })
+    .toSorted((a, b) => b.takenAt - a.takenAt);
+}
+
+/** Deletes all but the newest backups of a folder. Returns those that it deleted. */
+export function deleteOldBackups(folder: string, keep: number): Backup[] {
+  const old = backupsIn(folder).slice(keep);
+  for (const { file } of old) rmSync(file, { force: true });
+  return old;
+}
+
+/** Deletes the unfinished files of killed backups, but not those of running processes. */
+export function deleteUnfinished(folder: string): void {
+  for (const name of namesIn(folder)) {
+    const [, pid] = /^petstore-.*\.db\.unfinished-(\d+)(-journal)?$/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs as another user
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // taking a backup into it reports the reason
+  }
+}

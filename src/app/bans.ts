@@ -1,0 +1,87 @@
+// Bans, for commands.
+import type { Config } from "../config.ts";
+import { forgetNotedBan } from "../domains/keys/keys.statements.ts";
+import type { Caller } from "../http/ports.ts";
+import { ClockReader, realSeconds } from "../limits/clock-reading.ts";
+import { liftBan } from "../limits/lifted-bans.store.ts";
+import { LimitStore } from "../limits/limits.store.ts";
+import type { Decision } from "../limits/valkey/decision.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Clock } from "../timing/clock.ts";
+import { connectCounts } from "./open-limiter.ts";
+
+type BannedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
+
+/** Keys in one query to the server. */
+const KEY_BATCH = 100;
+
+/**
+ * When the current bans end, in unix seconds, by key. They are in the store, where the service writes a ban before it
+ * responds with it, or on the server of PETSTORE_VALKEY_URL, which is queried for each of `keys`. Rejects if that server
+ * does not answer.
+ */
+export async function readBanEnds(
+  { valkey }: Config,
+  storage: Storage,
+  clock: Clock,
+  keys: readonly BannedKey[],
+): Promise<ReadonlyMap<string, number>> {
+  const stored = await new LimitStore(storage).banEnds(new ClockReader(clock).now());
+  if (valkey === undefined) return stored;
+  const ends = new Map<string, number>();
+  const counts = await connectCounts(valkey);
+  try {
+    for (let start = 0; start < keys.length; start += KEY_BATCH) {
+      // The limits of the plan affect only the windows, which are not used here.
+      const quota = { perMinute: 1, perDay: 1 };
+      const some = keys.slice(start, start + KEY_BATCH);
+      const looks = some.map(({ keyId, ...shop }) => ({
+        keyId,
+        owner: shop.accountId,
+        countedBy: shop.mode,
+        shop,
+        quota,
+        requests: 0,
+      }));
+      for (const asked of counts.calls(looks, ({ owner }) => owner)) {
+        const decisions = await counts.decide(asked);
+        for (const [index, { keyId }] of asked.entries()) {
+          const end = endOfBan(decisions[index], stored.get(keyId));
+          if (end !== undefined) ends.set(keyId, end);
+        }
+      }
+    }
+  } finally {
+    counts.close();
+  }
+  return ends;
+}
+
+/** If the server does not know a shop, its next request restores its bans from the store. */
+function endOfBan(decision: Decision | undefined, stored: number | undefined): number | undefined {
+  if (!decision) return stored;
+  return decision.now < decision.banEnds ? realSeconds(decision.banEnds, decision.ahead) : undefined;
+}
+
+/**
+ * Lifts the ban of a key: running processes notice it within a second. It also deletes the key's strikes, and its next
+ * ban counts as the first. Rejects if the server of PETSTORE_VALKEY_URL does not answer; then it can be called again.
+ */
+export async function liftBanOf(
+  { valkey }: Config,
+  storage: Storage,
+  clock: Clock,
+  { keyId, ...shop }: BannedKey,
+): Promise<void> {
+  const counts = valkey && (await connectCounts(valkey));
+  try {
+    await counts?.forgetKey(shop, keyId);
+    await storage.write(function* () {
+      yield* liftBan(shop, keyId, clock.now());
+      yield* forgetNotedBan(keyId);
+    });
+    await counts?.forgetKey(shop, keyId); // if it lost its data in between, a process has restored the ban
+  } finally {
+    counts?.close();
+  }
+}

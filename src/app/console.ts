@@ -1,0 +1,102 @@
+import { FixedContent } from "../http/fixed-content.ts";
+import type { FixedPage, Page } from "../http/pages.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { buildConsole, type ConsoleFile } from "./build-console.ts";
+
+const types: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** The console may load only its own files and call only its own service. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/** The files of the console, by name, each compressed once. */
+type Files = ReadonlyMap<string, FixedPage>;
+
+/** The web console. It is built in the background or on its first request, so that the start does not wait for it. */
+export class Console {
+  readonly #root: string;
+  readonly #protection: Readonly<Record<string, string>>;
+  readonly #page: FixedContent;
+  #files: Promise<Files> | undefined;
+
+  /** `root` is the path above the base address. `protection` has headers for pages into which keys are typed. */
+  constructor(root: string, protection: Readonly<Record<string, string>>) {
+    this.#root = root;
+    this.#protection = protection;
+    this.#page = new FixedContent(async () => pageOf(`${root}/console/assets`, [...(await this.#made()).keys()]));
+  }
+
+  /** Builds and compresses everything before the first request. */
+  async prepare(): Promise<void> {
+    const files = await this.#made();
+    for (const content of [this.#page, ...[...files.values()].map(({ fixed }) => fixed)]) await content.prepare();
+  }
+
+  /** The page is the same at all addresses of the console: its script reads the address. */
+  get pages(): [string, Page][] {
+    const page: Page = {
+      type: "text/html; charset=utf-8",
+      headers: { "Content-Security-Policy": policy, ...this.#protection },
+      fixed: this.#page,
+    };
+    return [
+      [`${this.#root}/console`, page],
+      [`${this.#root}/console/*`, page],
+      [`${this.#root}/console/assets/*`, { named: async (name) => (await this.#made()).get(name) }],
+    ];
+  }
+
+  /** A failed build is tried again on the next call. */
+  #made(): Promise<Files> {
+    return (this.#files ??= this.#build().catch((error: unknown) => {
+      this.#files = undefined;
+      throw error;
+    }));
+  }
+
+  async #build(): Promise<Files> {
+    return new Map((await filesOfConsole()).map(({ name, text }) => [name, fileOf(name, text)]));
+  }
+}
+
+/** True in the one-file executable, which contains the console. */
+const isBuilt = !import.meta.path.endsWith(".ts");
+
+/** Builds the console from its sources, or returns the files in the one-file executable. */
+function filesOfConsole(): MaybePromise<ConsoleFile[]> {
+  return isBuilt ? import("./embedded-console.ts").then(({ embeddedConsole }) => embeddedConsole) : buildConsole();
+}
+
+function fileOf(name: string, text: string): FixedPage {
+  return {
+    type: types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
+    headers: { "Cache-Control": "public, max-age=31536000, immutable" }, // its name changes with its content
+    fixed: new FixedContent(() => text),
+  };
+}
+
+function pageOf(folder: string, names: readonly string[]): string {
+  const file = (extension: string) => `${folder}/${names.find((name) => name.endsWith(extension))}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Petstore</title>
+<link rel="icon" href="${file(".svg")}">
+<link rel="stylesheet" href="${file(".css")}">
+<script type="module" src="${file(".js")}"></script>
+</head>
+<body>
+<noscript>The console needs scripts. The same can be done with the interface that /docs describes.</noscript>
+<div id="console"></div>
+</body>
+</html>
+`;
+}

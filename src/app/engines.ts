@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config, settings } from "../config.ts";
+import { StorageUnusable } from "../storage/errors.ts";
+import type { PostgresAddress } from "../storage/postgres/address.ts";
+import { inspectPostgres } from "../storage/postgres/inspect.ts";
+import { openPostgres } from "../storage/postgres/opening.ts";
+import { requireNoOtherSession } from "../storage/postgres/other-sessions.ts";
+import { backupSqlite } from "../storage/sqlite/backup.ts";
+import { requireNotInUse } from "../storage/sqlite/database.ts";
+import { inspectSqlite } from "../storage/sqlite/inspect.ts";
+import { openWhenUnlocked } from "../storage/sqlite/opening.ts";
+import { type Restored, restoreSqlite } from "../storage/sqlite/restore.ts";
+import { ServingLock } from "../storage/sqlite/serving-lock.ts";
+import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
+import type { Storage, StorageObserver } from "../storage/storage.ts";
+import type { StoreState } from "../storage/store-state.ts";
+
+/** The name of an embedded store in its folder. */
+export const STORE_FILE = "petstore.db";
+
+/** An engine and the location of its store. */
+export interface Engine {
+  /** Where the store is, for messages. */
+  readonly place: string;
+  /** The setting that says so. */
+  readonly setting: keyof typeof settings;
+  /** True if only one process may serve the store. */
+  readonly isForOneProcess: boolean;
+  /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
+  newPlace(): string | undefined;
+  /** Opens the store. If `create` is true, creates it if it is missing. Rejects with `StorageUnusable`. */
+  open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
+  /** Locks the store if only one process may serve it; throws `StoreServed` if another process has the lock. */
+  lock?(): ServingLock;
+  /** Rejects with `StorageUnusable` if there is no store, or another process has it open. */
+  requireUnused(): Promise<void>;
+  /** Reads the state of the store without changing it; undefined if there is none. Rejects with `StorageUnusable`. */
+  inspect(): Promise<StoreState | undefined>;
+  /** Copies the store into a file. Throws `StorageUnusable`. */
+  backup(target: string): void;
+  /** Replaces the store, which no process may have open, with a copy of a backup. Throws `StorageUnusable`. */
+  restore(backup: string, now: Date): Restored;
+}
+
+/** The engine that the settings choose. */
+export function engineOf({ database, dataDir }: Config): Engine {
+  return database ? postgres(database) : sqlite(dataDir);
+}
+
+function sqlite(dataDir: string): Engine {
+  const file = join(dataDir, STORE_FILE);
+  const setting = "PETSTORE_DATA_DIR";
+  const requireStore = () => {
+    if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.`);
+  };
+  return {
+    place: file,
+    setting,
+    isForOneProcess: true,
+    newPlace: () => (existsSync(file) ? undefined : dataDir),
+    lock: () => new ServingLock(dataDir),
+    requireUnused: async () => {
+      requireStore();
+      SqliteSource.open(file).close();
+    },
+    open: async (create, observer, stop) => {
+      if (!create) requireStore();
+      return openWhenUnlocked(file, observer, stop);
+    },
+    inspect: async () => (existsSync(file) ? inspectSqlite(file) : undefined),
+    backup: (target) => {
+      requireStore();
+      backupSqlite(file, target);
+    },
+    restore: (backup, now) => {
+      requireNotInUse(file);
+      return restoreSqlite(backup, file, now);
+    },
+  };
+}
+
+function postgres(address: PostgresAddress): Engine {
+  const refuse = () => {
+    throw new StorageUnusable(
+      `The store is in ${address.shown}, and PostgreSQL has its own tools for copies of a database: pg_dump, or pg_basebackup for its whole server.`,
+    );
+  };
+  return {
+    place: address.shown,
+    setting: "PETSTORE_DATABASE_URL",
+    isForOneProcess: false,
+    newPlace: () => undefined,
+    requireUnused: () => requireNoOtherSession(address),
+    open: (create, observer, stop) => openPostgres(address, { create, observer, stop }),
+    inspect: () => inspectPostgres(address),
+    backup: refuse,
+    restore: refuse,
+  };
+}

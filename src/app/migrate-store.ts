@@ -1,0 +1,50 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import {
+  copyStore,
+  type MigrateOptions,
+  type MigrateProgress,
+  type MigrateResult,
+} from "../storage/migrate-store/migrate-store.ts";
+import type { PostgresAddress } from "../storage/postgres/address.ts";
+import { PostgresTarget } from "../storage/postgres/postgres-target.ts";
+import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
+import { STORE_FILE } from "./engines.ts";
+
+/** The progress also has the total number of rows. */
+interface Migration extends Omit<MigrateOptions, "pristine" | "onProgress"> {
+  readonly onProgress: (progress: MigrateProgress & { of: number }) => void;
+}
+
+/**
+ * Moves the embedded store at this path, a folder or the file itself, to a database. No other process can use either
+ * while it runs. Afterwards the embedded store is refused. Rejects with `StorageUnusable` or `StorageUnavailable`; then
+ * nothing was moved, unless the message says so.
+ */
+export async function migrateStore(
+  from: string,
+  to: PostgresAddress,
+  { stop, onProgress }: Migration,
+): Promise<MigrateResult> {
+  const isFolder = existsSync(from) && statSync(from).isDirectory();
+  const source = SqliteSource.open(isFolder ? join(from, STORE_FILE) : from);
+  try {
+    const target = await PostgresTarget.open(to);
+    const pristine = SqliteSource.pristine();
+    try {
+      const of = source.count();
+      const result = await copyStore(source, target, {
+        pristine,
+        stop,
+        onProgress: (state) => onProgress({ ...state, of }),
+      });
+      source.markMoved(to.shown);
+      return result;
+    } finally {
+      pristine.close();
+      target.close();
+    }
+  } finally {
+    source.close();
+  }
+}

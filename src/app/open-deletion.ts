@@ -1,0 +1,26 @@
+import { DeletedAccounts } from "../domains/accounts/deleted-accounts.store.ts";
+import type { Domain, Host } from "../domains/domain.ts";
+import { EndedShops } from "../domains/shops/ended-shops.store.ts";
+import type { Identity } from "./identity.ts";
+
+/** Registers the tasks that delete the data of deleted accounts and of sandboxes before their reset. */
+export function openDeletion(
+  { storage, clock, log, limiter, repeat }: Host,
+  { usage }: Identity,
+  domains: readonly Pick<Domain, "shopTables" | "accountTables">[],
+): void {
+  const shops = new EndedShops(
+    storage,
+    domains.flatMap(({ shopTables = [] }) => shopTables),
+  );
+  const accounts = new DeletedAccounts({
+    storage,
+    clock,
+    shops,
+    tables: domains.flatMap(({ accountTables = [] }) => accountTables),
+    forget: [(id) => limiter.forget(id), (id) => usage.forget(id)],
+    gone: (accountId) => log.info("account_deleted", { accountId }),
+  });
+  repeat({ name: "delete_shops", by: "leader", run: () => shops.deleteSome(clock.now()) });
+  repeat({ name: "delete_accounts", by: "leader", run: () => accounts.removeLeft() });
+}

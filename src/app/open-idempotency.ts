@@ -1,0 +1,13 @@
+import type { Write } from "../contract/handler.ts";
+import type { Host } from "../domains/domain.ts";
+import { StoredResponseStore } from "../domains/idempotency/stored-responses.store.ts";
+import { Idempotency } from "../http/idempotency/idempotency.ts";
+
+/** Opens what makes requests safe to repeat: see `Idempotency`. */
+export function openIdempotency({ storage, clock, metrics, repeat }: Host, write: Write): Idempotency {
+  const responses = new StoredResponseStore(storage);
+  const idempotency = new Idempotency(responses, write, clock);
+  metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => idempotency.running);
+  repeat({ name: "remove_expired_responses", by: "leader", run: () => responses.forgetExpired(clock.now()) });
+  return idempotency;
+}

@@ -1,0 +1,66 @@
+import { basename } from "node:path";
+import type { BackupPlan } from "../config.ts";
+import type { Host } from "../domains/domain.ts";
+import { backupsIn } from "./backup-folder.ts";
+
+/** The wait after a failed backup before the next attempt, in milliseconds. */
+const PAUSE = 60_000;
+
+/** Takes one backup. Rejects with the reason if it fails; ends when `stop` is aborted. */
+export type TakeBackup = (stop: AbortSignal) => Promise<void>;
+
+/**
+ * Takes a backup whenever the newest one is older than the plan says. `take` does it in another process, because a copy
+ * of a large store keeps a thread busy for seconds.
+ */
+export function scheduleBackups(
+  { every, folder }: BackupPlan,
+  { clock, log, metrics, repeat }: Omit<Host, "limiter" | "runSoon">,
+  take: TakeBackup,
+): void {
+  if (every === undefined) return;
+  const ending = new AbortController();
+  let newest = backupsIn(folder)[0];
+  let failures = 0;
+  let nextAttempt = 0;
+  let running: Promise<void> | undefined;
+
+  metrics.gauge(
+    "petstore_backup_newest_timestamp_seconds",
+    "When the newest backup was taken, in unix seconds; 0 if there is none.",
+    () => (newest?.takenAt ?? 0) / 1000,
+  );
+  metrics.gauge("petstore_backup_newest_bytes", "Size of the newest backup.", () => newest?.bytes ?? 0);
+  metrics.gauge("petstore_backup_interval_seconds", "How often a backup is taken.", () => every / 1000);
+  metrics.counter("petstore_backup_failures_total", "Backups that failed.", () => failures);
+
+  const attempt = async () => {
+    try {
+      await take(ending.signal);
+      newest = backupsIn(folder)[0];
+      log.info("backup_taken", { file: newest && basename(newest.file), bytes: newest?.bytes });
+    } catch (error) {
+      if (ending.signal.aborted) return;
+      failures++;
+      nextAttempt = clock.now() + PAUSE;
+      log.error("backup_failed", error);
+    } finally {
+      running = undefined;
+    }
+  };
+  /** Also true if the newest backup is in the future, which means that the clock was set back. */
+  const isDue = (now: number) => !newest || Math.abs(now - newest.takenAt) >= every;
+
+  repeat({
+    name: "take_backups",
+    by: "leader",
+    run: async () => {
+      const now = clock.now();
+      if (!running && now >= nextAttempt && isDue(now)) running = attempt(); // not waited for: other tasks continue
+    },
+    finish: async () => {
+      ending.abort();
+      await running;
+    },
+  });
+}

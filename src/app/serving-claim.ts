@@ -1,0 +1,70 @@
+import type { Config } from "../config.ts";
+import { StorageUnusable } from "../storage/errors.ts";
+import { StoreServed } from "../storage/sqlite/serving-lock.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type Engine, engineOf } from "./engines.ts";
+
+/** A process's claim to serve the store. */
+export interface ServingClaim {
+  /** Why the store could not be locked, so that other processes can serve it too; undefined if it is locked. */
+  readonly failure?: Error;
+  /** Publishes the address of this process, for the error message of others. */
+  announce(address: string): void;
+  release(): void;
+}
+
+/**
+ * Claims the store that the settings choose for this process, if only one process may serve it. Throws
+ * `StorageUnusable` if another process serves it.
+ */
+export function claimStore(config: Config): ServingClaim {
+  const engine = engineOf(config);
+  try {
+    const lock = engine.lock?.();
+    return {
+      announce: (address) => lock?.announce({ pid: process.pid, address }),
+      release: () => lock?.release(),
+    };
+  } catch (error) {
+    if (error instanceof StoreServed) throw storeServed(engine, error);
+    return { failure: error as Error, announce: () => {}, release: () => {} }; // opening the store may report the reason
+  }
+}
+
+function storeServed({ place, setting }: Engine, error: StoreServed): StorageUnusable {
+  const { pid, address } = error.by ?? {};
+  const who = [pid && `process ${pid}`, address].filter(Boolean).join(", ");
+  return new StorageUnusable(
+    `The store at ${place} is served by another process${who && `: ${who}`}. Stop that one first, or set another ${setting}.`,
+    { cause: error },
+  );
+}
+
+/**
+ * Opens the store that the settings choose, which no other process may have open. Until `release`, no service can start
+ * on an embedded store. Rejects with `StorageUnusable`, also if there is none.
+ */
+export async function openUnused(config: Config): Promise<{ storage: Storage; release: () => void }> {
+  const engine = engineOf(config);
+  await engine.requireUnused();
+  const claim = claimStore(config);
+  if (claim.failure) {
+    throw new StorageUnusable(`The store at ${engine.place} cannot be locked: ${claim.failure.message}.`);
+  }
+  try {
+    await engine.requireUnused(); // again: now that it is claimed, no other process can start to serve it
+    return { storage: await engine.open(false), release: () => claim.release() };
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+/** Throws `StorageUnusable` if only one process may serve the store that the settings choose. */
+export function requireSharedStore(config: Config): void {
+  if (!engineOf(config).isForOneProcess) return;
+  throw new StorageUnusable(
+    `The embedded store at ${engineOf(config).place} is for one process, which answers from its memory what it alone may write, and is ` +
+      "the faster for it. Leave --workers out, or set PETSTORE_DATABASE_URL to a store that processes share.",
+  );
+}

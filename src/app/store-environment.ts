@@ -1,0 +1,38 @@
+import { type Config, isProduction } from "../config.ts";
+import { belongsToProduction, ensureEnvironment } from "../domains/keys/store-environment.store.ts";
+import { StorageUnusable } from "../storage/errors.ts";
+import type { Storage } from "../storage/storage.ts";
+import { engineOf } from "./engines.ts";
+
+/**
+ * Assigns a new store permanently to production or to another environment, as the settings say. Rejects with
+ * `StorageUnusable` if the store belongs to the other one.
+ */
+export async function requireEnvironment(storage: Storage, config: Config): Promise<void> {
+  const ours = isProduction(config);
+  const stored = (await belongsToProduction(storage)) ?? (await storage.write(() => ensureEnvironment(ours)));
+  if (stored !== ours) throw wrongEnvironment(stored, config);
+}
+
+/**
+ * Whether the store belongs to production, for a command that runs next to the service. The store decides if the
+ * environment is not set. Rejects with `StorageUnusable` if the settings contradict the store.
+ */
+export async function isProductionStore(storage: Storage, config: Config): Promise<boolean> {
+  const ours = isProduction(config);
+  const stored = (await belongsToProduction(storage)) ?? ours;
+  if (stored !== ours && config.environmentIsSet) throw wrongEnvironment(stored, config);
+  return stored;
+}
+
+function wrongEnvironment(isOfProduction: boolean, config: Config): StorageUnusable {
+  const { place, setting } = engineOf(config);
+  const advice = isOfProduction
+    ? `For the service of production, set PETSTORE_ENV=production. Otherwise set another ${setting}, or, if this is a ` +
+      "copy, turn it into a store for another environment first: adopt --help tells how."
+    : `Set PETSTORE_ENV as its service has it, or another ${setting}.`;
+  const owner = isOfProduction ? "production" : "development or staging";
+  return new StorageUnusable(
+    `The store at ${place} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ${advice}`,
+  );
+}

@@ -1,0 +1,110 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Backup, backupName, backupsIn, deleteOldBackups, deleteUnfinished } from "../app/backup-folder.ts";
+import { backupStorage } from "../app/open-storage.ts";
+import type { Config } from "../config.ts";
+import { StorageUnusable } from "../storage/errors.ts";
+import { makeFolder } from "../storage/sqlite/disk.ts";
+import { type Contents, verifySqlite } from "../storage/sqlite/verified.ts";
+import { CommandFailed } from "../terminal/command.ts";
+import { counted } from "../terminal/progress.ts";
+import { table } from "../terminal/table.ts";
+import type { ProgramCommand } from "./command.ts";
+
+const takeBackup: ProgramCommand = {
+  name: "backups take",
+  summary: "Copy the store into a new file, also while the service runs.",
+  example: "backups take --file /backups/petstore-today.db",
+  description:
+    "The copy shows one moment of the store, and is verified as `backups verify` does it. Without --file, it goes into\n" +
+    "PETSTORE_BACKUP_DIR, as when the service takes it: then the oldest there are deleted, and PETSTORE_BACKUP_KEEP\n" +
+    "are left.",
+  options: { file: { value: "FILE", meaning: "The file to make, in any place. Nothing is deleted then." } },
+  run: ({ options: { file: wanted } }, { config, folder }) => {
+    const file = wanted === undefined ? newBackupIn(config) : resolve(folder, wanted);
+    backupStorage(config, file);
+    const contents = verifySqlite(file);
+    const { size: bytes } = statSync(file);
+    const deleted = wanted === undefined ? deleteOldBackups(config.backups.folder, config.backups.keep) : [];
+    return {
+      json: { file, bytes, ...contents, deleted: deleted.map((old) => old.file) },
+      text: `Wrote ${bytes} bytes to ${file}: ${said(contents)}.`,
+    };
+  },
+};
+
+const listBackups: ProgramCommand = {
+  name: "backups list",
+  summary: "List the backups in the folder of backups, the newest first.",
+  example: "backups list",
+  run: (_, { config }) => {
+    const found = backupsIn(config.backups.folder);
+    const rows = found.map(({ file, takenAt, bytes }) => [timeOf(takenAt), String(bytes), file]);
+    return {
+      json: found.map(({ file, takenAt, bytes }) => ({ file, takenAt: timeOf(takenAt), bytes })),
+      text: found.length > 0 ? table(["TAKEN AT", "BYTES", "FILE"], rows) : nothingIn(config),
+    };
+  },
+};
+
+const verifyBackups: ProgramCommand = {
+  name: "backups verify",
+  summary: "Read every backup in the folder of backups, or one file, to its last page.",
+  example: "backups verify --file /backups/petstore-today.db",
+  description: "The status is 1 if one is damaged. Backups are not changed.",
+  options: { file: { value: "FILE", meaning: "A backup in another place." } },
+  run: ({ options: { file } }, { config, folder }) => {
+    const files = file === undefined ? backupsIn(config.backups.folder) : [{ file: resolve(folder, file) }];
+    const results = files.map(verify);
+    return {
+      json: results,
+      text: results.length > 0 ? results.map(lineOf).join("\n") : nothingIn(config),
+      hasFailed: results.some(({ fault }) => fault !== undefined),
+    };
+  },
+};
+
+export const backupsCommands: readonly ProgramCommand[] = [takeBackup, listBackups, verifyBackups];
+
+function newBackupIn({ backups: { folder } }: Config): string {
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    throw new CommandFailed("backup_failed", `No backup can be put into ${folder}: ${(error as Error).message}.`);
+  }
+  deleteUnfinished(folder);
+  return resolve(folder, backupName(new Date()));
+}
+
+interface Verified {
+  readonly file: string;
+  readonly contents?: Contents;
+  readonly fault?: string;
+}
+
+function verify({ file }: Pick<Backup, "file">): Verified {
+  try {
+    return { file, contents: verifySqlite(file) };
+  } catch (error) {
+    if (error instanceof StorageUnusable) return { file, fault: error.message };
+    throw error;
+  }
+}
+
+function lineOf({ file, contents, fault }: Verified): string {
+  return contents ? `${file} is whole: ${said(contents)}.` : (fault ?? "");
+}
+
+/** The contents of a backup, in words. */
+export function said({ rows }: Contents): string {
+  const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  return `${counted(rows["pets"] ?? 0, "animal")}, ${counted(all, "row")} in all`;
+}
+
+function nothingIn({ backups }: Config): string {
+  return `There is no backup in ${backups.folder}. PETSTORE_BACKUP_DIR says where they are.`;
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

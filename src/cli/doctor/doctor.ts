@@ -1,0 +1,59 @@
+import type { Config, ConfigError } from "../../config.ts";
+import type { Report } from "../../terminal/command.ts";
+import { columns } from "../../terminal/table.ts";
+import type { ProgramCommand } from "../command.ts";
+import { checkClock } from "./clock-checks.ts";
+import { type Finding, failed, ok } from "./finding.ts";
+import { checkAddress, checkProxies, checkValkey, type SeenValkey } from "./network-checks.ts";
+import { checkBackups, checkDisk, checkStore } from "./store-checks.ts";
+
+export const doctor: ProgramCommand = {
+  name: "doctor",
+  summary: "Look for faults: settings, store, schema, disk, backups, clock, Valkey, proxies, base address.",
+  example: "doctor",
+  description:
+    "It changes nothing, and works alongside the service. Run it with the settings of the service.\n" +
+    "The status is 1 if a check failed, and 0 if there are only warnings.",
+  run: async (_given, { config }) => reportOf(await findings(config)),
+  reportInvalidSettings: ({ message }: ConfigError) =>
+    reportOf(message.split("\n").map((fault) => failed("settings", fault, "Correct it: --help shows all settings."))),
+};
+
+async function findings(config: Config): Promise<Finding[]> {
+  const [store, valkey] = await Promise.all([checkStore(config), seenValkey(config)]);
+  const [now, { serverTime, lastChange = 0 } = {}] = [Date.now(), store.state];
+  const clocks = [
+    ...(serverTime === undefined ? [] : [{ name: "PostgreSQL", ahead: serverTime - now }]),
+    ...(valkey && "time" in valkey ? [{ name: "Valkey", ahead: valkey.time - now }] : []),
+  ];
+  return [
+    ok("settings", `All are valid. PETSTORE_ENV is ${config.environment}.`),
+    ...store.findings,
+    ...checkDisk(config),
+    checkBackups(config, now),
+    checkClock(now, clocks, lastChange),
+    checkValkey(config, valkey),
+    checkProxies(config),
+    ...(await checkAddress(config)),
+  ];
+}
+
+async function seenValkey({ valkey }: Config): Promise<SeenValkey> {
+  if (!valkey) return undefined;
+  // The client takes 20 MB, which other checks do not need.
+  const { inspectValkey } = await import("../../limits/valkey/inspect.ts");
+  return inspectValkey(valkey).catch((error: unknown) => error as Error);
+}
+
+function reportOf(found: readonly Finding[]): Report {
+  const hasFailed = found.some(({ state }) => state === "failed");
+  const rows = found.flatMap(({ check, state, message, advice }) => [
+    [check, state, message],
+    ...(advice === undefined ? [] : [["", "", `→ ${advice}`]]),
+  ]);
+  return {
+    json: { ok: !hasFailed, checks: found },
+    text: columns([["CHECK", "STATE", "FINDING"], ...rows]),
+    hasFailed,
+  };
+}

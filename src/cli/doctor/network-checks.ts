@@ -1,0 +1,86 @@
+import { baseAddress } from "../../app/documents.ts";
+import type { Config } from "../../config.ts";
+import type { ValkeyState } from "../../limits/valkey/inspect.ts";
+import { readiness } from "../health.ts";
+import { type Finding, failed, ok, warning } from "./finding.ts";
+
+/** How long a request to the base address may take, in milliseconds. */
+const DEADLINE = 5_000;
+/** A slower Valkey would noticeably delay each request, in milliseconds. */
+const SLOW = 10;
+
+/** The state of Valkey; an error if it does not answer, undefined if none is set. */
+export type SeenValkey = ValkeyState | Error | undefined;
+
+export function checkValkey({ valkey, database }: Config, seen: SeenValkey): Finding {
+  if (!valkey || !seen) {
+    return database
+      ? warning("valkey", "None is set: each process counts limits alone.", "Set PETSTORE_VALKEY_URL if several run.")
+      : ok("valkey", "None is set, and one process needs none.");
+  }
+  if (seen instanceof Error) {
+    const advice =
+      "Look whether it runs, and compare PETSTORE_VALKEY_URL. Until then, each process counts limits alone.";
+    return failed("valkey", seen.message, advice);
+  }
+  const { version, evictionPolicy, latency } = seen;
+  const message = `${valkey.shown}, ${version}, answered in ${latency.toFixed(1)} ms.`;
+  const [name = "", number = ""] = version.split(" ");
+  if (name === "Redis" && Number.parseInt(number, 10) < 7)
+    return failed("valkey", message, "Use Valkey or Redis 7 or later.");
+  if (evictionPolicy !== "noeviction" && !evictionPolicy.startsWith("volatile")) {
+    return warning("valkey", `${message} It may drop counts (${evictionPolicy}).`, "Set maxmemory-policy noeviction.");
+  }
+  if (latency > SLOW) return warning("valkey", message, "Each request waits for it: run it nearer to the service.");
+  return ok("valkey", message);
+}
+
+export function checkProxies(config: Config): Finding {
+  const { trustedProxies: proxies } = config;
+  const all = proxies.filter((network) => network.endsWith("/0"));
+  if (all.length > 0) {
+    const advice = "Name the addresses of your proxies in PETSTORE_TRUSTED_PROXIES.";
+    return failed("proxies", `${all.join(", ")} trusts everybody, so clients can invent their addresses.`, advice);
+  }
+  if (proxies.length > 0) return ok("proxies", `${proxies.join(", ")}.`);
+  if (baseAddress(config, config.host, config.port).startsWith("https:")) {
+    const advice = "Name the proxy in PETSTORE_TRUSTED_PROXIES. Otherwise its clients without a key share one limit.";
+    return warning("proxies", "None is trusted, but the base address has TLS, so a proxy is in front.", advice);
+  }
+  return ok("proxies", "None is trusted.");
+}
+
+/** Checks whether the service runs here, and whether its base address leads to it. */
+export async function checkAddress(config: Config): Promise<Finding[]> {
+  const { host, port, environment } = config;
+  const base = baseAddress(config, host, port);
+  const served = await readiness(config).catch(() => undefined);
+  const service =
+    served === "ready"
+      ? ok("service", `It is ready at ${host}, port ${port}.`)
+      : served === undefined
+        ? ok("service", `Nothing answers at ${host}, port ${port}: it does not run.`)
+        : failed("service", `At ${host}, port ${port}, the answer is ${served}.`, "Look at its log.");
+  if (environment !== "development" && base.startsWith("http:")) {
+    const name = environment === "staging" ? "PETSTORE_STAGING_BASE_URL" : "PETSTORE_BASE_URL";
+    const advice = `Set ${name} to the https address that clients use. Links in answers start with it.`;
+    return [service, warning("base address", `${base} has no TLS.`, advice)];
+  }
+  if (served === undefined) return [service, ok("base address", `${base}, not tried: the service does not run.`)];
+  const fault = await unreachable(base);
+  if (fault === undefined) return [service, ok("base address", `${base} leads to the service.`)];
+  const advice = "Look at the name, the proxy and its certificate. A firewall may allow it from outside only.";
+  return [service, warning("base address", `${base}: ${fault}.`, advice)];
+}
+
+/** Why a base address does not lead to a service; undefined if it does. The request counts in no limit. */
+async function unreachable(base: string): Promise<string | undefined> {
+  const document = `${base.slice(0, -"/v1".length)}/openapi.json`;
+  try {
+    const { status, headers } = await fetch(document, { method: "HEAD", signal: AbortSignal.timeout(DEADLINE) });
+    if (status !== 200) return `${document} answers with ${status}`;
+    return headers.get("content-type")?.includes("json") ? undefined : `${document} is no OpenAPI document`;
+  } catch (error) {
+    return (error as Error).message.replace(/\.$/, "");
+  }
+}

@@ -1,0 +1,97 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { backupsIn } from "../../app/backup-folder.ts";
+import { inspectStore, placeOf } from "../../app/open-storage.ts";
+import { type Config, isProduction } from "../../config.ts";
+import { StorageUnavailable, StorageUnusable } from "../../storage/errors.ts";
+import type { StoreState } from "../../storage/store-state.ts";
+import { type Finding, failed, ok, warning } from "./finding.ts";
+
+const MIB = 1_048_576;
+/** With less free space, in bytes, the disk may be full after some hours of a busy shop. */
+const LITTLE_ROOM = 1_024 * MIB;
+const NO_ROOM = 64 * MIB;
+
+/** The findings about the store, and its state if it can be read. */
+interface Store {
+  readonly findings: readonly Finding[];
+  readonly state: StoreState | undefined;
+}
+
+/** Checks the store that the settings choose, its schema and its environment. */
+export async function checkStore(config: Config): Promise<Store> {
+  const place = placeOf(config);
+  let state: StoreState | undefined;
+  try {
+    state = await inspectStore(config);
+  } catch (error) {
+    if (!(error instanceof StorageUnusable || error instanceof StorageUnavailable)) throw error;
+    const advice = config.database
+      ? "Compare PETSTORE_DATABASE_URL with the server, and look whether the server runs."
+      : "Do what the message says. If the file is damaged, restore a backup: backups list shows them.";
+    return { findings: [failed("store", error.message, advice)], state: undefined };
+  }
+  if (!state) return { findings: [ok("store", `There is none at ${place} yet. The first start makes it.`)], state };
+  const findings = [ok("store", `${place}, ${state.engine}.`), schemaFinding(state)];
+  const { isOfProduction } = state;
+  if (isOfProduction !== undefined && isOfProduction !== isProduction(config)) findings.push(wrongOwner(config, state));
+  return { findings, state };
+}
+
+function schemaFinding({ schema, knownSchema }: StoreState): Finding {
+  if (schema === knownSchema) return ok("schema", `Version ${schema}, which this release writes.`);
+  return warning(
+    "schema",
+    `Version ${schema}; this release writes ${knownSchema}.`,
+    "The next start updates it. Take a backup before.",
+  );
+}
+
+function wrongOwner({ environment, environmentIsSet }: Config, { isOfProduction }: StoreState): Finding {
+  const owner = isOfProduction ? "production" : "development or staging";
+  const message = `The store belongs to ${owner}, but PETSTORE_ENV is ${environment}${environmentIsSet ? "" : " (unset)"}.`;
+  const advice = "Set PETSTORE_ENV as the service of this store has it. For a copy, see adopt --help.";
+  return environmentIsSet ? failed("environment", message, advice) : warning("environment", message, advice);
+}
+
+/** Checks free space and permissions of the folders of the store and of backups. */
+export function checkDisk({ database, dataDir, backups }: Config): Finding[] {
+  if (database) return [ok("disk", "The store is on a server, which must watch its own disk.")];
+  const folders = new Set([dataDir, ...(backups.every === undefined ? [] : [backups.folder])]);
+  return [...folders].map(folderFinding);
+}
+
+function folderFinding(folder: string): Finding {
+  const there = existingPart(folder);
+  if (!statSync(there).isDirectory()) return failed("disk", `${there} is no folder.`, "Name another folder.");
+  try {
+    accessSync(there, constants.W_OK);
+  } catch {
+    return failed("disk", `${there} cannot be written to.`, "Give the user of the service the right to write there.");
+  }
+  const { bavail, bsize } = statfsSync(there);
+  const room = bavail * bsize;
+  const message = `${Math.floor(room / MIB).toLocaleString("en")} MiB free for ${folder}.`;
+  if (room < NO_ROOM) return failed("disk", message, "Make room now: writes fail when the disk is full.");
+  if (room < LITTLE_ROOM) return warning("disk", message, "Make room, or move the folder to a larger disk.");
+  return ok("disk", message);
+}
+
+/** The folder, or the nearest one above it that exists. */
+function existingPart(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingPart(dirname(folder));
+}
+
+/** Checks the age of the newest backup of an embedded store. */
+export function checkBackups({ database, backups: { every, folder } }: Config, now: number): Finding {
+  if (database) return ok("backups", "PostgreSQL has its own: see docs/operating.md.");
+  const [newest] = backupsIn(folder);
+  const age = newest && `The newest in ${folder} is of ${new Date(newest.takenAt).toISOString()}.`;
+  if (every === undefined) {
+    return warning("backups", age ?? "None are taken by the service.", "Set PETSTORE_BACKUP_EVERY, such as 6h.");
+  }
+  if (!newest) return ok("backups", `There is none in ${folder} yet. The service takes the first when it runs.`);
+  return now - newest.takenAt <= 2 * every
+    ? ok("backups", age ?? "")
+    : warning("backups", age ?? "", "Look for backup_failed in the log, and take one with backups take.");
+}

@@ -1,0 +1,28 @@
+import { resolve } from "node:path";
+import { placeOf, restoreStorage } from "../app/open-storage.ts";
+import { confirm, yesOption } from "../terminal/confirm.ts";
+import { said } from "./backups.ts";
+import type { ProgramCommand } from "./command.ts";
+
+export const restore: ProgramCommand = {
+  name: "restore",
+  summary: "Replace the embedded store with a backup.",
+  example: "restore /backups/petstore-today.db --yes",
+  description:
+    "Stop the service first. The backup is verified and copied. The old store and its log stay in the same folder,\n" +
+    "under names that end in the time. A backup of a newer release is refused; one of an older release gets the new\n" +
+    "schema at the next start. Afterwards, revoke again all keys that were revoked since the backup.",
+  args: ["FILE"],
+  options: yesOption,
+  run: async (given, terminal) => {
+    const { config, folder } = terminal;
+    const [file, place] = [resolve(folder, given.args[0] ?? ""), placeOf(config)];
+    await confirm(`This replaces the store at ${place} by ${file}.`, given, terminal);
+    const { contents, replaced } = restoreStorage(config, file, new Date());
+    const kept = replaced === undefined ? "" : ` What was there is now ${replaced}.`;
+    return {
+      json: { place, file, ...contents, replaced: replaced ?? null },
+      text: `The store at ${place} is now that of ${file}: ${said(contents)}.${kept}`,
+    };
+  },
+};

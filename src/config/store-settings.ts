@@ -1,0 +1,46 @@
+import { optionalSetting, setting } from "../settings/setting.ts";
+import { type PostgresAddress, parsePostgresAddress } from "../storage/postgres/address.ts";
+
+const unitsOfTime: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** In milliseconds. */
+function parseInterval(text: string): number | undefined {
+  const [, figure, unit = ""] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
+  const interval = Number(figure) * (unitsOfTime[unit] ?? 0);
+  return interval > 0 && interval <= 31 * 86_400_000 ? interval : undefined;
+}
+
+/** Where the store is, and its backups. */
+export const storeSettings = {
+  PETSTORE_DATA_DIR: setting<string>({
+    meaning:
+      "The folder of the embedded store, made if it is missing by `serve` and `accounts create`. A relative path " +
+      "starts at the current folder, the default at the project's folder.",
+    fallback: "./data",
+    expects: "the path of a folder",
+    parse: (text) => (text.includes("\0") ? undefined : text),
+  }),
+  PETSTORE_DATABASE_URL: optionalSetting<PostgresAddress>({
+    meaning: "The PostgreSQL database (15 or later) that many processes share, in place of the embedded store.",
+    expects: "an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE, or with HOST:5432,HOST:5432",
+    parse: parsePostgresAddress,
+    isSecret: true,
+  }),
+  PETSTORE_BACKUP_EVERY: optionalSetting<number>({
+    meaning: "How often the service backs up the embedded store. Unset: never.",
+    expects: "a whole number of minutes, hours or days such as 30m, 6h or 1d, from 1m to 31d",
+    parse: parseInterval,
+  }),
+  PETSTORE_BACKUP_DIR: setting<string>({
+    meaning: "The folder of these backups, better on another disk. A relative path starts at the data folder.",
+    fallback: "backups",
+    expects: "the path of a folder",
+    parse: (text) => (text.includes("\0") ? undefined : text),
+  }),
+  PETSTORE_BACKUP_KEEP: setting<number>({
+    meaning: "How many of these backups are kept.",
+    fallback: "7",
+    expects: "a whole number from 1 to 1000",
+    parse: (text) => (/^[1-9][0-9]{0,3}$/.test(text) && Number(text) <= 1_000 ? Number(text) : undefined),
+  }),
+};
