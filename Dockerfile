@@ -5,10 +5,13 @@ FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /petstore
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
-COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/
+COPY console/package.json console/
+COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/print-console.ts scripts/
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY src src
 COPY client client
+COPY console console
+COPY tsconfig.json ./
 RUN npm run build
 RUN mkdir data
 
