@@ -1,147 +1,146 @@
-import { type Answer, answerOf, bodyOf } from "./answer.ts";
-import { limitedSignal, sleep } from "./clock.ts";
+import { type Answer, answerOf, textOf } from "./answer.ts";
+import { sleep, within } from "./clock.ts";
 import { deprecationOf, warnOfDeprecation } from "./deprecation.ts";
-import { ConnectionError, type PetstoreError } from "./errors.ts";
-import { Gate } from "./gate.ts";
+import { ConnectionError } from "./errors.ts";
+import { follow, readEvents } from "./events.ts";
+import { type Gate, openGate } from "./gate.ts";
 import type { IdKind } from "./json.ts";
-import { type Attempt, type CallOptions, type Options, readTarget, type Target } from "./options.ts";
-import { type Page, Pages } from "./pages.ts";
-import { type AnyOptions, type Call, callOf, makeRequest, type OperationRow } from "./request.ts";
-import { linkOf, withResponse } from "./response.ts";
+import { type Options, readTarget } from "./options.ts";
+import { type Page, pagesOf } from "./pages.ts";
+import { type AnyOptions, type Call, makeRequest, segment } from "./request.ts";
+import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
 
 /** An attempt that takes longer counts as lost, in milliseconds. */
-const LONGEST_ATTEMPT = 30_000;
+const MAX_ATTEMPT = 30_000;
 /** The waits between attempts grow from the first to the second of these, in milliseconds. */
 const FIRST_WAIT = 250;
-const LONGEST_WAIT = 8_000;
-const retriedStatuses: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504]);
+const MAX_WAIT = 8_000;
+/** Without a status there was no response. */
+const retriedStatuses: ReadonlySet<unknown> = new Set([undefined, 408, 429, 502, 503, 504]);
 
-/** One gate for each key, whichever client uses it. What costs no quota has one of its own. */
+/** One gate for each key, whichever client uses it. What counts apart has one of its own. */
 const gates = new Map<string, Gate>();
 
 /** What all operations share: a call is sent until there is a response that no other attempt can better. */
 export class Client<Ids extends IdKind> {
-  readonly #options: Options<Ids>;
-  readonly #target: Target;
-  readonly #deprecated = new Set<string>();
+  readonly #call: (call: Call, options?: AnyOptions) => Promise<object>;
 
   constructor(options: Options<Ids> = {}) {
-    this.#options = options;
-    this.#target = readTarget(options);
+    this.#call = callerOf(options);
   }
 
-  /** Gives a class a method for each operation. Its inputs are path parameters, body, query and options. */
-  protected static define(operations: Readonly<Record<string, OperationRow>>): void {
-    for (const [operation, row] of Object.entries(operations)) {
+  /**
+   * Returns a class a method for each operation of a table. Its inputs are path parameters, body, query and options. A row
+   * is the path with `*` for parameters, the method with the letters of what the operation has (`b`ody, `q`uery, a
+   * `l`ist, `e`vents of a stream, whose quota it has if not that of the shop: `f`ree or `s`andbox), and the name.
+   */
+  protected static define(table: string): void {
+    for (const [, template = "", method = "", parts = "", operation = ""] of table.matchAll(
+      /(\S+) ([A-Z]+)(\w*) (\w+)/g,
+    )) {
       const value = function (this: Client<IdKind>, ...inputs: unknown[]) {
-        const call = callOf(operation, row, inputs);
+        const next = (part: string) => (parts.includes(part) ? inputs.shift() : undefined);
+        const path = template.replace(/\*/g, () => segment(inputs.shift()));
+        const call: Call = {
+          operation,
+          method,
+          path,
+          body: next("b"),
+          query: next("q") as object,
+          quota: parts.replaceAll(/[bqle]/g, ""),
+        };
         const [options] = inputs as [AnyOptions?];
-        return row.includes("list") ? this.#list(call, options) : this.#call(call, options);
+        if (parts.includes("e")) return this.#stream(call, options);
+        return parts.includes("l") ? this.#list(call, options) : this.#call(call, options);
       };
       Object.defineProperty(this.prototype, operation, { value });
     }
   }
 
-  #list(call: Call, options?: CallOptions): Pages<unknown> {
-    return new Pages(async (cursor) => {
-      const page = (await this.#call(
-        { ...call, query: { ...call.query, ...(cursor && { cursor }) } },
-        options,
-      )) as Page<unknown>;
-      const next = linkOf(page.$response.headers, "next");
+  #stream(call: Call, options?: AnyOptions) {
+    return follow((lastEventId) => this.#call({ ...call, lastEventId }, options) as Promise<never>);
+  }
+
+  #list(call: Call, options?: AnyOptions) {
+    return pagesOf(async (cursor) => {
+      const query = { ...call.query, ...(cursor && { cursor }) };
+      const page = (await this.#call({ ...call, query }, options)) as Page<unknown>;
       // Only the cursor is taken: no address in a response decides where the key is sent.
-      const value = (next && new URL(next, this.#target.baseUrl).searchParams.get("cursor")) || undefined;
+      const [, search] = linkOf(page.$response.headers, "next")?.split("?") ?? [];
+      const value = new URLSearchParams(search).get("cursor") ?? undefined;
       return Object.defineProperty(page, "next", { value });
     });
   }
+}
 
-  async #call(call: Call, options: AnyOptions = {}): Promise<object> {
-    const { clock } = this.#target;
-    const { timeout = this.#options.timeout ?? 60_000, signal: parent } = options;
-    const { operation } = call;
+/** The function that calls operations with these options. */
+function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promise<object> {
+  const target = readTarget(options);
+  const { key, baseUrl, clock } = target;
+  const deprecated = new Set<string>();
+
+  /** Sends a request once. Throws the reason of the signal, and what a hook throws. */
+  async function send(
+    request: Request,
+    { operation, lastEventId }: Call,
+    attempt: number,
+    signal: AbortSignal,
+    caller: AbortSignal = signal,
+  ): Promise<Answer> {
+    const { fetch: sendRequest = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = options;
+    await onRequest?.(request, { operation, attempt });
+    let response: Response;
+    let text: string | undefined;
+    let goesOn: boolean;
+    try {
+      response = await sendRequest(request);
+      goesOn = lastEventId !== undefined && response.ok;
+      if (!goesOn) text = await textOf(response);
+    } catch (cause) {
+      signal.throwIfAborted();
+      const message = `No connection: ${cause}`;
+      return { error: new ConnectionError(message, { code: "connection_failed", operation }, cause) };
+    }
+    await onResponse?.(response, { operation, attempt });
+    const notice = deprecationOf(operation, response.headers);
+    if (notice && !deprecated.has(operation)) {
+      deprecated.add(operation);
+      onDeprecated(notice);
+    }
+    if (goesOn) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
+    return answerOf(response, text, operation, ids);
+  }
+
+  return (call, callOptions = {}) => {
+    const { timeout = options.timeout ?? 60_000 } = callOptions;
+    const { operation, quota } = call;
+    const gateId = `${baseUrl} ${key} ${quota}`;
+    const gate = gates.get(gateId) ?? openGate(clock);
+    gates.set(gateId, gate);
+    const deadline = clock.now() + timeout;
     const late = () =>
       new ConnectionError(`No response within ${timeout} ms.`, { code: "deadline_exceeded", operation });
-    const { signal, end } = limitedSignal(clock, timeout, parent, late);
-    try {
-      const { info, body, error } = await this.#answer(call, options, clock.now() + timeout, signal);
-      if (error) throw error;
-      return withResponse(body, info);
-    } finally {
-      end();
-    }
-  }
 
-  async #answer(call: Call, options: AnyOptions, deadline: number, signal: AbortSignal): Promise<Answer> {
-    const { clock } = this.#target;
-    const { operation } = call;
-    const gate = this.#gate(call);
-    const request = makeRequest(this.#target, call, options);
-    let failures = 0;
-    let mayBeDone = false; // by an attempt without a response
-    for (let attempt = 1; ; attempt++) {
-      const answer = await this.#attempt({ operation, attempt }, gate, request, deadline, signal);
-      if (!answer.error) return answer;
-      const { info, error } = answer;
-      const { status, code, retryAfter } = error;
-      if (info && status === 404 && mayBeDone && call.method === "DELETE") return { info, body: {} };
-      const isLimited = status === 429; // waits for a limit are the gate's, and no failures
-      const isTransient = !info || retriedStatuses.has(status) || code === "idempotency_key_in_use";
-      const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures);
-      if (!isTransient || clock.now() + wait > deadline) return answer;
-      if (isLimited) continue;
-      if (failures++ >= (this.#options.retries ?? 4)) return answer;
-      mayBeDone = true;
-      await sleep(clock, wait, signal);
-    }
-  }
-
-  /** Sends a request once, when its turn has come. Throws the reason of the signal, and what a hook throws. */
-  async #attempt(
-    attempt: Attempt,
-    gate: Gate,
-    requestOf: (signal: AbortSignal) => Request,
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const { fetch: send = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = this.#options;
-    const { operation } = attempt;
-    const lost = (cause: unknown): PetstoreError => {
-      signal.throwIfAborted();
-      return new ConnectionError(
-        `The service cannot be reached: ${cause}`,
-        { code: "connection_failed", operation },
-        cause,
-      );
-    };
-    await gate.enter(operation, deadline, signal);
-    const limited = limitedSignal(this.#target.clock, LONGEST_ATTEMPT, signal);
-    let answer: Answer | undefined;
-    try {
-      const request = requestOf(limited.signal);
-      await onRequest?.(request, attempt);
-      const response = await send(request).catch(lost);
-      if (response instanceof Error) return { error: response };
-      await onResponse?.(response, attempt);
-      const body = await bodyOf(response).catch(lost);
-      if (body instanceof Error) return { error: body };
-      answer = answerOf(response, body, operation, ids);
-      const notice = deprecationOf(operation, response.headers);
-      if (notice && !this.#deprecated.has(operation)) {
-        this.#deprecated.add(operation);
-        onDeprecated(notice);
+    return within(clock, timeout, callOptions.signal, late, async (signal) => {
+      const requestOf = makeRequest(target, call, callOptions);
+      let failures = 0;
+      for (let attempt = 1; ; attempt++) {
+        const { info, body, error } = await gate(operation, deadline, signal, () =>
+          within(clock, MAX_ATTEMPT, signal, undefined, (limited) =>
+            send(requestOf(limited), call, attempt, signal, callOptions.signal),
+          ),
+        );
+        if (!error) return withResponse(body, info);
+        const { status, code, retryAfter } = error;
+        // An attempt before may have been done although its response was lost.
+        if (status === 404 && failures && call.method === "DELETE") return withResponse({}, info as ResponseInfo);
+        const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures);
+        const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
+        if (!isTransient || clock.now() + wait > deadline) throw error;
+        if (status === 429) continue; // the gate waits, and it is no failure
+        if (failures++ >= (options.retries ?? 4)) throw error;
+        await sleep(clock, wait, signal);
       }
-      return answer;
-    } finally {
-      limited.end();
-      gate.leave(answer);
-    }
-  }
-
-  #gate({ isFree }: Call): Gate {
-    const { key, baseUrl, clock } = this.#target;
-    const id = `${baseUrl} ${key} ${isFree}`;
-    let gate = gates.get(id);
-    if (!gate) gates.set(id, (gate = new Gate(clock)));
-    return gate;
-  }
+    });
+  };
 }

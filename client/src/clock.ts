@@ -2,40 +2,40 @@
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Runs something once so many milliseconds have passed, unless what is returned is called before. */
+  /** Runs something once this many milliseconds have passed, unless what is returned is called before. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
 /** The longest time that timers can wait for. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(milliseconds, run) {
-    const timer = setTimeout(run, Math.min(milliseconds, LONGEST_TIMER));
+    const timer = setTimeout(run, Math.min(milliseconds, MAX_TIMER));
     return () => clearTimeout(timer);
   },
 };
 
-/** A signal that is aborted with its parent, or after a time. `end` has to be called. */
-export function limitedSignal(
+/** Does something with a signal that is aborted with its parent, or after a time. */
+export async function within<T>(
   clock: Clock,
   milliseconds: number,
   parent: AbortSignal | undefined,
-  reason?: () => unknown,
-): { readonly signal: AbortSignal; readonly end: () => void } {
+  reason: (() => unknown) | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const controller = new AbortController();
   const follow = () => controller.abort(parent?.reason);
   if (parent?.aborted) follow();
-  else parent?.addEventListener("abort", follow);
+  parent?.addEventListener("abort", follow);
   const cancel = clock.after(milliseconds, () => controller.abort(reason?.()));
-  return {
-    signal: controller.signal,
-    end() {
-      cancel();
-      parent?.removeEventListener("abort", follow);
-    },
-  };
+  try {
+    return await work(controller.signal);
+  } finally {
+    cancel();
+    parent?.removeEventListener("abort", follow);
+  }
 }
 
 /** Waits, or fails with the reason of a signal that is aborted. */

@@ -1,3 +1,4 @@
+import { defined } from "./defined.ts";
 import type { ErrorCodes } from "./operations.ts";
 import type { RateLimit } from "./response.ts";
 
@@ -41,40 +42,62 @@ export class PetstoreError<Code extends string = string> extends Error implement
 
   constructor(message: string, facts: ErrorFacts<Code>, cause?: unknown) {
     super(message, { cause });
-    const known = Object.entries({ advice: this.advice, ...facts }).filter(([, value]) => value !== undefined);
-    Object.assign(this, Object.fromEntries(known)); // consoles print own fields, those that are undefined too
+    Object.assign(this, defined({ advice: this.advice, ...facts }));
   }
 }
 
-/** The request cannot be served as it is. */
-export class InvalidRequestError extends PetstoreError {}
-/** The key is missing or not valid. */
-export class AuthenticationError extends PetstoreError {}
-/** The key lacks a right. */
-export class PermissionError extends PetstoreError {}
-/** What the request names does not exist. */
-export class NotFoundError extends PetstoreError {}
-/** The request does not fit what the service holds at the moment. */
-export class ConflictError extends PetstoreError {}
-/** The limits are used up for longer than the call may take, or the key is banned. */
-export class RateLimitError extends PetstoreError {}
-/** The service failed. */
-export class ServiceError extends PetstoreError {}
-/** No response of the service arrived. */
-export class ConnectionError extends PetstoreError {}
+/** Describes a class of errors. Minifiers change the names of classes, so the name is text. */
+function describe({ prototype }: { readonly prototype: PetstoreError }, name: string, advice: string): void {
+  Object.assign(prototype, { name, advice });
+}
 
-// Names are written here because minifiers change those of classes.
-for (const [{ prototype }, name, advice] of [
-  [InvalidRequestError, "InvalidRequestError", "See `details`."],
-  [AuthenticationError, "AuthenticationError", "Check the key."],
-  [PermissionError, "PermissionError", "Use a key with the scope."],
-  [NotFoundError, "NotFoundError", "Check the identifier."],
-  [ConflictError, "ConflictError", "Read the resource again."],
-  [RateLimitError, "RateLimitError", "Wait `retryAfter` seconds, or set a longer `timeout`."],
-  [ServiceError, "ServiceError", "Try later, or tell the operator the `requestId`."],
-  [ConnectionError, "ConnectionError", "Check `baseUrl`, and that the service runs."],
-] as const) {
-  Object.defineProperties(prototype, { name: { value: name }, advice: { value: advice, writable: true } });
+/** The request cannot be served as it is. */
+export class InvalidRequestError extends PetstoreError {
+  static {
+    describe(this, "InvalidRequestError", "See `details`.");
+  }
+}
+/** The key is missing or not valid. */
+export class AuthenticationError extends PetstoreError {
+  static {
+    describe(this, "AuthenticationError", "Check the key.");
+  }
+}
+/** The key lacks a right. */
+export class PermissionError extends PetstoreError {
+  static {
+    describe(this, "PermissionError", "Check the key's scopes.");
+  }
+}
+/** What the request names does not exist. */
+export class NotFoundError extends PetstoreError {
+  static {
+    describe(this, "NotFoundError", "Check the id.");
+  }
+}
+/** The request does not fit what the service holds at the moment. */
+export class ConflictError extends PetstoreError {
+  static {
+    describe(this, "ConflictError", "Read it again.");
+  }
+}
+/** The limits are used up for longer than the call may take, or the key is banned. */
+export class RateLimitError extends PetstoreError {
+  static {
+    describe(this, "RateLimitError", "Wait, or set a longer `timeout`.");
+  }
+}
+/** The service failed. */
+export class ServiceError extends PetstoreError {
+  static {
+    describe(this, "ServiceError", "Try later, or report the `requestId`.");
+  }
+}
+/** No response of the service arrived. */
+export class ConnectionError extends PetstoreError {
+  static {
+    describe(this, "ConnectionError", "Check `baseUrl` and the service.");
+  }
 }
 
 const classOfStatus: Readonly<Record<number, new (message: string, facts: ErrorFacts) => PetstoreError>> = {
@@ -88,10 +111,11 @@ const classOfStatus: Readonly<Record<number, new (message: string, facts: ErrorF
 };
 
 /** The error of a response, by its status. */
-export function errorOf(status: number, message: string, facts: ErrorFacts): PetstoreError {
+export function errorOf(message: string, facts: ErrorFacts): PetstoreError {
+  const { status = 0 } = facts;
   const Class =
     classOfStatus[status] ?? (status < 400 ? ConnectionError : status < 500 ? InvalidRequestError : ServiceError);
-  return new Class(message, { status, ...facts });
+  return new Class(message, facts);
 }
 
 /** True for a failure of the operation. Then a `switch` over `error.code` can be exhaustive. */

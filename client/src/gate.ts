@@ -1,6 +1,6 @@
 import type { Answer } from "./answer.ts";
 import type { Clock } from "./clock.ts";
-import { RateLimitError } from "./errors.ts";
+import { type PetstoreError, RateLimitError } from "./errors.ts";
 import type { RateLimit } from "./response.ts";
 
 /** Requests in flight at once: fewer than bring a ban if all of them come too late. */
@@ -11,103 +11,108 @@ const FRESH = 1_000;
 const LOW = 0.1;
 const LONGEST_SPREAD = 60_000;
 
-interface Waiter {
-  readonly deadline: number;
-  readonly go: () => void;
-  readonly fail: (reason: unknown) => void;
-  readonly operation: string;
-}
+const unknownLimits: RateLimit = { limit: 0, remaining: 0, reset: new Date(0) };
 
 /**
  * Lets the requests of one key through, first come, first served, as its limits allow: a first one to learn them, then
  * as many as remain, the last ones spread over what is left of the window. After a 429 all wait together.
  */
-export class Gate {
-  readonly #clock: Clock;
-  #queue: Waiter[] = [];
-  #inFlight = 0;
-  #limits: RateLimit | undefined;
-  #learntAt = 0;
-  #lastAt = 0;
-  #closedUntil = 0;
-  #closedBy: RateLimitError | undefined;
-  #cancelTimer = () => {};
+export type Gate = (
+  operation: string,
+  deadline: number,
+  signal: AbortSignal,
+  send: () => Promise<Answer>,
+) => Promise<Answer>;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+interface Waiter {
+  readonly operation: string;
+  readonly deadline: number;
+  readonly go: () => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+export function openGate(clock: Clock): Gate {
+  let queue: Waiter[] = [];
+  let inFlight = 0;
+  let limits = unknownLimits;
+  let learntAt = 0;
+  let lastAt = 0;
+  let closedUntil = 0;
+  let closedBy: PetstoreError | undefined;
+  let cancelTimer: (() => void) | undefined;
+
+  /** In how many milliseconds the first waiter may go; undefined while it waits for a request in flight. */
+  function waitOf({ deadline }: Waiter, now: number): number | undefined {
+    if (now < closedUntil) return closedUntil - now;
+    const { limit, remaining, reset } = limits;
+    const isLow = remaining <= limit * LOW;
+    // One at a time where little remains, or where it is not known what does.
+    if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
+    const rest = +reset - now;
+    if (!isLow || rest <= 0) return 0;
+    const wait = !remaining ? rest : rest > LONGEST_SPREAD ? 0 : lastAt + rest / (remaining + 1) - now;
+    return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
   }
 
-  /** Resolves when a request may be sent; then `leave` must follow. */
-  enter(operation: string, deadline: number, signal: AbortSignal): Promise<void> {
-    return new Promise<void>((go, fail) => {
-      signal.throwIfAborted();
-      const waiter = { deadline, go, fail, operation };
-      signal.addEventListener("abort", () => {
-        this.#queue = this.#queue.filter((other) => other !== waiter);
-        fail(signal.reason);
-      });
-      this.#queue.push(waiter);
-      this.#admit();
-    });
+  /** A call that cannot wait until the gate opens fails at once. */
+  function refuse({ operation, fail }: Waiter, now: number): void {
+    const retryAfter = Math.ceil((closedUntil - now) / 1000);
+    const facts = Object.assign({}, closedBy, { operation, retryAfter });
+    fail(new RateLimitError((closedBy as PetstoreError).message, facts));
   }
 
-  /** A request is over, with an answer or without. After a 429 nothing goes through for as long as it says. */
-  leave(answer?: Answer): void {
-    const now = this.#clock.now();
-    const limits = answer?.info?.rateLimit;
-    this.#inFlight--;
-    if (answer?.error instanceof RateLimitError) {
-      this.#closedUntil = Math.max(this.#closedUntil, now + (answer.error.retryAfter || 1) * 1000);
-      this.#closedBy = answer.error;
-      this.#limits = undefined;
-    } else if (limits) {
-      // Responses may overtake each other: of those about one window, the one with the least remaining is the newest.
-      const known = this.#limits;
-      if (+limits.reset !== +(known?.reset ?? 0) || limits.remaining < (known?.remaining ?? 0)) this.#limits = limits;
-      this.#learntAt = now;
+  function admit(): void {
+    cancelTimer?.();
+    const now = clock.now();
+    if (now < closedUntil) {
+      queue = queue.filter((waiter) => waiter.deadline >= closedUntil || refuse(waiter, now));
     }
-    this.#admit();
-  }
-
-  #admit(): void {
-    this.#cancelTimer();
-    const now = this.#clock.now();
-    if (now < this.#closedUntil) this.#refuseLate(now);
-    for (let [first] = this.#queue; first; [first] = this.#queue) {
-      const wait = this.#wait(first.deadline, now);
+    for (let [first] = queue; first; [first] = queue) {
+      const wait = waitOf(first, now);
+      if (wait === undefined) return;
       if (wait > 0) {
-        if (wait < Number.POSITIVE_INFINITY) this.#cancelTimer = this.#clock.after(wait, () => this.#admit());
+        cancelTimer = clock.after(wait, admit);
         return;
       }
-      this.#queue.shift();
-      this.#inFlight++;
-      this.#lastAt = now;
+      queue.shift();
+      inFlight++;
+      lastAt = now;
       first.go();
     }
   }
 
-  /** Whoever cannot wait until the gate opens learns so at once. */
-  #refuseLate(now: number): void {
-    const error = this.#closedBy as RateLimitError;
-    this.#queue = this.#queue.filter(({ deadline, fail, operation }) => {
-      if (deadline >= this.#closedUntil) return true;
-      const retryAfter = Math.ceil((this.#closedUntil - now) / 1000);
-      fail(new RateLimitError(error.message, Object.assign({}, error, { operation, retryAfter })));
-      return false;
-    });
+  function learn({ info, error }: Answer): void {
+    const now = clock.now();
+    const { rateLimit } = info ?? {};
+    if (error?.status === 429) {
+      closedUntil = Math.max(closedUntil, now + (error.retryAfter ?? 1) * 1000);
+      closedBy = error;
+      limits = unknownLimits;
+    } else if (rateLimit) {
+      // Responses may overtake each other: of those about one window, the one with the least remaining is the newest.
+      if (+rateLimit.reset !== +limits.reset || rateLimit.remaining < limits.remaining) limits = rateLimit;
+      learntAt = now;
+    }
   }
 
-  /** In how many milliseconds the first waiter may go; infinite until a request in flight is over. */
-  #wait(deadline: number, now: number): number {
-    if (now < this.#closedUntil) return this.#closedUntil - now;
-    const { limit = 0, remaining = 0, reset = now } = this.#limits ?? {};
-    const isLow = remaining <= limit * LOW;
-    // One at a time where little remains, or where it is not known what does.
-    const most = isLow || now - this.#learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT);
-    if (this.#inFlight >= most) return Number.POSITIVE_INFINITY;
-    const rest = +reset - now;
-    if (!isLow || rest <= 0) return 0;
-    const wait = !remaining ? rest : rest > LONGEST_SPREAD ? 0 : this.#lastAt + rest / (remaining + 1) - now;
-    return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
-  }
+  return async (operation, deadline, signal, send) => {
+    await new Promise<void>((go, fail) => {
+      signal.throwIfAborted();
+      const waiter = { operation, deadline, go, fail };
+      signal.addEventListener("abort", () => {
+        queue = queue.filter((other) => other !== waiter);
+        fail(signal.reason);
+      });
+      queue.push(waiter);
+      admit();
+    });
+    try {
+      const answer = await send();
+      learn(answer);
+      return answer;
+    } finally {
+      inFlight--;
+      admit();
+    }
+  };
 }

@@ -1,6 +1,20 @@
 export type { Clock } from "./clock.ts";
 export type { DeprecationNotice } from "./deprecation.ts";
-export * from "./errors.ts";
+export {
+  AuthenticationError,
+  type ClientErrorCode,
+  ConflictError,
+  ConnectionError,
+  type ErrorDetail,
+  type ErrorFacts,
+  InvalidRequestError,
+  isErrorOf,
+  NotFoundError,
+  PermissionError,
+  PetstoreError,
+  RateLimitError,
+  ServiceError,
+} from "./errors.ts";
 export { type IdKind, type Int64, parse, stringify } from "./json.ts";
 export * from "./operations.ts";
 export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.ts";

@@ -29,22 +29,18 @@ function hideInteger(whole: string, token: string, colon?: string): string {
 
 /** Changes objects in place: JSON.parse has made all of their fields their own, one called `__proto__` too. */
 function reveal(value: unknown, ids: IdKind, isInt64: boolean): unknown {
-  if (typeof value === "object" && value !== null) {
+  if (typeof value === "object" && value) {
     const fields = value as Record<string, unknown>;
-    for (const name of Object.keys(value)) {
-      const field = fields[name];
-      const shown = reveal(field, ids, Array.isArray(value) ? isInt64 : int64Fields.has(name));
-      if (shown !== field) fields[name] = shown;
+    for (const [name, field] of Object.entries(fields)) {
+      fields[name] = reveal(field, ids, Array.isArray(value) ? isInt64 : int64Fields.has(name));
     }
   } else if (typeof value === "string" && value.startsWith(NUL)) {
     const rest = value.slice(1);
     if (rest.startsWith(NUL)) return rest;
     if (ids === "number") throw new RangeError(`${rest} is not exact as a number: leave out \`ids\`.`);
     return BigInt(rest);
-  } else if (isInt64 && ids === "bigint" && Number.isInteger(value)) {
-    return BigInt(value as number);
   }
-  return value;
+  return isInt64 && ids === "bigint" && Number.isInteger(value) ? BigInt(value as number) : value;
 }
 
 /** Writes JSON as `JSON.stringify` does, with bigints as integers, digit for digit. */
@@ -56,7 +52,8 @@ export function stringify(value: unknown, space?: string | number): string {
 /** `this` holds the field as it was before any `toJSON`, which some programs give to bigints. */
 function hideBigint(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const own = this[name];
-  return typeof own === "bigint" || (typeof value === "string" && value.startsWith(NUL)) ? `${NUL}${own}` : value;
+  if (typeof own === "bigint") return NUL + own;
+  return typeof value === "string" && value.startsWith(NUL) ? NUL + value : value;
 }
 
 function showBigint(whole: string, token: string, colon?: string): string {

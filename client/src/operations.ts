@@ -10,6 +10,11 @@ import type { NoContent, Result } from "./response.ts";
 /** Availability status of an animal. */
 export type PetStatus = "available" | "pending" | "sold";
 
+/** Pairs of texts that the client has set (beta). Absent if there are none. */
+export interface Metadata {
+  readonly [name: string]: string;
+}
+
 /** An animal of the store. */
 export interface Pet<Id = bigint> {
   /** Unique identifier assigned by the service on creation. */
@@ -19,6 +24,12 @@ export interface Pet<Id = bigint> {
   /** Identifier of the category the animal belongs to. */
   readonly categoryId: Id;
   readonly status?: PetStatus | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** Pairs of texts for the client's own use (beta). Up to 50 pairs: keys of 1 to 40 characters, values of up to 500, together 4,096 bytes in UTF-8 at most. The key `__proto__` is not allowed. */
+export interface NewMetadata {
+  readonly [name: string]: string;
 }
 
 /** An animal to add. */
@@ -28,37 +39,20 @@ export interface NewPet {
   /** Identifier of the category the animal belongs to. */
   readonly categoryId: Int64;
   readonly status?: PetStatus | undefined;
+  readonly metadata?: NewMetadata | undefined;
 }
 
-/** The fields of an animal to change (JSON Merge Patch, RFC 7396). None of them can be removed. */
+/** Pairs to set (beta). `null` for a key removes its pair, and `null` for the whole removes all; other pairs stay. The limits of `NewMetadata` apply to the pairs that the resource then has. */
+export type MetadataPatch = { readonly [name: string]: string | null } | null;
+
+/** The fields of an animal to change (JSON Merge Patch, RFC 7396). Only metadata can be removed. */
 export interface PetPatch {
   /** The animal's name. */
   readonly name?: string | undefined;
   /** Identifier of the category the animal belongs to. */
   readonly categoryId?: Int64 | undefined;
   readonly status?: PetStatus | undefined;
-}
-
-/** What gave an animal its status. */
-export type StatusCause =
-  | "added"
-  | "imported"
-  | "updated"
-  | "order_placed"
-  | "order_confirmed"
-  | "order_cancelled"
-  | "order_expired"
-  | "order_returned";
-
-/** A change of an animal's status. `from` or `to` is absent where the animal had no status. */
-export interface StatusChange {
-  /** When, by the service's clock. Absent where that was not kept yet. */
-  readonly at?: string | undefined;
-  readonly cause: StatusCause;
-  /** The status before. */
-  readonly from?: PetStatus | undefined;
-  /** The status from then on. */
-  readonly to?: PetStatus | undefined;
+  readonly metadata?: MetadataPatch | undefined;
 }
 
 /** A category of animals. */
@@ -67,6 +61,7 @@ export interface Category<Id = bigint> {
   readonly id: Id;
   /** The category's name. No two are the same. */
   readonly name: string;
+  readonly metadata?: Metadata | undefined;
 }
 
 /** A category to add. */
@@ -75,12 +70,14 @@ export interface NewCategory {
   readonly id?: Int64 | undefined;
   /** The category's name. No two are the same. */
   readonly name: string;
+  readonly metadata?: NewMetadata | undefined;
 }
 
-/** The new name of a category. */
-export interface CategoryName {
+/** The fields of a category to change (JSON Merge Patch, RFC 7396). Only metadata can be removed. */
+export interface CategoryPatch {
   /** The category's name. No two are the same. */
-  readonly name: string;
+  readonly name?: string | undefined;
+  readonly metadata?: MetadataPatch | undefined;
 }
 
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
@@ -105,6 +102,7 @@ export interface StoreOrder<Id = bigint> {
   readonly cancelledAt?: string | undefined;
   /** When the animal was returned. */
   readonly returnedAt?: string | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 /** An order to place. */
@@ -113,6 +111,103 @@ export interface NewStoreOrder {
   readonly petId: Int64;
   /** The client's own name for the order, such as the number of a receipt. Kept as it is. */
   readonly reference?: string | undefined;
+  readonly metadata?: NewMetadata | undefined;
+}
+
+/** The fields of an order to change (JSON Merge Patch, RFC 7396). */
+export interface StoreOrderPatch {
+  readonly metadata?: MetadataPatch | undefined;
+}
+
+/** The clock of a sandbox. */
+export interface SandboxClock {
+  /** The time in the sandbox. */
+  readonly now: string;
+  /** How many seconds it is ahead of real time. */
+  readonly ahead: number;
+}
+
+/** What waits for the clock: the end of a `reservation`. */
+export type SandboxWaitingKind = "reservation";
+
+/** What happens when the clock reaches its time. */
+export interface SandboxWaiting {
+  readonly kind: SandboxWaitingKind;
+  /** How many wait. No more than 10,000 are counted. */
+  readonly count: number;
+  /** When the first of them is due, by the sandbox's clock. */
+  readonly next: string;
+}
+
+/** A sandbox. */
+export interface Sandbox {
+  readonly clock: SandboxClock;
+  /** Number of animals. */
+  readonly animals: number;
+  /** Number of categories. */
+  readonly categories: number;
+  /** Number of orders, in any state. */
+  readonly orders: number;
+  /** One entry for each kind that has something waiting. */
+  readonly waiting: readonly SandboxWaiting[];
+}
+
+/** How far to advance the clock. */
+export interface FastForward {
+  /** How far to advance it. */
+  readonly seconds: number;
+}
+
+/** What the sandbox contains afterwards: nothing, or six animals in four categories. */
+export type SandboxAnimals = "none" | "samples";
+
+/** How to reset the sandbox. */
+export interface SandboxReset {
+  readonly animals: SandboxAnimals;
+}
+
+/** How many animals the shop has, by status. */
+export interface AnimalFigures {
+  /** All animals. */
+  readonly total: number;
+  /** Those that are `available`. */
+  readonly available: number;
+  /** Those that are `pending`. */
+  readonly pending: number;
+  /** Those that are `sold`. */
+  readonly sold: number;
+  /** Those without a status. */
+  readonly withoutStatus: number;
+}
+
+/** How many animals belong to a category. */
+export interface CategoryFigure<Id = bigint> {
+  /** Identifier of the category. */
+  readonly categoryId: Id;
+  /** Animals that belong to it. */
+  readonly animals: number;
+}
+
+/** What has happened since midnight (UTC), by the shop's clock. */
+export interface DayFigures {
+  /** Animals that were added or imported. */
+  readonly added: number;
+  /** How often an animal became `sold`. */
+  readonly sold: number;
+  /** Orders that expired. */
+  readonly expired: number;
+  /** Orders whose animal was returned. */
+  readonly returned: number;
+}
+
+/** The figures of a shop. */
+export interface ShopSummary<Id = bigint> {
+  readonly animals: AnimalFigures;
+  /** The 100 categories with the most animals, the largest first. */
+  readonly categories: readonly CategoryFigure<Id>[];
+  /** Orders that are `placed`. */
+  readonly openOrders: number;
+  readonly today: DayFigures;
 }
 
 /** Which shop a key is for: the live one, or the sandbox (`test`). */
@@ -311,6 +406,8 @@ export interface UsageCount {
   readonly status: number;
   /** How many there were. */
   readonly requests: number;
+  /** True for a deprecated operation. */
+  readonly deprecated?: boolean | undefined;
 }
 
 /** What an account has sent in a minute, an hour or a day. */
@@ -323,11 +420,328 @@ export interface UsageInterval {
   readonly operations: readonly UsageCount[];
 }
 
+/** The kind of resource and what was done to it. */
+export type EventType =
+  | "pet.created"
+  | "pet.updated"
+  | "pet.deleted"
+  | "import.completed"
+  | "pets.reassigned"
+  | "category.created"
+  | "category.updated"
+  | "category.deleted"
+  | "order.placed"
+  | "order.confirmed"
+  | "order.cancelled"
+  | "order.expired"
+  | "order.returned"
+  | "order.updated"
+  | "key.created"
+  | "key.rotated"
+  | "key.revoked"
+  | "key.banned"
+  | "webhook_endpoint.created"
+  | "webhook_endpoint.updated"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.deleted";
+
+/** `system` is the service itself, `operator` a command on its machine. */
+export type EventActorKind = "key" | "system" | "operator";
+
+/** Who made the change. */
+export interface EventActor {
+  readonly kind: EventActorKind;
+  /** The key that was used. */
+  readonly keyId?: string | undefined;
+  /** `X-Request-Id` of the response. */
+  readonly requestId?: string | undefined;
+}
+
+/** The resource that was changed. */
+export interface EventSubject {
+  /** The first part of the event's `type`. */
+  readonly type: string;
+  /** Its identifier, as text. */
+  readonly id: string;
+}
+
+/** Fields of a resource. The type of the event determines which. */
+export interface EventData {
+  readonly [name: string]: unknown;
+}
+
+/** A change of one resource. */
+export interface Event<Id = bigint> {
+  /** Numbers the events of the shop from 1, without gaps. */
+  readonly id: Id;
+  readonly type: EventType;
+  /** When it happened. Times never decrease from one event to the next. */
+  readonly at: string;
+  readonly actor: EventActor;
+  readonly subject: EventSubject;
+  /** The resource after the change. Absent if it was deleted. */
+  readonly data?: EventData | undefined;
+  /** The changed fields before: a JSON Merge Patch (RFC 7396) that reverts `data`. All fields if it was deleted. */
+  readonly previous?: EventData | undefined;
+}
+
+/** A type of events, or `*` for all. */
+export type WebhookEventType =
+  | "*"
+  | "pet.created"
+  | "pet.updated"
+  | "pet.deleted"
+  | "import.completed"
+  | "pets.reassigned"
+  | "category.created"
+  | "category.updated"
+  | "category.deleted"
+  | "order.placed"
+  | "order.confirmed"
+  | "order.cancelled"
+  | "order.expired"
+  | "order.returned"
+  | "order.updated"
+  | "key.created"
+  | "key.rotated"
+  | "key.revoked"
+  | "key.banned"
+  | "webhook_endpoint.created"
+  | "webhook_endpoint.updated"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.deleted";
+
+/** `paused` by its owner: events in the meantime are sent when it is enabled again. `disabled` by the service after 5 days of failures or a 410: events in the meantime are not sent. */
+export type WebhookEndpointState = "enabled" | "paused" | "disabled";
+
+/** Why an attempt failed. */
+export type WebhookFailure =
+  | "url_invalid"
+  | "url_not_https"
+  | "url_has_credentials"
+  | "url_port_refused"
+  | "address_not_global"
+  | "address_denied"
+  | "name_not_resolved"
+  | "connection_failed"
+  | "tls_failed"
+  | "timed_out"
+  | "response_invalid"
+  | "redirected"
+  | "error_status"
+  | "secret_lost";
+
+/** The newest attempt that failed. */
+export interface LastWebhookFailure<Id = bigint> {
+  /** When it failed. */
+  readonly at: string;
+  readonly failure: WebhookFailure;
+  /** The same in words. */
+  readonly message: string;
+  /** The status of the response, if one came. */
+  readonly status?: number | undefined;
+  /** The attempt. */
+  readonly deliveryId: Id;
+}
+
+/** A URL that receives events of the shop. */
+export interface WebhookEndpoint<Id = bigint> {
+  /** Identifies the endpoint. */
+  readonly id: string;
+  /** Where messages are sent. It starts with https://. */
+  readonly url: string;
+  /** Types of the events that are sent. */
+  readonly types: readonly WebhookEventType[];
+  /** What the endpoint is for. */
+  readonly description: string;
+  readonly state: WebhookEndpointState;
+  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced. */
+  readonly publicKey?: string | undefined;
+  /** When the endpoint was created. */
+  readonly createdAt: string;
+  /** The part of all attempts in the last 24 hours that succeeded. Absent if there were none. */
+  readonly successRate24h?: number | undefined;
+  /** Since when every attempt has failed. */
+  readonly failingSince?: string | undefined;
+  /** When the next attempt is made, while the whole endpoint waits after failures. */
+  readonly retriesAt?: string | undefined;
+  readonly lastFailure?: LastWebhookFailure<Id> | undefined;
+}
+
+/** Endpoints, the oldest first. */
+export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
+
+/** A webhook endpoint to create. */
+export interface NewWebhookEndpoint {
+  /** Where messages are sent. It starts with https://. */
+  readonly url: string;
+  /** Types of the events that are sent. */
+  readonly types?: readonly WebhookEventType[] | undefined;
+  /** What the endpoint is for. */
+  readonly description?: string | undefined;
+}
+
+/** A webhook endpoint and its new secret. */
+export interface WebhookEndpointWithSecret<Id = bigint> {
+  /** Verifies `v1` signatures (`whsec_`). Shown this once. */
+  readonly secret: string;
+  /** Identifies the endpoint. */
+  readonly id: string;
+  /** Where messages are sent. It starts with https://. */
+  readonly url: string;
+  /** Types of the events that are sent. */
+  readonly types: readonly WebhookEventType[];
+  /** What the endpoint is for. */
+  readonly description: string;
+  readonly state: WebhookEndpointState;
+  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced. */
+  readonly publicKey?: string | undefined;
+  /** When the endpoint was created. */
+  readonly createdAt: string;
+  /** The part of all attempts in the last 24 hours that succeeded. Absent if there were none. */
+  readonly successRate24h?: number | undefined;
+  /** Since when every attempt has failed. */
+  readonly failingSince?: string | undefined;
+  /** When the next attempt is made, while the whole endpoint waits after failures. */
+  readonly retriesAt?: string | undefined;
+  readonly lastFailure?: LastWebhookFailure<Id> | undefined;
+}
+
+/** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */
+export interface WebhookEndpointPatch {
+  /** Where messages are sent. It starts with https://. */
+  readonly url?: string | undefined;
+  /** Types of the events that are sent. */
+  readonly types?: readonly WebhookEventType[] | undefined;
+  /** What the endpoint is for. */
+  readonly description?: string | undefined;
+  /** True pauses the endpoint. False enables it, even if it was disabled. */
+  readonly paused?: boolean | undefined;
+}
+
+/** What to send again. */
+export interface NewWebhookRedelivery {
+  /** The first event; without it, the oldest that is stored. */
+  readonly from?: Int64 | undefined;
+  /** The last event; without it, the newest. */
+  readonly to?: Int64 | undefined;
+  /** Send only the message of this attempt. */
+  readonly deliveryId?: Int64 | undefined;
+}
+
+/** Events that are sent again. */
+export interface WebhookRedelivery<Id = bigint> {
+  /** The first event that is sent again. */
+  readonly from: Id;
+  /** The last event that is sent again. */
+  readonly to: Id;
+}
+
+/** Why the message was sent. */
+export type WebhookDeliveryKind = "event" | "redelivery" | "test";
+
+/** Whether the receiver took the message. */
+export type WebhookDeliveryOutcome = "succeeded" | "failed";
+
+/** An attempt to send a message to an endpoint. */
+export interface WebhookDelivery<Id = bigint> {
+  /** Identifies the attempt at its endpoint. */
+  readonly id: Id;
+  /** The `webhook-id` of the message. It is the same in every attempt. */
+  readonly webhookId: string;
+  readonly kind: WebhookDeliveryKind;
+  /** The type of the event. */
+  readonly type: string;
+  /** The event. Absent for a test. */
+  readonly eventId?: Id | undefined;
+  /** The number of the attempt to send this message. */
+  readonly attempt: number;
+  /** When the attempt ended. */
+  readonly at: string;
+  /** How long it took, in milliseconds. */
+  readonly durationMs: number;
+  readonly outcome: WebhookDeliveryOutcome;
+  readonly failure?: WebhookFailure | undefined;
+  /** The failure in words. */
+  readonly message?: string | undefined;
+  /** The status of the response, if one came. */
+  readonly status?: number | undefined;
+  /** The first 1,024 bytes of the response. Absent in lists. */
+  readonly response?: string | undefined;
+}
+
+/** The stage that a request failed in. Stages follow each other in this order. */
+export type RequestStage =
+  | "load"
+  | "identify"
+  | "admit"
+  | "resolve"
+  | "simulate"
+  | "readInput"
+  | "handle"
+  | "openStream";
+
+/** One fault of a request that was rejected. */
+export interface RequestFault {
+  /** Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as an object with the members `header`, `query` and `body`. */
+  readonly path: string;
+  /** What is wrong there. */
+  readonly message: string;
+}
+
+/** A request that changed something or failed. */
+export interface RequestRecord {
+  /** The `X-Request-Id` of the response. */
+  readonly id: string;
+  /** The `X-Request-Id` that the client sent. */
+  readonly clientRequestId?: string | undefined;
+  /** When it was answered, in real time. */
+  readonly at: string;
+  /** Its method. */
+  readonly method: string;
+  /** Its operation. Absent if path and method match none. */
+  readonly operation?: string | undefined;
+  /** Its path, without the query. Absent if an id in it is malformed. */
+  readonly path?: string | undefined;
+  /** The key that sent it. */
+  readonly keyId: string;
+  /** Where it came from: IPv4, or the first 64 bits of IPv6. */
+  readonly address?: string | undefined;
+  /** The status of the response. */
+  readonly status: number;
+  /** How long it took, in milliseconds. */
+  readonly durationMs: number;
+  /** `X-RateLimit-Limit` of the response. */
+  readonly limit?: number | undefined;
+  /** `X-RateLimit-Remaining` of the response. */
+  readonly remaining?: number | undefined;
+  /** The code of its error. Only failures have this and the next three fields. */
+  readonly code?: string | undefined;
+  readonly stage?: RequestStage | undefined;
+  /** The message of its error. */
+  readonly message?: string | undefined;
+  /** The faults of an invalid input. */
+  readonly details?: readonly RequestFault[] | undefined;
+  /** What happened. For a failure, the stage and the reason. */
+  readonly explanation: string;
+  /** What to do about a failure. */
+  readonly advice?: string | undefined;
+}
+
 /** The order (beta): `id` is the usual one, `-id` shows the animals that were added last first. */
 export type PetSort = "id" | "-id";
 
+/** The order: `id` is the usual one, `-id` shows the latest orders first. */
+export type StoreOrderSort = "id" | "-id";
+
 /** How long the intervals are: a minute (of the last three hours), an hour or a UTC day (of the last 30 days). */
 export type UsageGranularity = "minute" | "hour" | "day";
+
+/** `id`, the default, returns the oldest events first, `-id` the newest. */
+export type EventSort = "id" | "-id";
+
+/** Filters requests by the class of their status: 2xx for changes, 4xx and 5xx for failures. */
+export type StatusClass = "2xx" | "4xx" | "5xx";
 
 /** What `listPets` can be asked for. */
 export interface ListPetsQuery {
@@ -337,19 +751,13 @@ export interface ListPetsQuery {
   readonly cursor?: string | undefined;
   /** Filters animals by availability status. */
   readonly status?: PetStatus | undefined;
-  /** Filters animals by category (beta). A page may then hold fewer than `limit` animals, or none, though more follow: go on as long as there is a `Link`. */
+  /** Filters animals by category (beta). */
   readonly categoryId?: Int64 | undefined;
+  /** Filters animals by a text that their name contains, in any case (beta). There are no wildcards. */
+  readonly name?: string | undefined;
   /** Filters animals by `id` (beta): up to 100 of them, separated by commas or in several parameters. One that no animal has is no error. Pages hold up to `limit` animals here too. */
   readonly ids?: readonly Int64[] | undefined;
   readonly sort?: PetSort | undefined;
-}
-
-/** What `listPetStatusChanges` can be asked for. */
-export interface ListPetStatusChangesQuery {
-  /** Maximum number of changes returned. */
-  readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
-  readonly cursor?: string | undefined;
 }
 
 /** What `listCategories` can be asked for. */
@@ -376,6 +784,13 @@ export interface ListStoreOrdersQuery {
   readonly status?: StoreOrderStatus | undefined;
   /** Filters orders by their animal. */
   readonly petId?: Int64 | undefined;
+  /** Filters orders by their whole `reference`. */
+  readonly reference?: string | undefined;
+  /** Filters orders by `placedAt`: at this moment or later. */
+  readonly since?: string | undefined;
+  /** Filters orders by `placedAt`: before this moment. */
+  readonly until?: string | undefined;
+  readonly sort?: StoreOrderSort | undefined;
 }
 
 /** What `listKeys` can be asked for. */
@@ -397,15 +812,84 @@ export interface RotateKeyQuery {
 /** What `getUsage` can be asked for. */
 export interface GetUsageQuery {
   readonly granularity?: UsageGranularity | undefined;
+  /** Counts the requests of this key alone. */
+  readonly keyId?: string | undefined;
   /** Maximum number of intervals returned. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
   readonly cursor?: string | undefined;
 }
 
+/** What `listEvents` can be asked for. */
+export interface ListEventsQuery {
+  /** Maximum number of events returned. */
+  readonly limit?: number | undefined;
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  readonly cursor?: string | undefined;
+  /** Only events with a larger `id`. */
+  readonly after?: Int64 | undefined;
+  /** Only events of these types, separated by commas or in several parameters. */
+  readonly type?: readonly EventType[] | undefined;
+  /** Only events of this animal and of its orders. */
+  readonly petId?: Int64 | undefined;
+  /** Only events of this order. */
+  readonly orderId?: Int64 | undefined;
+  /** Only events from this time on. */
+  readonly since?: string | undefined;
+  /** Only events before this time. */
+  readonly until?: string | undefined;
+  readonly sort?: EventSort | undefined;
+}
+
+/** What `streamEvents` can be asked for. */
+export interface StreamEventsQuery {
+  /** Only events with a larger `id`. */
+  readonly after?: Int64 | undefined;
+  /** Only events of these types, separated by commas or in several parameters. */
+  readonly type?: readonly EventType[] | undefined;
+  /** Only events of this animal and of its orders. */
+  readonly petId?: Int64 | undefined;
+  /** Only events of this order. */
+  readonly orderId?: Int64 | undefined;
+  /** Only events from this time on. */
+  readonly since?: string | undefined;
+  /** Only events before this time. */
+  readonly until?: string | undefined;
+}
+
+/** What `listWebhookDeliveries` can be asked for. */
+export interface ListWebhookDeliveriesQuery {
+  /** Maximum number of attempts returned. */
+  readonly limit?: number | undefined;
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  readonly cursor?: string | undefined;
+  /** Filters attempts by their outcome. */
+  readonly outcome?: WebhookDeliveryOutcome | undefined;
+}
+
+/** What `listRequests` can be asked for. */
+export interface ListRequestsQuery {
+  /** Maximum number of requests returned. */
+  readonly limit?: number | undefined;
+  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  readonly cursor?: string | undefined;
+  readonly status?: StatusClass | undefined;
+  /** The code of an error. */
+  readonly code?: string | undefined;
+  /** The name of an operation. */
+  readonly operation?: string | undefined;
+  /** The key that sent the requests. */
+  readonly keyId?: string | undefined;
+  /** Only requests from this time on. */
+  readonly since?: string | undefined;
+  /** Only requests before this time. */
+  readonly until?: string | undefined;
+}
+
 /** Codes of errors that every operation can fail with. */
 export type SharedErrorCode =
   | ClientErrorCode
+  | "account_suspended"
   | "internal_error"
   | "invalid_api_key"
   | "invalid_request"
@@ -425,6 +909,7 @@ export interface ErrorCodes {
     | "key_banned"
     | "payload_too_large"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "unsupported_media_type";
   getPet: SharedErrorCode | "insufficient_scope" | "key_banned" | "operation_removed" | "pet_not_found";
   updatePet:
@@ -439,6 +924,7 @@ export interface ErrorCodes {
     | "pet_not_found"
     | "precondition_failed"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "unsupported_media_type";
   deletePet:
     | SharedErrorCode
@@ -448,8 +934,8 @@ export interface ErrorCodes {
     | "pet_has_open_order"
     | "pet_not_found"
     | "precondition_failed"
-    | "request_timeout";
-  listPetStatusChanges: SharedErrorCode | "insufficient_scope" | "key_banned" | "pet_not_found";
+    | "request_timeout"
+    | "sandbox_was_reset";
   listCategories: SharedErrorCode | "insufficient_scope" | "key_banned";
   createCategory:
     | SharedErrorCode
@@ -461,9 +947,10 @@ export interface ErrorCodes {
     | "key_banned"
     | "payload_too_large"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "unsupported_media_type";
   getCategory: SharedErrorCode | "category_not_found" | "insufficient_scope" | "key_banned";
-  renameCategory:
+  updateCategory:
     | SharedErrorCode
     | "category_name_taken"
     | "category_not_found"
@@ -474,6 +961,7 @@ export interface ErrorCodes {
     | "payload_too_large"
     | "precondition_failed"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "unsupported_media_type";
   deleteCategory:
     | SharedErrorCode
@@ -484,7 +972,8 @@ export interface ErrorCodes {
     | "move_target_not_found"
     | "payload_too_large"
     | "precondition_failed"
-    | "request_timeout";
+    | "request_timeout"
+    | "sandbox_was_reset";
   listStoreOrders: SharedErrorCode | "insufficient_scope" | "key_banned";
   placeStoreOrder:
     | SharedErrorCode
@@ -496,8 +985,21 @@ export interface ErrorCodes {
     | "payload_too_large"
     | "pet_not_available"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "unsupported_media_type";
   getStoreOrder: SharedErrorCode | "insufficient_scope" | "key_banned" | "order_not_found";
+  updateStoreOrder:
+    | SharedErrorCode
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "order_not_found"
+    | "payload_too_large"
+    | "precondition_failed"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "unsupported_media_type";
   confirmStoreOrder:
     | SharedErrorCode
     | "idempotency_key_in_use"
@@ -507,7 +1009,8 @@ export interface ErrorCodes {
     | "order_not_found"
     | "order_not_open"
     | "payload_too_large"
-    | "request_timeout";
+    | "request_timeout"
+    | "sandbox_was_reset";
   cancelStoreOrder:
     | SharedErrorCode
     | "idempotency_key_in_use"
@@ -517,7 +1020,8 @@ export interface ErrorCodes {
     | "order_not_found"
     | "order_not_open"
     | "payload_too_large"
-    | "request_timeout";
+    | "request_timeout"
+    | "sandbox_was_reset";
   returnStoreOrder:
     | SharedErrorCode
     | "idempotency_key_in_use"
@@ -528,7 +1032,33 @@ export interface ErrorCodes {
     | "order_not_found"
     | "ordered_pet_not_found"
     | "payload_too_large"
-    | "request_timeout";
+    | "request_timeout"
+    | "sandbox_was_reset";
+  getSandbox: SharedErrorCode | "insufficient_scope" | "key_banned" | "test_key_required";
+  fastForwardSandbox:
+    | SharedErrorCode
+    | "clock_too_far_ahead"
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "test_key_required"
+    | "unsupported_media_type";
+  resetSandbox:
+    | SharedErrorCode
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "test_key_required"
+    | "unsupported_media_type";
+  getShop: SharedErrorCode | "insufficient_scope" | "key_banned";
   getCurrentKey: SharedErrorCode;
   listKeys: SharedErrorCode | "insufficient_scope" | "key_banned";
   createKey:
@@ -541,6 +1071,7 @@ export interface ErrorCodes {
     | "mode_not_held"
     | "payload_too_large"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "scope_not_held"
     | "too_many_keys"
     | "unsupported_media_type";
@@ -555,6 +1086,7 @@ export interface ErrorCodes {
     | "lifetime_exceeds_key"
     | "payload_too_large"
     | "request_timeout"
+    | "sandbox_was_reset"
     | "scope_not_held"
     | "too_many_keys";
   revokeKey:
@@ -564,39 +1096,172 @@ export interface ErrorCodes {
     | "key_not_found"
     | "last_admin_key"
     | "payload_too_large"
-    | "request_timeout";
+    | "request_timeout"
+    | "sandbox_was_reset";
   getUsage: SharedErrorCode | "insufficient_scope";
+  listEvents: SharedErrorCode | "events_expired" | "insufficient_scope" | "key_banned";
+  getEvent: SharedErrorCode | "event_not_found" | "events_expired" | "insufficient_scope" | "key_banned";
+  streamEvents:
+    | SharedErrorCode
+    | "events_expired"
+    | "insufficient_scope"
+    | "key_banned"
+    | "streams_exhausted"
+    | "too_many_streams";
+  listWebhookEndpoints: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhooks_unavailable";
+  createWebhookEndpoint:
+    | SharedErrorCode
+    | "address_denied"
+    | "address_not_global"
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "too_many_webhook_endpoints"
+    | "unsupported_media_type"
+    | "url_has_credentials"
+    | "url_invalid"
+    | "url_not_https"
+    | "url_port_refused"
+    | "webhooks_unavailable";
+  getWebhookEndpoint:
+    | SharedErrorCode
+    | "insufficient_scope"
+    | "key_banned"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  updateWebhookEndpoint:
+    | SharedErrorCode
+    | "address_denied"
+    | "address_not_global"
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "unsupported_media_type"
+    | "url_has_credentials"
+    | "url_invalid"
+    | "url_not_https"
+    | "url_port_refused"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  deleteWebhookEndpoint:
+    | SharedErrorCode
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  rotateWebhookSecret:
+    | SharedErrorCode
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  testWebhookEndpoint:
+    | SharedErrorCode
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "too_many_webhook_redeliveries"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  redeliverWebhooks:
+    | SharedErrorCode
+    | "events_expired"
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "too_many_webhook_redeliveries"
+    | "unsupported_media_type"
+    | "webhook_delivery_not_found"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  listWebhookDeliveries:
+    | SharedErrorCode
+    | "insufficient_scope"
+    | "key_banned"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  getWebhookDelivery:
+    | SharedErrorCode
+    | "insufficient_scope"
+    | "key_banned"
+    | "webhook_delivery_not_found"
+    | "webhook_endpoint_not_found"
+    | "webhooks_unavailable";
+  listRequests: SharedErrorCode | "insufficient_scope";
+  getRequest: SharedErrorCode | "insufficient_scope" | "request_not_found";
 }
 
 /** A client of the service: one method for each operation. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- `define` makes the methods
 export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
   static {
-    this.define({
-      listPets: ["GET", "/pets", "query", "list"],
-      createPet: ["POST", "/pets", "body"],
-      getPet: ["GET", "/pets/{petId}"],
-      updatePet: ["PATCH", "/pets/{petId}", "body"],
-      deletePet: ["DELETE", "/pets/{petId}"],
-      listPetStatusChanges: ["GET", "/pets/{petId}/history", "query", "list"],
-      listCategories: ["GET", "/categories", "query", "list"],
-      createCategory: ["POST", "/categories", "body"],
-      getCategory: ["GET", "/categories/{categoryId}"],
-      renameCategory: ["PATCH", "/categories/{categoryId}", "body"],
-      deleteCategory: ["DELETE", "/categories/{categoryId}", "query"],
-      listStoreOrders: ["GET", "/store/orders", "query", "list"],
-      placeStoreOrder: ["POST", "/store/orders", "body"],
-      getStoreOrder: ["GET", "/store/orders/{orderId}"],
-      confirmStoreOrder: ["POST", "/store/orders/{orderId}/confirm"],
-      cancelStoreOrder: ["POST", "/store/orders/{orderId}/cancel"],
-      returnStoreOrder: ["POST", "/store/orders/{orderId}/return"],
-      getCurrentKey: ["GET", "/key", "free"],
-      listKeys: ["GET", "/keys", "query", "list"],
-      createKey: ["POST", "/keys", "body"],
-      rotateKey: ["POST", "/keys/{keyId}/rotate", "query"],
-      revokeKey: ["DELETE", "/keys/{keyId}"],
-      getUsage: ["GET", "/usage", "query", "list", "free"],
-    });
+    this.define(`
+/pets GETql listPets
+/pets POSTb createPet
+/pets/* GET getPet
+/pets/* PATCHb updatePet
+/pets/* DELETE deletePet
+/categories GETql listCategories
+/categories POSTb createCategory
+/categories/* GET getCategory
+/categories/* PATCHb updateCategory
+/categories/* DELETEq deleteCategory
+/store/orders GETql listStoreOrders
+/store/orders POSTb placeStoreOrder
+/store/orders/* GET getStoreOrder
+/store/orders/* PATCHb updateStoreOrder
+/store/orders/*/confirm POST confirmStoreOrder
+/store/orders/*/cancel POST cancelStoreOrder
+/store/orders/*/return POST returnStoreOrder
+/sandbox GETs getSandbox
+/sandbox/fast-forward POSTbs fastForwardSandbox
+/sandbox/reset POSTbs resetSandbox
+/shop GET getShop
+/key GETf getCurrentKey
+/keys GETql listKeys
+/keys POSTb createKey
+/keys/*/rotate POSTq rotateKey
+/keys/* DELETE revokeKey
+/usage GETqlf getUsage
+/events GETql listEvents
+/events/* GET getEvent
+/events/stream GETqe streamEvents
+/webhook-endpoints GET listWebhookEndpoints
+/webhook-endpoints POSTb createWebhookEndpoint
+/webhook-endpoints/* GET getWebhookEndpoint
+/webhook-endpoints/* PATCHb updateWebhookEndpoint
+/webhook-endpoints/* DELETE deleteWebhookEndpoint
+/webhook-endpoints/*/rotate-secret POST rotateWebhookSecret
+/webhook-endpoints/*/test POST testWebhookEndpoint
+/webhook-endpoints/*/redeliver POSTb redeliverWebhooks
+/webhook-endpoints/*/deliveries GETql listWebhookDeliveries
+/webhook-endpoints/*/deliveries/* GET getWebhookDelivery
+/requests GETqlf listRequests
+/requests/* GETf getRequest`);
   }
 }
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- `define` has made these methods
@@ -606,7 +1271,7 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Returns animals by ascending `id`, page by page. `limit` sets the size of a page; the `Link` header (`rel="next"`) holds the address of the next one and is absent on the last. Animals that are added during a walk through the pages come at its end; none is shown twice.
    *
-   * An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once.
+   * An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once. With `categoryId` or `name`, a page looks through 10,000 animals at most. It may then hold fewer than `limit`, or none, though more follow: continue as long as there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */
@@ -624,7 +1289,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get an animal.
    *
-   * Returns the animal with the given identifier. `GET /pets?ids=7` finds the same animal, and goes on doing so.
+   * Returns the animal with the given identifier. `GET /pets?ids=7` finds the same animal, and continues doing so.
    *
    * Needs a key with the scope `read`.
    *
@@ -635,7 +1300,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change an animal (beta).
    *
-   * Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. With `If-Match` it changes only an animal that nobody has changed meanwhile. Not every status can become every other: `available` and `pending` can become each other or `sold`; what is sold stays so, unless an order sold it and is returned.
+   * Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. With `If-Match` it changes only an animal that nobody has changed meanwhile. A status that was set manually can be changed manually, also from `sold`. A status that an order set changes only with that order.
    *
    * Needs a key with the scope `write`.
    */
@@ -644,20 +1309,11 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Delete an animal (beta).
    *
-   * Deletes an animal and the history of its status. The service never gives its `id` again. With `If-Match` it deletes only an animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.
+   * Deletes an animal. Its events stay, and the service never gives its `id` again. With `If-Match` it deletes only an animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.
    *
    * Needs a key with the scope `write`.
    */
   deletePet(petId: Int64, options?: CallOptions & IfMatch): Promise<NoContent>;
-
-  /**
-   * List how an animal's status changed (experimental).
-   *
-   * Returns the changes of an animal's status with their time and cause, the oldest first: the first one is that it was added. The newest 1,000 are kept, and the first change of all. They are read page by page, as `listPets`.
-   *
-   * Needs a key with the scope `read`.
-   */
-  listPetStatusChanges(petId: Int64, query?: ListPetStatusChangesQuery, options?: CallOptions): Pages<StatusChange>;
 
   /**
    * List all categories (beta).
@@ -687,22 +1343,22 @@ export interface Petstore<Ids extends IdKind> {
   getCategory(categoryId: Int64, options?: CallOptions): Promise<Result<Category<IdOf<Ids>>>>;
 
   /**
-   * Rename a category (beta).
+   * Change a category (beta).
    *
-   * Gives a category another name, and returns it. Its animals stay as they are. With `If-Match` it renames only a category that nobody has renamed meanwhile.
+   * Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the category. Its animals stay as they are. With `If-Match` it changes only a category that nobody has changed in the meantime.
    *
    * Needs a key with the scope `write`.
    */
-  renameCategory(
+  updateCategory(
     categoryId: Int64,
-    body: CategoryName,
+    body: CategoryPatch,
     options?: OnceOptions & IfMatch,
   ): Promise<Result<Category<IdOf<Ids>>>>;
 
   /**
    * Delete a category (beta).
    *
-   * Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that category first, all of them or, if the request fails, none. The service does not assign the identifier again. With `If-Match` it deletes only a category that nobody has renamed meanwhile. Sent again, it finds no category: 404.
+   * Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that category first, all of them or, if the request fails, none. The service does not assign the identifier again. With `If-Match` it deletes only a category that nobody has changed in the meantime. Sent again, it finds no category: 404.
    *
    * Needs a key with the scope `write`.
    */
@@ -711,7 +1367,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all orders (beta).
    *
-   * Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. Orders of every state are kept.
+   * Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. Orders of every state are kept. With two or all of `status`, `petId` and `reference`, a page may hold fewer than `limit` orders, or none, though more follow: continue as long as there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */
@@ -734,6 +1390,19 @@ export interface Petstore<Ids extends IdKind> {
    * Needs a key with the scope `read`.
    */
   getStoreOrder(orderId: Int64, options?: CallOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+
+  /**
+   * Change an order (beta).
+   *
+   * Changes the metadata of an order, whatever its state (JSON Merge Patch, RFC 7396), and returns the order. With `If-Match` it changes only an order that nobody has changed in the meantime.
+   *
+   * Needs a key with the scope `write`.
+   */
+  updateStoreOrder(
+    orderId: Int64,
+    body: StoreOrderPatch,
+    options?: OnceOptions & IfMatch,
+  ): Promise<Result<StoreOrder<IdOf<Ids>>>>;
 
   /**
    * Confirm an order (beta).
@@ -761,6 +1430,42 @@ export interface Petstore<Ids extends IdKind> {
    * Needs a key with the scope `write`.
    */
   returnStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+
+  /**
+   * Get the sandbox (experimental).
+   *
+   * Returns what the sandbox contains, its clock, and what is waiting for the clock.
+   *
+   * Needs a key with the scope `read`.
+   */
+  getSandbox(options?: CallOptions): Promise<Result<Sandbox>>;
+
+  /**
+   * Advance the clock (experimental).
+   *
+   * Advances the sandbox's clock. The times of its resources, reservations, limits, bans and stored responses follow this clock. What becomes due, up to 10,000 of each kind, happens before the response, with its events. Webhooks that are due are sent right after the response. Headers, key expiry and sunset stay in real time.
+   *
+   * Needs a key with the scope `write`.
+   */
+  fastForwardSandbox(body: FastForward, options?: OnceOptions): Promise<Result<SandboxClock>>;
+
+  /**
+   * Reset the sandbox (experimental).
+   *
+   * Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and cursors from before are refused. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.
+   *
+   * Needs a key with the scope `write`.
+   */
+  resetSandbox(body: SandboxReset, options?: OnceOptions): Promise<Result<SandboxClock>>;
+
+  /**
+   * Get the figures of the shop (beta).
+   *
+   * Returns how many animals the shop has by status and category, its open orders, and what has happened today. The largest are found among the first 10,000 categories that animals name.
+   *
+   * Needs a key with the scope `read`.
+   */
+  getShop(options?: CallOptions): Promise<Result<ShopSummary<IdOf<Ids>>>>;
 
   /**
    * Get the calling key (experimental).
@@ -819,4 +1524,164 @@ export interface Petstore<Ids extends IdKind> {
    * Costs no quota.
    */
   getUsage(query?: GetUsageQuery, options?: CallOptions): Pages<UsageInterval>;
+
+  /**
+   * List events (beta).
+   *
+   * Returns the changes of the shop, oldest first, page by page. To follow them, send the `id` of the last event you have seen as `after`. `petId` returns the history of an animal.
+   *
+   * With `type` or `orderId` a page may have fewer than `limit` events, or none, although more follow: continue while there is a `Link`.
+   *
+   * Needs a key with the scope `read`.
+   */
+  listEvents(query?: ListEventsQuery, options?: CallOptions): Pages<Event<IdOf<Ids>>>;
+
+  /**
+   * Get an event (beta).
+   *
+   * Returns one change of the shop.
+   *
+   * Needs a key with the scope `read`.
+   */
+  getEvent(eventId: Int64, options?: CallOptions): Promise<Result<Event<IdOf<Ids>>>>;
+
+  /**
+   * Follow events (beta).
+   *
+   * Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends after an hour at the latest: reconnect with the last `id`, and nothing is missed or repeated. Each connection costs one request.
+   *
+   * Needs a key with the scope `read`.
+   */
+  streamEvents(query?: StreamEventsQuery, options?: CallOptions): AsyncGenerator<Event<IdOf<Ids>>, never, void>;
+
+  /**
+   * List webhook endpoints (beta).
+   *
+   * Returns all endpoints of the shop, the oldest first: at most 20.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  listWebhookEndpoints(options?: CallOptions): Promise<Result<WebhookEndpoints<IdOf<Ids>>>>;
+
+  /**
+   * Create a webhook endpoint (beta).
+   *
+   * From now on, events of the shop are sent to the URL: those about one animal in order, each at least once. The response shows the secret once. A failed attempt is repeated up to nine times, over three days.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  createWebhookEndpoint(
+    body: NewWebhookEndpoint,
+    options?: OnceOptions,
+  ): Promise<Result<WebhookEndpointWithSecret<IdOf<Ids>>>>;
+
+  /**
+   * Get a webhook endpoint (beta).
+   *
+   * Returns the endpoint with the given identifier.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  getWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<Result<WebhookEndpoint<IdOf<Ids>>>>;
+
+  /**
+   * Change a webhook endpoint (beta).
+   *
+   * Changes the fields that are sent (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for their next attempt are sent at once.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  updateWebhookEndpoint(
+    endpointId: string,
+    body: WebhookEndpointPatch,
+    options?: OnceOptions,
+  ): Promise<Result<WebhookEndpoint<IdOf<Ids>>>>;
+
+  /**
+   * Delete a webhook endpoint (beta).
+   *
+   * Deletes the endpoint and its attempts. Nothing more is sent to it.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  deleteWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<NoContent>;
+
+  /**
+   * Replace the secret of an endpoint (beta).
+   *
+   * Creates a new secret and shows it once. For 24 hours messages are also signed with the previous secret. Older secrets stop working at once.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  rotateWebhookSecret(endpointId: string, options?: OnceOptions): Promise<Result<WebhookEndpointWithSecret<IdOf<Ids>>>>;
+
+  /**
+   * Send a test message (beta).
+   *
+   * Sends one message of the type `webhook_endpoint.test` within a second, even if the endpoint is not enabled. `listWebhookDeliveries` shows the result.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  testWebhookEndpoint(endpointId: string, options?: OnceOptions): Promise<NoContent>;
+
+  /**
+   * Send events again (beta).
+   *
+   * Sends the events from `from` to `to` again, if the endpoint wants their type, or the message of one attempt. They keep their `webhook-id`. They are not ordered with other events, and have the same number of attempts.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  redeliverWebhooks(
+    endpointId: string,
+    body: NewWebhookRedelivery,
+    options?: OnceOptions,
+  ): Promise<Result<WebhookRedelivery<IdOf<Ids>>>>;
+
+  /**
+   * List attempts to send messages (beta).
+   *
+   * Returns the attempts of the endpoint, the newest first, page by page. The last 1,000 are kept, for at most 7 days.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  listWebhookDeliveries(
+    endpointId: string,
+    query?: ListWebhookDeliveriesQuery,
+    options?: CallOptions,
+  ): Pages<WebhookDelivery<IdOf<Ids>>>;
+
+  /**
+   * Get an attempt to send a message (beta).
+   *
+   * Returns one attempt, with the start of the response.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  getWebhookDelivery(
+    endpointId: string,
+    deliveryId: Int64,
+    options?: CallOptions,
+  ): Promise<Result<WebhookDelivery<IdOf<Ids>>>>;
+
+  /**
+   * List recent changes and failures (experimental).
+   *
+   * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, at most 10000 of a shop and 10 of a key in a second. A record appears within a second. Bodies, queries and keys are not recorded.
+   *
+   * Needs a key with the scope `read`.
+   *
+   * Costs no quota.
+   */
+  listRequests(query?: ListRequestsQuery, options?: CallOptions): Pages<RequestRecord>;
+
+  /**
+   * Explain a request (experimental).
+   *
+   * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop and are not shown.
+   *
+   * Needs a key with the scope `read`.
+   *
+   * Costs no quota.
+   */
+  getRequest(requestId: string, options?: CallOptions): Promise<Result<RequestRecord>>;
 }

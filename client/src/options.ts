@@ -20,6 +20,8 @@ export interface Options<Ids extends IdKind = IdKind> {
   readonly timeout?: number | undefined;
   /** How often a call is tried again. Waits for a limit do not count. Default: 4. */
   readonly retries?: number | undefined;
+  /** True where the person at the page has typed in the key: there is no warning about a live key in a page. */
+  readonly usersKey?: boolean | undefined;
   /** Stands in for the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Sees each request before it is sent, and may change its headers. */
@@ -61,26 +63,20 @@ let hasWarned = false;
 
 /** Reads the options without which no call can succeed. Messages never show the key. */
 export function readTarget(options: Options): Target {
-  const key = (options.key ?? environment("PETSTORE_KEY"))?.trim();
-  if (!key) throw new TypeError("No API key: set the option `key`, or PETSTORE_KEY.");
-  if (!/^[!-~]+$/.test(key)) throw new TypeError("The API key has characters that no key has.");
-  const baseUrl = (options.baseUrl ?? environment("PETSTORE_URL"))?.replace(/\/+$/, "");
-  if (!baseUrl || !/^https?:\/\/.+\/v1$/.test(baseUrl)) {
-    const example = "such as http://127.0.0.1:8080/v1";
-    throw new TypeError(`The option \`baseUrl\`, or PETSTORE_URL, must end with /v1, ${example}, and is ${baseUrl}.`);
+  const key = (options.key ?? environment("PETSTORE_KEY"))?.trim() ?? "";
+  if (!/^[!-~]+$/.test(key)) throw new TypeError("No API key: set `key` or PETSTORE_KEY.");
+  const baseUrl = (options.baseUrl ?? environment("PETSTORE_URL"))?.replace(/\/+$/, "") ?? "";
+  if (!/^https?:\/\/.+\/v1$/.test(baseUrl)) {
+    throw new TypeError(`\`baseUrl\` or PETSTORE_URL must be an address that ends with /v1, and is ${baseUrl}.`);
   }
-  if (!hasWarned && key.startsWith("psk_live_") && "document" in globalThis) {
+  if (!hasWarned && !options.usersKey && key.startsWith("psk_live_") && "document" in globalThis) {
     hasWarned = true;
-    console.warn("petstore: a live key in a page can be read by all its visitors.");
+    console.warn("petstore: visitors can read the live key.");
   }
   return { key, baseUrl, clock: options.clock ?? systemClock };
 }
 
-/** Undefined where there are no environment variables, or where they may not be read. */
+/** Undefined where there are no environment variables. Deno throws an error that names the permission it needs. */
 function environment(name: string): string | undefined {
-  try {
-    return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
-  } catch {
-    return undefined;
-  }
+  return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
 }

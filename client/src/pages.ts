@@ -4,24 +4,22 @@ import type { Result } from "./response.ts";
 export type Page<T> = Result<readonly T[]> & { readonly next: string | undefined };
 
 /** A list. Nothing is asked for before it is used: item by item with `for await`, or a page with `page()`. */
-export class Pages<T> implements AsyncIterable<T> {
-  readonly #load: (cursor?: string) => Promise<Page<T>>;
-
-  constructor(load: (cursor?: string) => Promise<Page<T>>) {
-    this.#load = load;
-  }
-
+export interface Pages<T> extends AsyncIterable<T> {
   /** The first page, or the one at the `cursor` that the list was asked for. */
-  page(): Promise<Page<T>> {
-    return this.#load();
-  }
+  page(): Promise<Page<T>>;
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
+}
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    let page = await this.#load();
-    for (;;) {
-      yield* page;
-      if (page.next === undefined) return;
-      page = await this.#load(page.next);
-    }
-  }
+export function pagesOf<T>(load: (cursor?: string) => Promise<Page<T>>): Pages<T> {
+  return {
+    page: () => load(),
+    async *[Symbol.asyncIterator]() {
+      let cursor: string | undefined;
+      do {
+        const page = await load(cursor);
+        yield* page;
+        cursor = page.next;
+      } while (cursor);
+    },
+  };
 }

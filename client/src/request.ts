@@ -1,9 +1,7 @@
+import { defined } from "./defined.ts";
 import { stringify } from "./json.ts";
 import type { CallOptions, IfMatch, OnceOptions, Target } from "./options.ts";
 import type { ResponseInfo } from "./response.ts";
-
-/** An operation: its method, its path, and which of `body`, `query`, `list` (read by pages) and `free` (of quota) it has. */
-export type OperationRow = readonly [method: string, path: string, ...parts: ("body" | "query" | "list" | "free")[]];
 
 /** One call of an operation. */
 export interface Call {
@@ -12,7 +10,10 @@ export interface Call {
   readonly path: string;
   readonly query?: object | undefined;
   readonly body?: unknown;
-  readonly isFree: boolean;
+  /** Which limits it counts in: calls with the same ones share a gate. */
+  readonly quota: string;
+  /** Of a stream, whose response does not end: where it continues; empty at its beginning. */
+  readonly lastEventId?: string | undefined;
 }
 
 export type AnyOptions = CallOptions & OnceOptions & IfMatch;
@@ -20,37 +21,33 @@ export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 /** Makes the request of each attempt. All have the same `Idempotency-Key`, so the work is done once. */
 export function makeRequest(
   { key, baseUrl }: Target,
-  { method, path, query, body }: Call,
-  { idempotencyKey, ifMatch }: AnyOptions,
+  { method, path, query = {}, body, lastEventId }: Call,
+  { idempotencyKey = crypto.randomUUID(), ifMatch }: AnyOptions,
 ): (signal: AbortSignal) => Request {
   const url = new URL(baseUrl + path);
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined) url.searchParams.set(name, String(value)); // a list is joined by commas
-  }
-  const headers = new Headers({ Authorization: `Bearer ${key}` });
-  if (body !== undefined) headers.set("Content-Type", `application/${method === "PATCH" ? "merge-patch+" : ""}json`);
-  if (method === "POST" || method === "PATCH") headers.set("Idempotency-Key", idempotencyKey ?? crypto.randomUUID());
-  if (ifMatch !== undefined) headers.set("If-Match", etagOf(ifMatch));
-  const text = body === undefined ? null : stringify(body);
+  url.search = `${new URLSearchParams(defined(query))}`; // a list is joined by commas
+  const headers = new Headers(
+    defined({
+      Authorization: `Bearer ${key}`,
+      "Content-Type": body && "application/json",
+      "Idempotency-Key": method.startsWith("P") ? idempotencyKey : undefined,
+      "If-Match": etagOf(ifMatch),
+      "Last-Event-ID": lastEventId || undefined,
+    }),
+  );
   // A redirect to another host would take the key along.
-  return (signal) => new Request(url.href, { method, headers, body: text, redirect: "manual", signal });
+  return (signal) => new Request(url.href, { method, headers, body: stringify(body), redirect: "manual", signal });
 }
 
-function etagOf(resource: string | object): string {
-  const etag = typeof resource === "string" ? resource : (resource as { $response?: ResponseInfo }).$response?.etag;
-  if (etag) return etag;
-  throw new TypeError("`ifMatch` needs an ETag or the result of a call: copies and items of lists have no ETag.");
-}
-
-/** The call with these inputs, which are taken away. */
-export function callOf(operation: string, [method, template, ...parts]: OperationRow, inputs: unknown[]): Call {
-  const path = template.replace(/{\w+}/g, () => segment(String(inputs.shift())));
-  const [body, query] = (["body", "query"] as const).map((part) => (parts.includes(part) ? inputs.shift() : undefined));
-  return { operation, method, path, body, query: query as object, isFree: parts.includes("free") };
+function etagOf(resource?: string | { readonly $response?: ResponseInfo }): string | undefined {
+  const etag = (typeof resource === "object" && resource.$response?.etag) || resource;
+  if (typeof etag === "object") throw new TypeError("`ifMatch` needs an ETag, or a result that has one.");
+  return etag;
 }
 
 /** A path parameter. Nothing, or a step up, would lead to another operation. */
-function segment(text: string): string {
+export function segment(value: unknown): string {
+  const text = String(value);
   if (/^\.{0,2}$/.test(text)) throw new TypeError(`"${text}" is no identifier.`);
   return encodeURIComponent(text);
 }

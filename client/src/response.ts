@@ -29,13 +29,13 @@ export function withResponse(value: object, $response: ResponseInfo): object {
 
 export function infoOf({ status, headers }: Response): ResponseInfo {
   const text = (name: string) => headers.get(name) ?? undefined;
-  const figure = (name: string) => Number(text(`x-ratelimit-${name}`) ?? Number.NaN);
-  const [limit, remaining, reset] = [figure("limit"), figure("remaining"), figure("reset")];
-  const isLimited = limit > 0 && remaining >= 0 && reset > 0;
+  const [limit = 0, remaining = 0, reset = 0] = ["limit", "remaining", "reset"].map((name) =>
+    Number(text(`x-ratelimit-${name}`)),
+  );
   return {
     status,
     requestId: text("x-request-id"),
-    rateLimit: isLimited ? { limit, remaining, reset: new Date(reset * 1000) } : undefined,
+    rateLimit: reset > 0 ? { limit, remaining, reset: new Date(reset * 1000) } : undefined,
     etag: text("etag"),
     headers,
   };

@@ -14,7 +14,7 @@ export interface VerifyOptions {
 
 /**
  * Checks that the service has sent a webhook (Standard Webhooks 1.0.0), and returns its body, parsed. `body` must be as it
- * was received. Of the endpoint's secrets (`whsec_…`) or public keys (`whpk_…`) one has to fit. Throws
+ * was received. Of the endpoint's secrets (`whsec_…`) or public keys (`whpk_…`) one must fit. Throws
  * `WebhookVerificationError`.
  */
 export async function verifyWebhook(
@@ -26,22 +26,24 @@ export async function verifyWebhook(
   const given = new Headers(headers as Record<string, string>);
   const header = (name: string) => given.get(`webhook-${name}`) ?? "";
   const timestamp = header("timestamp");
-  if (!/^\d+$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > tolerance) {
-    throw new WebhookVerificationError("The message is too old, or has no time.");
+  if (!(Math.abs(now / 1000 - Number(timestamp)) <= tolerance)) {
+    throw new WebhookVerificationError("The timestamp is too old.");
   }
-  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+  const text = await new Response(body).text();
   const signed = new TextEncoder().encode(`${header("id")}.${timestamp}.${text}`);
   for (const key of [keys].flat()) {
-    const [, kind, base64 = ""] = /^(whsec|whpk)_(.+)$/.exec(key) ?? [];
-    if (!kind) throw new TypeError("A webhook key begins with whsec_ or whpk_.");
+    const [kind, base64 = ""] = key.split("_");
     const [version, name] = kind === "whpk" ? ["v1a", "Ed25519"] : ["v1", "HMAC"];
+    if (!/^wh(sec|pk)_/.test(key)) throw new TypeError("Keys begin with whsec_ or whpk_.");
     const usable = await crypto.subtle.importKey("raw", bytesOf(base64), { name, hash: "SHA-256" }, false, ["verify"]);
     for (const signature of header("signature").split(" ")) {
       const [of, value = ""] = signature.split(",");
-      if (of === version && (await crypto.subtle.verify(name, usable, bytesOf(value), signed))) return parse(text);
+      if (of !== version) continue;
+      // workerd fails where a signature has not as many bytes as it should.
+      if (await crypto.subtle.verify(name, usable, bytesOf(value), signed).catch(() => false)) return parse(text);
     }
   }
-  throw new WebhookVerificationError("No signature fits the body as it is and the key.");
+  throw new WebhookVerificationError("No signature fits the body and the key.");
 }
 
 /** The bytes of a base64 text; none if it is not one. */

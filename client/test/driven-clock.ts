@@ -6,7 +6,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** The clock of a service as one of clients, which goes on to the next timer when nothing else can happen. */
+/** The clock of a service as one of clients, which continues to the next timer when nothing else can happen. */
 export class DrivenClock implements Clock {
   readonly #clock: ManualClock;
   readonly #timers = new Set<Timer>();

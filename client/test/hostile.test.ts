@@ -54,7 +54,7 @@ test("an error shows its code, its request id and what to do next on the console
   const body = { code: "key_not_found", message: "No key.", status: 404 };
   const failure = await failureAt(() => Response.json(body, { status: 404, headers: { "X-Request-Id": "3f2a-7" } }));
   const shown = Bun.inspect(failure);
-  for (const text of ["NotFoundError", "No key.", "key_not_found", "3f2a-7", "Check the identifier."]) {
+  for (const text of ["NotFoundError", "No key.", "key_not_found", "3f2a-7", "Check the id."]) {
     expect(shown).toContain(text);
   }
   expect(shown).not.toContain(key);

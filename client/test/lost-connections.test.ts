@@ -79,3 +79,36 @@ test("each animal that is added through a proxy that cuts connections exists onc
     proxy.close();
   }
 });
+
+test("a list that is read through such a proxy while others add to it misses none, and shows none twice", async () => {
+  const proxy = await startCuttingProxy(service.app.port);
+  try {
+    const key = await service.newKey();
+    const writer = new Petstore({ key, baseUrl: service.app.base });
+    const reader = new Petstore({
+      key,
+      baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/v1`,
+      retries: 30,
+      timeout: 3_600_000,
+      clock: fastClock,
+      onRequest: ({ headers }) => headers.set("Connection", "close"),
+    });
+    const add = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => writer.createPet({ name: "Rex", categoryId: 6 })));
+    const added = await add(50);
+    const seen: bigint[] = [];
+    let writes: Promise<unknown> = Promise.resolve();
+    for await (const pet of reader.listPets({ categoryId: 6, limit: 5 })) {
+      seen.push(pet.id);
+      // While the first animals are read, four writers add at once after them.
+      if (seen.length <= 50 && seen.length % 5 === 0)
+        writes = Promise.all([writes, add(4).then((pets) => added.push(...pets))]);
+    }
+    await writes;
+    const ids = added.map(({ id }) => id).toSorted((one, other) => Number(one - other));
+    expect(seen).toEqual(ids.slice(0, seen.length));
+    expect(seen.length).toBeGreaterThan(80);
+  } finally {
+    proxy.close();
+  }
+});

@@ -31,6 +31,13 @@ async function run(command: string[], cwd = folder, environment: Record<string, 
   return out;
 }
 
+/** Compiles a file of the other project with the strictest settings. */
+async function compile(file: string): Promise<void> {
+  const settings = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];
+  const modules = ["--module", "nodenext", "--target", "esnext", "--lib", "esnext,dom", "--types", ""];
+  await run([join(root, "node_modules/.bin/tsc"), ...settings, ...modules, file]);
+}
+
 /** The files of a package, by path. */
 async function filesOf(bytes: Blob): Promise<Record<string, string>> {
   const files = await new Bun.Archive(await bytes.bytes()).files();
@@ -48,14 +55,42 @@ test("Node runs the README's snippets with the installed package", async () => {
   await Bun.write(join(folder, "readme.js"), new Bun.Transpiler({ loader: "ts" }).transformSync(await snippets()));
   const environment = { PETSTORE_KEY: await service.newKey(), PETSTORE_URL: service.app.base };
   const said = await run(["node", "readme.js"], folder, environment);
-  expect(said.trim().split("\n")).toEqual(["1n Rex", expect.stringContaining("It is sold:")]);
+  expect(said.trim().split("\n")).toEqual([
+    "1n Rex",
+    expect.stringContaining("It has changed:"),
+    expect.stringMatching(/^\d+n pet\.created /),
+    expect.stringMatching(/^\d+n pet\.updated /),
+  ]);
 });
 
 test("its types compile with the strictest settings", async () => {
   await Bun.write(join(folder, "readme.ts"), await snippets());
-  const settings = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];
-  const modules = ["--module", "nodenext", "--target", "esnext", "--lib", "esnext,dom", "--types", ""];
-  await run([join(root, "node_modules/.bin/tsc"), ...settings, ...modules, "readme.ts"]);
+  await compile("readme.ts");
+});
+
+test("the snippets of the reference page compile", async () => {
+  const document = (await (await fetch(address("/openapi.json"))).json()) as {
+    paths: Record<string, Record<string, { "x-codeSamples": [{ source: string }] }>>;
+  };
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  const calls = operations.map((operation) => operation["x-codeSamples"][0].source);
+  const head = 'import { Petstore } from "petstore-client";\nconst petstore = new Petstore();\n';
+  await Bun.write(join(folder, "snippets.ts"), head + calls.join("\n"));
+  await compile("snippets.ts");
+  expect(calls).toContain('console.log(await petstore.updatePet(7n, { status: "pending" }));');
+});
+
+test("CommonJS programs require it, and their types compile", async () => {
+  const program = `
+    const { Petstore } = require("petstore-client");
+    new Petstore().getCurrentKey().then(({ mode }) => console.log("The key's mode is", mode));`;
+  await Bun.write(join(folder, "required.cjs"), program);
+  const environment = { PETSTORE_KEY: await service.newKey(), PETSTORE_URL: service.app.base };
+  expect(await run(["node", "required.cjs"], folder, environment)).toBe("The key's mode is test\n");
+  const typed =
+    'import client = require("petstore-client");\nexport const url: string = new client.Petstore() && "";\n';
+  await Bun.write(join(folder, "required.cts"), typed);
+  await compile("required.cts");
 });
 
 test("`npm pack` makes the same package", async () => {

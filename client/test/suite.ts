@@ -287,7 +287,7 @@ const limits: Record<string, Test> = {
 };
 
 const others: Record<string, Test> = {
-  "tells of a deprecated operation once": async (context) => {
+  "warns of a deprecated operation once": async (context) => {
     const notices: Client.DeprecationNotice[] = [];
     const petstore = at(context, { onDeprecated: (notice) => notices.push(notice) });
     const { id } = await petstore.createPet({ name: "Rex", categoryId: 1 });
@@ -302,11 +302,11 @@ const others: Record<string, Test> = {
     const { baseUrl, key } = context;
     const message = async (options: Client.Options) => (await failureOf(() => new Petstore(options))).message;
     matches(await message({ baseUrl, key: " " }), /API key.*PETSTORE_KEY/);
-    matches(await message({ baseUrl, key: "psk_test_x\r\nX-Other: 1" }), /^The API key has characters/);
+    matches(await message({ baseUrl, key: "psk_test_x\r\nX-Other: 1" }), /^No API key/);
     matches(await message({ key, baseUrl: "" }), /PETSTORE_URL/);
     matches(
       await message({ key, baseUrl: "http://127.0.0.1:8080" }),
-      /end with \/v1.*is http:\/\/127\.0\.0\.1:8080\.$/,
+      /ends with \/v1.*is http:\/\/127\.0\.0\.1:8080\.$/,
     );
     matches(await message({ key, baseUrl: "ftp://x/v1" }), /ftp:/);
     matches((await failureOf(() => at(context).revokeKey(".."))).message, /identifier/);
@@ -392,9 +392,74 @@ const webhooks: Record<string, Test> = {
   },
 };
 
+/** A response that streams these texts and then ends. */
+const streaming = (...texts: string[]) =>
+  new Response(new Blob(texts).stream(), { headers: { "Content-Type": "text/event-stream" } });
+const eventText = (id: number) => `id: ${id}\nevent: x\ndata: {"id":${id},"at":"\u2028"}\n\n`;
+/** A clock on which a pause takes no time. */
+const hasty = {
+  now: () => Date.now(),
+  after: (milliseconds: number, run: () => void) => {
+    const timer = setTimeout(run, milliseconds > 10_000 ? milliseconds : 0);
+    return () => clearTimeout(timer);
+  },
+};
+
+const streams: Record<string, Test> = {
+  "give events as they happen, until the loop ends": async (context) => {
+    const petstore = at(context);
+    const pet = await petstore.createPet({ name: "Rex", categoryId: LARGEST });
+    const seen: string[] = [];
+    for await (const event of petstore.streamEvents({ petId: pet.id, after: 0n })) {
+      seen.push(event.type);
+      same([typeof event.id, event.subject.id, event.data?.["categoryId"]], ["bigint", String(pet.id), LARGEST]);
+      if (seen.length === 2) break;
+      await petstore.updatePet(pet.id, { status: "sold" });
+    }
+    same(seen, ["pet.created", "pet.updated"]);
+  },
+  "continue after the last event after a lost connection": async (context) => {
+    const { fetch, requests } = canned(
+      () => streaming("retry: 1000\nid: 6\n\n"),
+      () => streaming(eventText(7), eventText(8).slice(0, 20)),
+      () => streaming(": nothing new\nid: 8\n\n"),
+      () => response(503, error("overloaded", 503)),
+      () => streaming(eventText(9).slice(0, 9), eventText(9).slice(9)),
+    );
+    const ids: bigint[] = [];
+    for await (const { id, at: time } of at(context, { fetch, clock: hasty }).streamEvents({ after: 5 })) {
+      same(time, "\u2028");
+      ids.push(id);
+      if (id === 9n) break;
+    }
+    same(ids, [7n, 9n]);
+    same(
+      requests.map(({ headers }) => headers.get("last-event-id")),
+      [null, "6", "7", "8", "8"],
+    );
+    same(new Set(requests.map(({ url }) => url)).size, 1);
+  },
+  "end with the error of a service that refuses them": async (context) => {
+    const { fetch } = canned(
+      () => streaming("id: 6\n\n"),
+      () => response(410, error("events_expired", 410)),
+    );
+    const stream = at(context, { fetch, clock: hasty }).streamEvents();
+    const failure = await failureOf(() => stream.next());
+    same([failure["code"], failure["operation"]], ["events_expired", "streamEvents"]);
+  },
+  "end when their signal is aborted": async (context) => {
+    const abort = new AbortController();
+    const stream = at(context).streamEvents({}, { signal: abort.signal });
+    const failure = failureOf(() => stream.next());
+    abort.abort(new Error("enough"));
+    same((await failure).message, "enough");
+  },
+};
+
 /** All tests by their full names. */
 export const suite: Readonly<Record<string, Test>> = Object.fromEntries(
-  Object.entries({ integers, pages, results, errors, attempts, limits, client: others, webhooks }).flatMap(
+  Object.entries({ integers, pages, results, errors, attempts, limits, client: others, streams, webhooks }).flatMap(
     ([group, tests]) => Object.entries(tests).map(([name, test]) => [`${group}: ${name}`, test]),
   ),
 );

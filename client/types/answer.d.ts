@@ -11,7 +11,7 @@ export type Answer = {
     readonly body?: undefined;
     readonly error: PetstoreError;
 };
-/** The body in pieces; undefined if it is too large. */
-export declare function bodyOf(response: Response): Promise<Uint8Array[] | undefined>;
+/** The text of the body; undefined if it is too large. Throws an error for text that is not UTF-8. */
+export declare function textOf(response: Response): Promise<string | undefined>;
 /** Reads a response. Whatever is not a response of the service becomes an error that says so. */
-export declare function answerOf(response: Response, body: Uint8Array[] | undefined, operation: string, ids?: IdKind): Answer;
+export declare function answerOf(response: Response, text: string | undefined, operation: string, ids?: IdKind): Answer;

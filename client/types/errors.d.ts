@@ -61,6 +61,6 @@ export declare class ServiceError extends PetstoreError {
 export declare class ConnectionError extends PetstoreError {
 }
 /** The error of a response, by its status. */
-export declare function errorOf(status: number, message: string, facts: ErrorFacts): PetstoreError;
+export declare function errorOf(message: string, facts: ErrorFacts): PetstoreError;
 /** True for a failure of the operation. Then a `switch` over `error.code` can be exhaustive. */
 export declare function isErrorOf<Name extends keyof ErrorCodes>(error: unknown, operation: Name): error is PetstoreError<ErrorCodes[Name]>;

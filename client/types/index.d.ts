@@ -1,6 +1,6 @@
 export type { Clock } from "./clock.js";
 export type { DeprecationNotice } from "./deprecation.js";
-export * from "./errors.js";
+export { AuthenticationError, type ClientErrorCode, ConflictError, ConnectionError, type ErrorDetail, type ErrorFacts, InvalidRequestError, isErrorOf, NotFoundError, PermissionError, PetstoreError, RateLimitError, ServiceError, } from "./errors.js";
 export { type IdKind, type Int64, parse, stringify } from "./json.js";
 export * from "./operations.js";
 export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.js";

@@ -18,6 +18,8 @@ export interface Options<Ids extends IdKind = IdKind> {
     readonly timeout?: number | undefined;
     /** How often a call is tried again. Waits for a limit do not count. Default: 4. */
     readonly retries?: number | undefined;
+    /** True where the person at the page has typed in the key: there is no warning about a live key in a page. */
+    readonly usersKey?: boolean | undefined;
     /** Stands in for the global `fetch`. */
     readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
     /** Sees each request before it is sent, and may change its headers. */

@@ -4,10 +4,9 @@ export type Page<T> = Result<readonly T[]> & {
     readonly next: string | undefined;
 };
 /** A list. Nothing is asked for before it is used: item by item with `for await`, or a page with `page()`. */
-export declare class Pages<T> implements AsyncIterable<T> {
-    #private;
-    constructor(load: (cursor?: string) => Promise<Page<T>>);
+export interface Pages<T> extends AsyncIterable<T> {
     /** The first page, or the one at the `cursor` that the list was asked for. */
     page(): Promise<Page<T>>;
     [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
 }
+export declare function pagesOf<T>(load: (cursor?: string) => Promise<Page<T>>): Pages<T>;

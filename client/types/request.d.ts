@@ -1,6 +1,4 @@
 import type { CallOptions, IfMatch, OnceOptions, Target } from "./options.js";
-/** An operation: its method, its path, and which of `body`, `query`, `list` (read by pages) and `free` (of quota) it has. */
-export type OperationRow = readonly [method: string, path: string, ...parts: ("body" | "query" | "list" | "free")[]];
 /** One call of an operation. */
 export interface Call {
     readonly operation: string;
@@ -8,10 +6,13 @@ export interface Call {
     readonly path: string;
     readonly query?: object | undefined;
     readonly body?: unknown;
-    readonly isFree: boolean;
+    /** Which limits it counts in: calls with the same ones share a gate. */
+    readonly quota: string;
+    /** Of a stream, whose response does not end: where it continues; empty at its beginning. */
+    readonly lastEventId?: string | undefined;
 }
 export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 /** Makes the request of each attempt. All have the same `Idempotency-Key`, so the work is done once. */
-export declare function makeRequest({ key, baseUrl }: Target, { method, path, query, body }: Call, { idempotencyKey, ifMatch }: AnyOptions): (signal: AbortSignal) => Request;
-/** The call with these inputs, which are taken away. */
-export declare function callOf(operation: string, [method, template, ...parts]: OperationRow, inputs: unknown[]): Call;
+export declare function makeRequest({ key, baseUrl }: Target, { method, path, query, body, lastEventId }: Call, { idempotencyKey, ifMatch }: AnyOptions): (signal: AbortSignal) => Request;
+/** A path parameter. Nothing, or a step up, would lead to another operation. */
+export declare function segment(value: unknown): string;

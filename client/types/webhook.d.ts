@@ -10,7 +10,7 @@ export interface VerifyOptions {
 }
 /**
  * Checks that the service has sent a webhook (Standard Webhooks 1.0.0), and returns its body, parsed. `body` must be as it
- * was received. Of the endpoint's secrets (`whsec_…`) or public keys (`whpk_…`) one has to fit. Throws
+ * was received. Of the endpoint's secrets (`whsec_…`) or public keys (`whpk_…`) one must fit. Throws
  * `WebhookVerificationError`.
  */
 export declare function verifyWebhook(body: string | Uint8Array<ArrayBuffer>, headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>, keys: string | readonly string[], { tolerance, now }?: VerifyOptions): Promise<unknown>;
