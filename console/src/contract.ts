@@ -1,0 +1,40 @@
+import { scopes } from "./generated/contract.ts";
+
+/** The scope that an operation needs; `any` for one that every valid key may use. */
+export type NeededScope = "read" | "write" | "admin" | "any";
+
+export type OperationName = keyof typeof scopes;
+
+/** A field of a form, as the contract describes it. */
+export interface FieldDescription {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly kind: "text" | "id" | "integer" | "time" | "choice" | "choices" | "list" | "map" | "switch";
+  readonly isRequired?: boolean;
+  readonly choices?: readonly string[];
+  /** The default of the service. */
+  readonly preset?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** A field of a form with another description than in the contract. */
+export function changed(field: FieldDescription, changes: Partial<FieldDescription>): FieldDescription {
+  return { ...field, ...changes };
+}
+
+/** The values that a field of a form may have. */
+export function choicesOf(fields: readonly FieldDescription[], name: string): readonly string[] {
+  return fields.find((field) => field.name === name)?.choices ?? [];
+}
+
+/** True if a key with these scopes may use the operation. */
+export function permits(held: readonly string[], operation: OperationName): boolean {
+  const needed: NeededScope = scopes[operation];
+  return needed === "any" || held.includes(needed);
+}

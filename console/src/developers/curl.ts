@@ -1,0 +1,13 @@
+import type { RequestRecord } from "petstore-client";
+import { baseUrl } from "../router.tsx";
+
+/** The request as a curl command. It contains no body, query (neither is recorded) or key. */
+export function curlOf({ method, path = "" }: RequestRecord): string {
+  const hasBody = method.startsWith("P");
+  const lines = [
+    `curl -i -X ${method} '${baseUrl}${path.replaceAll("'", "%27")}'`,
+    '-H "Authorization: Bearer $PETSTORE_KEY"',
+    ...(hasBody ? ["-H 'Content-Type: application/json'", "-d '{}'"] : []),
+  ];
+  return lines.join(" \\\n  ");
+}

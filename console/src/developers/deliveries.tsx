@@ -1,0 +1,80 @@
+import type { WebhookDelivery } from "petstore-client";
+import { Link } from "../router.tsx";
+import { useAction } from "../service/action.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { Status } from "../ui/status.tsx";
+import type { Column } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { sayFailure } from "../ui/toasts.tsx";
+import { numberOf, wordOf } from "../ui/words.ts";
+import { sendAgain } from "./webhooks.ts";
+
+interface DeliveryProps {
+  readonly endpointId: string;
+  readonly of: WebhookDelivery;
+}
+
+/** Why a message was sent, and the number of the attempt. */
+export const attemptOf = ({ kind, attempt }: WebhookDelivery): string => `${wordOf(kind)}, attempt ${attempt}`;
+
+export function Outcome({ of: { outcome, status, failure } }: { readonly of: WebhookDelivery }) {
+  return (
+    <>
+      <Status of={outcome} />
+      <div class="fine">{status ?? (failure && wordOf(failure))}</div>
+    </>
+  );
+}
+
+export function SendAgain({ endpointId, of }: DeliveryProps) {
+  const { petstore } = useSession();
+  const may = useMay();
+  const action = useAction(() =>
+    sendAgain(petstore, endpointId, of).catch((error: unknown) => sayFailure(wordOf(of.type), error)),
+  );
+  if (!may("redeliverWebhooks")) return null;
+  return (
+    <button
+      type="button"
+      disabled={action.isRunning}
+      aria-label={`Redeliver attempt ${of.id}`}
+      onClick={() => void action.run()}
+    >
+      Redeliver
+    </button>
+  );
+}
+
+/** The columns of a table of attempts. */
+export function deliveryColumns(endpointId: string): readonly Column<WebhookDelivery>[] {
+  return [
+    { head: "Result", cell: (delivery) => <Outcome of={delivery} /> },
+    {
+      head: "Message",
+      isBroad: true,
+      cell: (delivery) => (
+        <>
+          <Link to={`/webhooks/${endpointId}/${delivery.id}`} class="title">
+            {wordOf(delivery.type)} {delivery.eventId !== undefined && `(event ${delivery.eventId})`}
+          </Link>
+          <div class="fine">
+            {attemptOf(delivery)}
+            <span class="narrow">
+              <Time at={delivery.at} />
+            </span>
+          </div>
+        </>
+      ),
+    },
+    { head: "Took", isWide: true, isNumber: true, cell: ({ durationMs }) => `${numberOf(durationMs)} ms` },
+    { head: "When", isWide: true, cell: ({ at }) => <Time at={at} /> },
+    {
+      head: "",
+      cell: (delivery) => (
+        <span class="order-actions">
+          <SendAgain endpointId={endpointId} of={delivery} />
+        </span>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+import type { GetUsageQuery, UsageCount, UsageInterval } from "petstore-client";
+import type { Bar, Series } from "../ui/chart.tsx";
+
+/** The kinds of results of requests. */
+export const results: Series = [
+  ["succeeded", "succeeded"],
+  ["rejected", "paused"],
+  ["failed", "failed"],
+];
+
+/** How many of the requests had each result. */
+export function byResult(counts: readonly UsageCount[]): number[] {
+  const found = [0, 0, 0];
+  for (const { status, requests } of counts) (found[status < 400 ? 0 : status < 500 ? 1 : 2] as number) += requests;
+  return found;
+}
+
+/** A span of time as a chart shows it. */
+export interface Span {
+  readonly name: string;
+  readonly granularity: GetUsageQuery["granularity"];
+  /** How many intervals there are, and how long one is in milliseconds. */
+  readonly count: number;
+  readonly length: number;
+  readonly label: Intl.DateTimeFormatOptions;
+  readonly title: Intl.DateTimeFormatOptions;
+}
+
+const clock = { hour: "2-digit", minute: "2-digit" } as const;
+const date = { day: "numeric", month: "short" } as const;
+
+export const spans: Readonly<Record<string, Span>> & { readonly day: Span } = {
+  hour: { name: "Hour", granularity: "minute", count: 60, length: 60_000, label: clock, title: clock },
+  day: {
+    name: "2 days",
+    granularity: "hour",
+    count: 48,
+    length: 3_600_000,
+    label: { weekday: "short", ...clock },
+    title: { ...date, ...clock },
+  },
+  month: {
+    name: "30 days",
+    granularity: "day",
+    count: 30,
+    length: 86_400_000,
+    label: { ...date, timeZone: "UTC" },
+    title: { ...date, timeZone: "UTC" },
+  },
+};
+
+/** The intervals of a span, including those without requests. */
+export function barsOf({ count, length, label, title }: Span, found: readonly UsageInterval[]): Bar[] {
+  const known = new Map(found.map((interval) => [Date.parse(interval.start), interval.operations]));
+  const last = Math.max(Math.floor(Date.now() / length) * length, ...known.keys()); // the clock here may be slow
+  const [short, full] = [new Intl.DateTimeFormat("en-GB", label), new Intl.DateTimeFormat("en-GB", title)];
+  return Array.from({ length: count }, (_, index) => {
+    const start = last - (count - 1 - index) * length;
+    return { label: short.format(start), title: full.format(start), values: byResult(known.get(start) ?? []) };
+  });
+}
+
+/** The intervals with only the operations that pass a test. */
+export function withOperations(
+  intervals: readonly UsageInterval[],
+  isMeant: (count: UsageCount) => boolean,
+): UsageInterval[] {
+  return intervals.map((interval) => ({ ...interval, operations: interval.operations.filter(isMeant) }));
+}
+
+/** The totals of each operation over all intervals, the most used first. */
+export function byOperation(intervals: readonly UsageInterval[]): [operation: string, counts: UsageCount[]][] {
+  const found = Map.groupBy(
+    intervals.flatMap(({ operations }) => operations),
+    ({ operation = "" }) => operation,
+  );
+  return [...found].toSorted(([, one], [, other]) => requestsOf(other) - requestsOf(one));
+}
+
+export const requestsOf = (counts: readonly UsageCount[]): number =>
+  counts.reduce((sum, { requests }) => sum + requests, 0);

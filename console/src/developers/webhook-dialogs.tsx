@@ -1,0 +1,205 @@
+import type {
+  NewWebhookEndpoint,
+  NewWebhookRedelivery,
+  WebhookEndpoint,
+  WebhookEndpointPatch,
+  WebhookEndpointWithSecret,
+} from "petstore-client";
+import { useState } from "preact/hooks";
+import { changed, type FieldDescription } from "../contract.ts";
+import {
+  createWebhookEndpointBody,
+  listEventsQuery,
+  redeliverWebhooksBody,
+  updateWebhookEndpointBody,
+} from "../generated/contract.ts";
+import { go } from "../router.tsx";
+import { useAction } from "../service/action.ts";
+import { invalidate } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { ChoicesControl, type ControlProps } from "../ui/form/field.tsx";
+import { Form } from "../ui/form/form.tsx";
+import { Secret } from "../ui/secret.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { say } from "../ui/toasts.tsx";
+import { lookSoon, WEBHOOKS } from "./webhooks.ts";
+
+/** Means all types of events. */
+const ALL = "*";
+
+interface DialogProps {
+  readonly onClose: () => void;
+}
+interface EndpointDialogProps extends DialogProps {
+  readonly of: WebhookEndpoint;
+}
+
+/** All types of events, or some of them. */
+function TypesControl(props: ControlProps) {
+  const { id, field, entry, change, described } = props;
+  const isAll = (entry as readonly string[]).includes(ALL);
+  const some = changed(field, { choices: field.choices?.filter((type) => type !== ALL) ?? [] });
+  return (
+    <>
+      <div class="ticks">
+        <label>
+          <input
+            id={isAll ? id : undefined}
+            type="checkbox"
+            checked={isAll}
+            onChange={() => change(isAll ? [] : [ALL])}
+            {...described}
+          />
+          All events
+        </label>
+      </div>
+      {!isAll && <ChoicesControl {...props} field={some} />}
+    </>
+  );
+}
+
+const controls = { types: TypesControl };
+const withTypes = (fields: readonly FieldDescription[]) =>
+  fields.map((field) => (field.name === "types" ? changed(field, { isRequired: true, label: "Events" }) : field));
+const newFields = withTypes(createWebhookEndpointBody);
+const fields = withTypes(updateWebhookEndpointBody).filter(({ name }) => name !== "paused");
+
+/** Creates an endpoint and shows its secret once. */
+export function CreateEndpoint({ onClose }: DialogProps) {
+  const { petstore } = useSession();
+  const [created, setCreated] = useState<WebhookEndpointWithSecret>();
+  const action = useAction(async (body: NewWebhookEndpoint) => {
+    setCreated(await petstore.createWebhookEndpoint(body));
+    invalidate(WEBHOOKS);
+  });
+  const finish = () => {
+    onClose();
+    go(`/webhooks/${created?.id}`);
+  };
+  if (created) return <NewSecret of={created} onClose={finish} />;
+  return (
+    <Dialog title="Add an endpoint" onClose={onClose}>
+      <Form
+        fields={newFields}
+        values={{ types: [ALL] }}
+        controls={controls}
+        action={action}
+        submit="Add endpoint"
+        onDone={() => {}}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+function NewSecret({ of, onClose }: DialogProps & { readonly of: WebhookEndpointWithSecret }) {
+  return (
+    <Dialog title="The new secret" onClose={onClose} isFirm>
+      <Secret text={of.secret} what="secret" onDone={onClose} />
+    </Dialog>
+  );
+}
+
+export function EditEndpoint({ of, onClose }: EndpointDialogProps) {
+  const { petstore } = useSession();
+  const action = useAction(async (body: WebhookEndpointPatch) => {
+    await petstore.updateWebhookEndpoint(of.id, body);
+    say("The endpoint: saved");
+    invalidate(WEBHOOKS);
+  });
+  return (
+    <Dialog title="Edit the endpoint" onClose={onClose}>
+      <Form
+        fields={fields}
+        values={of as unknown as Record<string, unknown>}
+        changesOnly
+        controls={controls}
+        action={action}
+        submit="Save"
+        onDone={onClose}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
+  const { petstore } = useSession();
+  const action = useAction(async () => {
+    await petstore.deleteWebhookEndpoint(of.id);
+    say("The endpoint: deleted");
+    invalidate(WEBHOOKS);
+    go("/webhooks");
+  });
+  return (
+    <Confirm title="Delete the endpoint?" action={action} submit="Delete endpoint" onClose={onClose}>
+      Nothing more is sent to <bdi>{of.url}</bdi>, and the list of its deliveries is deleted. To stop for a while only,
+      pause it.
+    </Confirm>
+  );
+}
+
+/** Creates a new secret and shows it once. */
+export function RotateSecret({ of, onClose }: EndpointDialogProps) {
+  const { petstore } = useSession();
+  const [rotated, setRotated] = useState<WebhookEndpointWithSecret>();
+  const action = useAction(async () => {
+    setRotated(await petstore.rotateWebhookSecret(of.id));
+    invalidate(WEBHOOKS);
+  });
+  if (rotated) return <NewSecret of={rotated} onClose={onClose} />;
+  return (
+    <Confirm title="Rotate the secret?" action={action} submit="Rotate secret" onClose={onClose} staysOpen>
+      A new secret takes the place of the present one. For 24 hours messages are signed with both, so the receiver can
+      change over without losing one.
+    </Confirm>
+  );
+}
+
+const sinceField = listEventsQuery
+  .filter(({ name }) => name === "since")
+  .map((field) => changed(field, { isRequired: true, hint: "Everything that has happened since then is sent again." }));
+const rangeFields = redeliverWebhooksBody.filter(({ name }) => name !== "deliveryId");
+const ways = [
+  ["since", "Since a time"],
+  ["range", "A range of events"],
+] as const;
+
+/** Redelivers events: all since a time, or those of a range. */
+export function Redeliver({ of, onClose }: EndpointDialogProps) {
+  const { petstore } = useSession();
+  const [way, setWay] = useState("since");
+  const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }) => {
+    let asked: NewWebhookRedelivery = range;
+    if (since !== undefined) {
+      const [first] = await petstore.listEvents({ since, sort: "id", limit: 1 }).page();
+      if (!first) return say("Nothing has happened since then");
+      asked = { from: first.id };
+    }
+    const { from, to } = await petstore.redeliverWebhooks(of.id, asked);
+    say(`Events ${from} to ${to} are sent again`);
+    lookSoon();
+  });
+  return (
+    <Dialog title="Redeliver events" onClose={onClose}>
+      <p class="intro">
+        The events that the endpoint wants are sent again with the same webhook-id, so that a receiver can tell that it
+        has seen them. To send one message again, use the button beside it.
+      </p>
+      <div class="intro">
+        <Segments label="What to send again" choices={ways} chosen={way} choose={setWay} />
+      </div>
+      <Form
+        key={way}
+        fields={way === "since" ? sinceField : rangeFields}
+        values={{ since: of.failingSince ?? of.lastFailure?.at }}
+        action={action}
+        submit="Redeliver"
+        onDone={onClose}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}

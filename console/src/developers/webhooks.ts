@@ -1,0 +1,26 @@
+import type { Petstore, WebhookDelivery, WebhookEndpoint } from "petstore-client";
+import { invalidate, type QueryResult, useQuery } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import { say } from "../ui/toasts.tsx";
+
+/** Prefix of the query keys of responses about webhook endpoints. */
+export const WEBHOOKS = "webhooks";
+/** When the attempts are read again after a message was requested, in milliseconds. */
+const READ_AFTER = [1_000, 3_000, 8_000];
+
+export function useEndpoint(id: string): QueryResult<WebhookEndpoint> {
+  const { petstore } = useSession();
+  return useQuery<WebhookEndpoint>(`${WEBHOOKS}/${id}`, () => petstore.getWebhookEndpoint(id));
+}
+
+/** Reads the attempts again when the requested ones have probably been made. */
+export function lookSoon(): void {
+  for (const pause of READ_AFTER) setTimeout(() => invalidate(WEBHOOKS), pause);
+}
+
+/** Sends the message of one attempt again. */
+export async function sendAgain(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
+  await petstore.redeliverWebhooks(endpointId, { deliveryId: id });
+  say("The message is sent again");
+  lookSoon();
+}

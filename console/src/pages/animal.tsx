@@ -1,0 +1,143 @@
+import type { Pet, StoreOrder } from "petstore-client";
+import { useState } from "preact/hooks";
+import { go, Link } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { useCategories } from "../shop/categories.ts";
+import { CategoryName } from "../shop/category-name.tsx";
+import { orderColumns } from "../shop/order-rows.tsx";
+import { ORDERS } from "../shop/orders.ts";
+import { EditPet } from "../shop/pet-dialog.tsx";
+import { PetHistory } from "../shop/pet-history.tsx";
+import { StatusSelect } from "../shop/pet-status.tsx";
+import { deletePets, PETS } from "../shop/pets.ts";
+import { PlaceOrder } from "../shop/place-order.tsx";
+import { useShortcut } from "../shortcuts.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Page } from "../ui/page.tsx";
+import { Skeleton, Table } from "../ui/table.tsx";
+
+/** How many of the animal's orders are shown. */
+const ORDERS_SHOWN = 20;
+const columns = orderColumns(false);
+
+/** One animal: its fields, its orders and its history. */
+export function Animal({ params }: { readonly params: Readonly<Record<string, string>> }) {
+  const id = params["petId"] ?? "";
+  const { petstore } = useSession();
+  const {
+    data: pet,
+    error,
+    reload,
+  } = useQuery<Pet | null>(`${PETS}/${id}`, async () => {
+    if (!/^\d{1,19}$/.test(id)) return null;
+    const [found] = await petstore.listPets({ ids: [BigInt(id)] }).page();
+    return found ?? null;
+  });
+  if (pet) return <KnownAnimal pet={pet} />;
+  return (
+    <Page title={`Animal ${id}`}>
+      <ErrorNote error={error} retry={reload} />
+      {pet === undefined && !error && <Skeleton width={40} />}
+      {pet === null && (
+        <p class="empty">
+          No animal has this number. It may have been deleted. <Link to="/animals">All animals</Link>
+        </p>
+      )}
+    </Page>
+  );
+}
+
+function KnownAnimal({ pet }: { readonly pet: Pet }) {
+  const { petstore } = useSession();
+  const may = useMay();
+  const { data: categories } = useCategories();
+  const [dialog, setDialog] = useState<"edit" | "order">();
+  const close = () => setDialog(undefined);
+  const remove = () => {
+    deletePets(petstore, [pet]);
+    go("/animals");
+  };
+  useShortcut("e", "Edit the animal", may("updatePet") ? () => setDialog("edit") : undefined);
+  return (
+    <Page
+      title={pet.name}
+      actions={
+        <>
+          {may("placeStoreOrder") && pet.status === "available" && (
+            <button type="button" onClick={() => setDialog("order")}>
+              Place order
+            </button>
+          )}
+          {may("updatePet") && (
+            <button type="button" onClick={() => setDialog("edit")}>
+              Edit
+            </button>
+          )}
+          {may("deletePet") && (
+            <button type="button" class="bad" onClick={remove}>
+              Delete
+            </button>
+          )}
+        </>
+      }
+    >
+      <dl class="facts">
+        <div>
+          <dt>Status</dt>
+          <dd>
+            <StatusSelect pet={pet} />
+          </dd>
+        </div>
+        <div>
+          <dt>Category</dt>
+          <dd>
+            <Link to="/animals" query={{ category: String(pet.categoryId) }}>
+              <CategoryName id={pet.categoryId} of={categories} />
+            </Link>
+          </dd>
+        </div>
+        <div>
+          <dt>Id</dt>
+          <dd class="number">{String(pet.id)}</dd>
+        </div>
+        {Object.entries(pet.metadata ?? {}).map(([key, value]) => (
+          <div key={key}>
+            <dt>
+              <bdi>{key}</bdi>
+            </dt>
+            <dd>
+              <bdi>{value}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {may("listStoreOrders") && <PetOrders pet={pet} />}
+      <PetHistory id={pet.id} />
+      {dialog === "edit" && <EditPet id={pet.id} onClose={close} />}
+      {dialog === "order" && <PlaceOrder petId={pet.id} onClose={close} />}
+    </Page>
+  );
+}
+
+function PetOrders({ pet: { id } }: { readonly pet: Pet }) {
+  const { petstore } = useSession();
+  const { data, error, reload } = useQuery(`${ORDERS}?petId=${id}`, () =>
+    petstore.listStoreOrders({ petId: id, sort: "-id", limit: ORDERS_SHOWN }).page(),
+  );
+  if (data?.length === 0) return null;
+  return (
+    <section>
+      <h2>Orders</h2>
+      <Table<StoreOrder>
+        label="Orders of the animal"
+        items={data}
+        keyOf={(order) => String(order.id)}
+        error={error}
+        retry={reload}
+        columns={columns}
+        empty={null}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+import { stringify, type WebhookDelivery } from "petstore-client";
+import { attemptOf, deliveryColumns, Outcome, SendAgain } from "../developers/deliveries.tsx";
+import { WEBHOOKS } from "../developers/webhooks.ts";
+import { Link } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Page } from "../ui/page.tsx";
+import { Skeleton, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { numberOf, wordOf } from "../ui/words.ts";
+
+/** How many attempts are searched for others with the same message. */
+const SEARCHED = 100;
+
+/** One attempt to send a message: what was sent, the response, and the other attempts to send it. */
+export function DeliveryPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
+  const { petstore } = useSession();
+  const { endpointId = "", deliveryId = "" } = params;
+  const key = `${WEBHOOKS}/${endpointId}`;
+  const { data, error, reload } = useQuery<WebhookDelivery>(`${key}/${deliveryId}`, () =>
+    petstore.getWebhookDelivery(endpointId, deliveryId as unknown as bigint),
+  );
+  const { data: newest } = useQuery(`${key}?newest`, () =>
+    petstore.listWebhookDeliveries(endpointId, { limit: SEARCHED }).page(),
+  );
+  const eventId = data?.eventId;
+  const { data: event, error: lost } = useQuery(eventId === undefined ? undefined : `events/${eventId}`, () =>
+    petstore.getEvent(eventId as bigint),
+  );
+  if (!data) {
+    return (
+      <Page title={`Attempt ${deliveryId}`}>
+        <ErrorNote error={error} retry={reload} />
+        {!error && <Skeleton width={60} />}
+      </Page>
+    );
+  }
+  const { type, webhookId, at, durationMs, message, response } = data;
+  const attempts = newest?.filter((other) => other.webhookId === webhookId) ?? [];
+  return (
+    <Page title={`${wordOf(type)}: attempt ${deliveryId}`} actions={<SendAgain endpointId={endpointId} of={data} />}>
+      {message && (
+        <div class="note bad" role="region" aria-label="What happened">
+          <strong>{message}</strong>
+        </div>
+      )}
+      <Facts
+        of={[
+          ["Result", <Outcome of={data} />],
+          ["Message", attemptOf(data)],
+          ["When", <Time at={at} />],
+          ["Took", `${numberOf(durationMs)} ms`],
+          ["Event", eventId === undefined ? undefined : <Link to={`/events/${eventId}`}>{String(eventId)}</Link>],
+          ["Message id", <code>{webhookId}</code>],
+          ["Endpoint", <Link to={`/webhooks/${endpointId}`}>All deliveries</Link>],
+        ]}
+      />
+      {response && <CodeBlock title="Response" text={response} what="response" />}
+      {event && <CodeBlock title="The event that was sent" text={stringify(event, 2)} what="event" />}
+      <ErrorNote error={lost} />
+      {attempts.length > 1 && (
+        <section>
+          <h2>All attempts to send this message</h2>
+          <Table<WebhookDelivery>
+            label="Attempts"
+            items={attempts}
+            keyOf={({ id }) => String(id)}
+            error={undefined}
+            retry={reload}
+            columns={deliveryColumns(endpointId).slice(0, -1)}
+            empty={null}
+          />
+        </section>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,158 @@
+import type { ListWebhookDeliveriesQuery, WebhookDelivery, WebhookEndpoint } from "petstore-client";
+import { useState } from "preact/hooks";
+import { type OperationName } from "../contract.ts";
+import { deliveryColumns } from "../developers/deliveries.tsx";
+import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "../developers/webhook-dialogs.tsx";
+import { EndpointState, successOf } from "../developers/webhook-state.tsx";
+import { lookSoon, useEndpoint, WEBHOOKS } from "../developers/webhooks.ts";
+import { filterBy, usePlace } from "../router.tsx";
+import { useAction } from "../service/action.ts";
+import { invalidate, useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Page } from "../ui/page.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { Skeleton, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { say } from "../ui/toasts.tsx";
+import { wordOf } from "../ui/words.ts";
+
+const PAGE = 50;
+const views = [
+  ["", "All"],
+  ["succeeded", "Succeeded"],
+  ["failed", "Failed"],
+] as const;
+
+const dialogs = { edit: EditEndpoint, redeliver: Redeliver, rotate: RotateSecret, delete: DeleteEndpoint } as const;
+const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: OperationName])[] = [
+  ["redeliver", "Redeliver…", "redeliverWebhooks"],
+  ["edit", "Edit", "updateWebhookEndpoint"],
+  ["rotate", "Rotate secret", "rotateWebhookSecret"],
+  ["delete", "Delete", "deleteWebhookEndpoint"],
+];
+
+/** One webhook endpoint, and all attempts to send messages to it. */
+export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
+  const { data, error, reload } = useEndpoint(params["endpointId"] ?? "");
+  if (data) return <KnownEndpoint endpoint={data} />;
+  return (
+    <Page title="Webhook">
+      <ErrorNote error={error} retry={reload} />
+      {!error && <Skeleton width={60} />}
+    </Page>
+  );
+}
+
+function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { petstore } = useSession();
+  const may = useMay();
+  const [open, setOpen] = useState<keyof typeof dialogs>();
+  const { id, url, types, description, state, publicKey, lastFailure, createdAt } = endpoint;
+  const test = useAction(async () => {
+    await petstore.testWebhookEndpoint(id);
+    say("A test message is sent");
+    lookSoon();
+  });
+  const isPaused = state !== "enabled";
+  const pause = useAction(async () => {
+    await petstore.updateWebhookEndpoint(id, { paused: !isPaused });
+    say(isPaused ? "The endpoint: resumed" : "The endpoint: paused");
+    invalidate(WEBHOOKS);
+  });
+  const Shown = open && dialogs[open];
+  return (
+    <Page
+      title={url}
+      actions={
+        <>
+          {may("testWebhookEndpoint") && (
+            <button type="button" disabled={test.isRunning} onClick={() => void test.run()}>
+              Send a test
+            </button>
+          )}
+          {may("updateWebhookEndpoint") && (
+            <button type="button" disabled={pause.isRunning} onClick={() => void pause.run()}>
+              {isPaused ? "Resume" : "Pause"}
+            </button>
+          )}
+          {buttons.map(
+            ([dialog, text, needs]) =>
+              may(needs) && (
+                <button
+                  key={dialog}
+                  type="button"
+                  class={dialog === "delete" ? "bad" : ""}
+                  onClick={() => setOpen(dialog)}
+                >
+                  {text}
+                </button>
+              ),
+          )}
+        </>
+      }
+    >
+      <ErrorNote error={test.error ?? pause.error} />
+      <Facts
+        of={[
+          ["State", <EndpointState of={endpoint} />],
+          ["Succeeded in 24 hours", successOf(endpoint)],
+          ["Events", types.includes("*") ? "All" : types.map(wordOf).join(", ")],
+          ["Description", description ? <bdi>{description}</bdi> : undefined],
+          ["Created", <Time at={createdAt} />],
+          ["Public key", publicKey && <code>{publicKey}</code>],
+        ]}
+      />
+      {lastFailure && isFailing(endpoint) && (
+        <div class="note bad" role="region" aria-label="Last failure">
+          <p>
+            <strong>{lastFailure.message}</strong> {lastFailure.status}
+          </p>
+          <p>
+            {state === "disabled"
+              ? "The service has disabled the endpoint: what happens now is not sent. Correct the receiver, resume the endpoint, then redeliver what it has missed."
+              : "Correct the receiver. Messages that failed are sent again by themselves, up to nine times over three days."}
+          </p>
+        </div>
+      )}
+      <Deliveries endpointId={id} />
+      {Shown && <Shown of={endpoint} onClose={() => setOpen(undefined)} />}
+    </Page>
+  );
+}
+
+const isFailing = ({ state, failingSince }: WebhookEndpoint) => state === "disabled" || failingSince !== undefined;
+
+function Deliveries({ endpointId }: { readonly endpointId: string }) {
+  const { petstore } = useSession();
+  const { outcome, cursor } = usePlace().query;
+  const asked = { limit: PAGE, outcome, cursor };
+  const { data, error, reload } = useQuery(`${WEBHOOKS}/${endpointId}?${JSON.stringify(asked)}`, () =>
+    petstore.listWebhookDeliveries(endpointId, asked as unknown as ListWebhookDeliveriesQuery).page(),
+  );
+  return (
+    <section>
+      <h2>Deliveries</h2>
+      <div class="filters" role="search" aria-label="Filters">
+        <Segments
+          label="Result"
+          choices={views}
+          chosen={outcome ?? ""}
+          choose={(chosen) => filterBy({ outcome: chosen })}
+        />
+      </div>
+      <Table<WebhookDelivery>
+        label="Deliveries"
+        items={data}
+        keyOf={({ id }) => String(id)}
+        error={error}
+        retry={reload}
+        columns={deliveryColumns(endpointId)}
+        empty={<p>{outcome ? "No attempt had this result." : "Nothing was sent in the last 7 days. Send a test."}</p>}
+      />
+      <Pager next={data?.next} />
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ListEventsQuery } from "petstore-client";
+import { choicesOf } from "../contract.ts";
+import { listEventsQuery } from "../generated/contract.ts";
+import { usePlace } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import { EVENT_LOG, EventLine } from "../shop/event-text.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { NumberFilter, SelectFilter } from "../ui/filters.tsx";
+import { Page } from "../ui/page.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Skeleton } from "../ui/table.tsx";
+import { wordOf } from "../ui/words.ts";
+
+const PAGE = 50;
+const types = choicesOf(listEventsQuery, "type").map((type) => [type, wordOf(type)] as const);
+
+/** What has happened in the shop, the newest first. */
+export function Events() {
+  const { petstore } = useSession();
+  const { type, animal, order, cursor } = usePlace().query;
+  const asked = { sort: "-id", limit: PAGE, type: type && [type], petId: animal, orderId: order, cursor };
+  const { data, error, reload } = useQuery(`${EVENT_LOG}${JSON.stringify(asked)}`, () =>
+    petstore.listEvents(asked as unknown as ListEventsQuery).page(),
+  );
+  return (
+    <Page title="Events">
+      <div class="filters" role="search" aria-label="Filters">
+        <SelectFilter name="type" label="Type" all="All types" choices={types} />
+        <NumberFilter name="animal" label="Animal id" />
+        <NumberFilter name="order" label="Order id" />
+      </div>
+      <ErrorNote error={error} retry={reload} />
+      {!data && !error && <Skeleton width={60} />}
+      {data?.length === 0 && (
+        <p class="empty">
+          {data.next
+            ? "None of the newest events passes the filters. Look at the next page."
+            : "No event passes the filters."}
+        </p>
+      )}
+      <ol class="events" aria-label="Events">
+        {data?.map((event) => (
+          <EventLine key={event.id} event={event} withLink />
+        ))}
+      </ol>
+      <Pager next={data?.next} />
+    </Page>
+  );
+}

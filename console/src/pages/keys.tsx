@@ -1,0 +1,158 @@
+import type { CurrentKey, ListedApiKey } from "petstore-client";
+import { useState } from "preact/hooks";
+import { CreateKey, RevokeKey, RotateKey } from "../developers/key-dialogs.tsx";
+import { stateOf, useKeys } from "../developers/keys.ts";
+import { filterBy, usePlace } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { useShortcut } from "../shortcuts.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Page } from "../ui/page.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { Status } from "../ui/status.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { durationOf, numberOf } from "../ui/words.ts";
+
+type Task = { readonly kind: "create" } | { readonly kind: "rotate" | "revoke"; readonly of: ListedApiKey };
+
+const views = [
+  ["", "In use"],
+  ["ended", "Ended"],
+] as const;
+const hasEnded = (key: ListedApiKey) => ["revoked", "expired"].includes(stateOf(key));
+
+/** The keys of the account. */
+export function Keys() {
+  const may = useMay();
+  const { key } = useSession();
+  const { query } = usePlace();
+  const { data, error, reload } = useKeys();
+  const [task, setTask] = useState<Task>();
+  const { view = "" } = query;
+  const close = () => setTask(undefined);
+  const create = may("createKey") ? () => setTask({ kind: "create" }) : undefined;
+  useShortcut("n", "Create a key", create);
+  const actions: Column<ListedApiKey> = {
+    head: "",
+    cell: (of) => (
+      <span class="row-actions">
+        {may("rotateKey") && (
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Rotate ${of.name}`}
+            onClick={() => setTask({ kind: "rotate", of })}
+          >
+            Rotate
+          </button>
+        )}
+        {may("revokeKey") && (
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Revoke ${of.name}`}
+            onClick={() => setTask({ kind: "revoke", of })}
+          >
+            Revoke
+          </button>
+        )}
+      </span>
+    ),
+  };
+  return (
+    <Page
+      title="Keys"
+      actions={
+        create && (
+          <button type="button" class="main" onClick={create}>
+            Create key
+          </button>
+        )
+      }
+    >
+      <div class="filters" role="search" aria-label="Filters">
+        <Segments label="State" choices={views} chosen={view} choose={(chosen) => filterBy({ view: chosen })} />
+      </div>
+      <Table<ListedApiKey>
+        label="Keys"
+        items={data?.filter((one) => hasEnded(one) === (view === "ended"))}
+        keyOf={({ id }) => id}
+        error={error}
+        retry={reload}
+        columns={[
+          {
+            head: "Name",
+            isBroad: true,
+            cell: (one) => (
+              <>
+                <bdi class="title">{one.name}</bdi>
+                {one.id === key.id && <span class="fine"> this key</span>}
+                <div class="fine">
+                  <code>{one.hint}</code>
+                  <span class="narrow">
+                    {one.lastUsedAt && "used "}
+                    <LastUse of={one} />
+                  </span>
+                </div>
+              </>
+            ),
+          },
+          { head: "Scopes", isWide: true, cell: ({ scopes }) => scopes.join(", ") },
+          ...(key.mode === "live" ? [{ head: "Mode", isWide: true, cell: ({ mode }: ListedApiKey) => mode }] : []),
+          { head: "Last used", isWide: true, cell: (one) => <LastUse of={one} /> },
+          { head: "State", cell: (one) => <State of={one} /> },
+          ...(view === "" ? [actions] : []),
+        ]}
+        empty={<p>No key has ended yet.</p>}
+      />
+      <OwnKey />
+      {task?.kind === "create" && <CreateKey onClose={close} />}
+      {task?.kind === "rotate" && <RotateKey of={task.of} onClose={close} />}
+      {task?.kind === "revoke" && <RevokeKey of={task.of} onClose={close} />}
+    </Page>
+  );
+}
+
+const LastUse = ({ of: { lastUsedAt } }: { readonly of: ListedApiKey }) =>
+  lastUsedAt ? <Time at={lastUsedAt} isReal /> : <>never used</>;
+
+function State({ of }: { readonly of: ListedApiKey }) {
+  const state = stateOf(of);
+  const { ban, expiresAt, revokedAt } = of;
+  const at = state === "banned" ? ban?.endsAt : (revokedAt ?? expiresAt);
+  return (
+    <>
+      <Status of={state} />
+      {at && (
+        <div class="fine" title={ban?.reason}>
+          {state === "valid" && "ends "}
+          {state === "banned" && "until "}
+          <Time at={at} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** How close the session's key is to a ban. */
+function OwnKey() {
+  const { petstore } = useSession();
+  const { data } = useQuery<CurrentKey>("key", () => petstore.getCurrentKey());
+  if (!data) return null;
+  const { strikes, bans } = data;
+  return (
+    <section aria-label="This key">
+      <h2>This key</h2>
+      <Facts
+        of={[
+          ["Strikes", `${numberOf(strikes.count)} of ${numberOf(strikes.count + strikes.untilBan)} that bring a ban`],
+          ["Its next ban would last", durationOf(bans.next)],
+        ]}
+      />
+      <p class="fine">
+        A request that is sent after a 429 sooner than Retry-After says is a strike. Waiting as told sets strikes to 0.
+      </p>
+    </section>
+  );
+}

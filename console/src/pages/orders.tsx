@@ -1,0 +1,73 @@
+import type { ListStoreOrdersQuery, StoreOrder } from "petstore-client";
+import { useState } from "preact/hooks";
+import { choicesOf } from "../contract.ts";
+import { listStoreOrdersQuery } from "../generated/contract.ts";
+import { filterBy, usePlace } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { orderColumns } from "../shop/order-rows.tsx";
+import { ORDERS } from "../shop/orders.ts";
+import { PlaceOrder } from "../shop/place-order.tsx";
+import { useShortcut } from "../shortcuts.tsx";
+import { Page } from "../ui/page.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Search } from "../ui/search.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { Table } from "../ui/table.tsx";
+import { wordOf } from "../ui/words.ts";
+
+const PAGE = 50;
+const OPEN = "placed";
+const ALL = "all";
+const NONE_OPEN = "No order is open. Place one to reserve an animal.";
+const NO_REFERENCE = "No such order has this reference. Enter the whole reference.";
+const columns = orderColumns(true);
+const views = [OPEN, ALL, ...choicesOf(listStoreOrdersQuery, "status").filter((status) => status !== OPEN)];
+
+/** The orders of the shop. By default it shows open ones. */
+export function Orders() {
+  const { petstore } = useSession();
+  const may = useMay();
+  const { query } = usePlace();
+  const [isPlacing, setPlacing] = useState(false);
+  const { reference, cursor } = query;
+  const view = query["status"] ?? (reference ? ALL : OPEN); // a search by reference includes all states
+  const asked = { limit: PAGE, status: view === ALL ? undefined : view, reference, sort: "-id", cursor };
+  const { data, error, reload } = useQuery(`${ORDERS}?${JSON.stringify(asked)}`, () =>
+    petstore.listStoreOrders(asked as unknown as ListStoreOrdersQuery).page(),
+  );
+  useShortcut("n", "Place an order", may("placeStoreOrder") ? () => setPlacing(true) : undefined);
+  return (
+    <Page
+      title="Orders"
+      actions={
+        may("placeStoreOrder") && (
+          <button type="button" class="main" onClick={() => setPlacing(true)}>
+            Place order
+          </button>
+        )
+      }
+    >
+      <div class="filters" role="search" aria-label="Filters">
+        <Segments
+          label="Status"
+          choices={views.map((name) => [name, name === OPEN ? "Open" : wordOf(name)])}
+          chosen={view}
+          choose={(name) => filterBy({ status: name === (reference ? ALL : OPEN) ? "" : name })}
+        />
+        <Search label="Search by reference" value={reference ?? ""} search={(text) => filterBy({ reference: text })} />
+      </div>
+      <Table<StoreOrder>
+        label="Orders"
+        items={data}
+        keyOf={({ id }) => String(id)}
+        error={error}
+        retry={reload}
+        columns={columns}
+        empty={<p>{reference ? NO_REFERENCE : view === OPEN ? NONE_OPEN : "No order is in this state."}</p>}
+      />
+      <Pager next={data?.next} />
+      {isPlacing && <PlaceOrder onClose={() => setPlacing(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ComponentType } from "preact";
+import type { OperationName } from "../contract.ts";
+
+export const groups = ["Shop", "Developers"] as const;
+
+/** A page of the console. */
+export interface PageEntry {
+  /** Below `/console`. Parts that begin with a colon are parameters. */
+  readonly path: string;
+  readonly title: string;
+  /** The operation that the page needs. It is hidden from a key that may not use the operation. */
+  readonly needs: OperationName;
+  /** True for a page of sandboxes: it is hidden from a live key. */
+  readonly isForSandbox?: boolean;
+  /** The group of the page in the navigation. A page without a group is reached from the page `under`. */
+  readonly group?: (typeof groups)[number];
+  readonly under?: string;
+  /** The shortcut that opens it. */
+  readonly keys?: string;
+  readonly view: ComponentType<{ readonly params: Readonly<Record<string, string>> }>;
+}

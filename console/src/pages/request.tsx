@@ -1,0 +1,82 @@
+import type { RequestRecord } from "petstore-client";
+import { curlOf } from "../developers/curl.ts";
+import { KeyName } from "../developers/key-name.tsx";
+import { Link } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Page } from "../ui/page.tsx";
+import { StatusCode } from "../ui/status.tsx";
+import { Skeleton } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { numberOf } from "../ui/words.ts";
+
+/** One request: what arrived, the result and its reason, and what to do. */
+export function RequestPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
+  const { petstore } = useSession();
+  const id = params["requestId"] ?? "";
+  const { data, error, reload } = useQuery<RequestRecord>(`requests/${id}`, () => petstore.getRequest(id));
+  return (
+    <Page title={data ? `${data.method} ${data.path ?? ""}` : "Request"}>
+      <ErrorNote error={error} retry={reload} />
+      {!data && !error && <Skeleton width={60} />}
+      {data && <Outcome of={data} />}
+      {data && <Arrived of={data} />}
+      {data?.path && <CodeBlock title="As curl" text={curlOf(data)} what="command" />}
+      {data && <p class="fine">Bodies, queries and keys are not recorded. Add what the request needs.</p>}
+    </Page>
+  );
+}
+
+function Outcome({ of: { code, explanation, advice, details = [] } }: { readonly of: RequestRecord }) {
+  return (
+    <div class={code ? "note bad" : "note"} role="region" aria-label="What happened">
+      <p>
+        <strong>{details.length > 0 ? "The input is invalid:" : explanation}</strong>
+      </p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ path, message }) => (
+            <li key={path}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {advice && <p>{advice}</p>}
+    </div>
+  );
+}
+
+function Arrived({ of }: { readonly of: RequestRecord }) {
+  const { id, clientRequestId, at, operation, keyId, address, status, durationMs, limit, remaining, code, stage } = of;
+  return (
+    <Facts
+      of={[
+        ["Status", <StatusCode of={status} />],
+        [
+          "Error",
+          code && (
+            <Link to="/requests" query={{ code }}>
+              <code>{code}</code>
+            </Link>
+          ),
+        ],
+        ["Rejected by the stage", stage && <code>{stage}</code>],
+        ["Operation", operation],
+        ["When", <Time at={at} isReal />],
+        ["Took", `${numberOf(durationMs)} ms`],
+        ["Key", <KeyName id={keyId} />],
+        ["From", address],
+        [
+          "Left of the limit",
+          limit !== undefined && remaining !== undefined ? `${numberOf(remaining)} of ${numberOf(limit)}` : undefined,
+        ],
+        ["Request id", <code>{id}</code>],
+        ["Client's request id", clientRequestId && <bdi>{clientRequestId}</bdi>],
+      ]}
+    />
+  );
+}

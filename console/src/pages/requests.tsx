@@ -1,0 +1,96 @@
+import type { ListRequestsQuery, RequestRecord } from "petstore-client";
+import { KeyName } from "../developers/key-name.tsx";
+import { useKeys } from "../developers/keys.ts";
+import { scopes } from "../generated/contract.ts";
+import { filterBy, go, Link, usePlace } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { SelectFilter } from "../ui/filters.tsx";
+import { Page } from "../ui/page.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { StatusCode } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+
+const PAGE = 50;
+const views = [
+  ["", "All"],
+  ["2xx", "Changes"],
+  ["4xx", "Rejected"],
+  ["5xx", "Failed"],
+] as const;
+const operations = Object.keys(scopes).map((name) => [name, name] as const);
+
+/** The requests of the shop that changed something or failed. */
+export function Requests() {
+  const { petstore } = useSession();
+  const may = useMay();
+  const { query } = usePlace();
+  const { data: keys } = useKeys();
+  const { status, operation, key: keyId, code, cursor } = query;
+  const asked = { limit: PAGE, status, operation, keyId, code, cursor };
+  const { data, error, reload } = useQuery(`requests?${JSON.stringify(asked)}`, () =>
+    petstore.listRequests(asked as unknown as ListRequestsQuery).page(),
+  );
+  return (
+    <Page title="Requests">
+      <div class="filters" role="search" aria-label="Filters">
+        <Segments
+          label="Result"
+          choices={views}
+          chosen={status ?? ""}
+          choose={(chosen) => filterBy({ status: chosen, code: undefined })}
+        />
+        <SelectFilter name="operation" label="Operation" all="All operations" choices={operations} />
+        {may("listKeys") && (
+          <SelectFilter
+            name="key"
+            label="Key"
+            all="All keys"
+            choices={(keys ?? []).map(({ id, name }) => [id, name])}
+          />
+        )}
+        <input
+          type="search"
+          aria-label="Request id"
+          placeholder="Request id"
+          onChange={({ currentTarget: { value } }) => value.trim() && go(`/requests/${value.trim()}`)}
+        />
+        {code && (
+          <button type="button" onClick={() => filterBy({ code: undefined })} aria-label={`Remove the filter ${code}`}>
+            {code} ×
+          </button>
+        )}
+      </div>
+      <Table<RequestRecord>
+        label="Requests"
+        items={data}
+        keyOf={({ id }) => id}
+        error={error}
+        retry={reload}
+        columns={[
+          { head: "Status", cell: (request) => <StatusCode of={request.status} /> },
+          {
+            head: "Request",
+            isBroad: true,
+            cell: (request) => (
+              <>
+                <Link to={`/requests/${request.id}`} class="title">
+                  <code>
+                    {request.method} {request.path}
+                  </code>
+                </Link>
+                {request.code && <div class="fine">{request.code}</div>}
+              </>
+            ),
+          },
+          { head: "Key", isWide: true, cell: (request) => <KeyName id={request.keyId} /> },
+          { head: "When", cell: ({ at }) => <Time at={at} isReal /> },
+        ]}
+        empty={<p>No request passes the filters. Changes and failures of the last 7 days are listed here.</p>}
+      />
+      <Pager next={data?.next} />
+    </Page>
+  );
+}

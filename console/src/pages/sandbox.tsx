@@ -1,0 +1,144 @@
+import type { SandboxReset, Sandbox as SandboxState } from "petstore-client";
+import { useState } from "preact/hooks";
+import { resetSandboxBody } from "../generated/contract.ts";
+import { Link } from "../router.tsx";
+import { useAction } from "../service/action.ts";
+import { followAgain } from "../service/live.ts";
+import { invalidate } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { useSandbox } from "../shop/sandbox.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Form } from "../ui/form/form.tsx";
+import { Page } from "../ui/page.tsx";
+import { Skeleton } from "../ui/table.tsx";
+import { Countdown, ExactTime } from "../ui/time.tsx";
+import { say } from "../ui/toasts.tsx";
+import { countOf, durationOf, numberOf } from "../ui/words.ts";
+
+/** Steps that are offered, in seconds. */
+const steps = [60, 900, 3_600, 86_400, 2_592_000];
+
+/** The sandbox: its contents, its clock, and its reset. */
+export function Sandbox() {
+  const may = useMay();
+  const { data, error, reload } = useSandbox();
+  const [isResetting, setResetting] = useState(false);
+  return (
+    <Page
+      title="Sandbox"
+      actions={
+        may("resetSandbox") && (
+          <button type="button" class="bad" onClick={() => setResetting(true)}>
+            Reset
+          </button>
+        )
+      }
+    >
+      <ErrorNote error={error} retry={reload} />
+      {!data && !error && <Skeleton width={60} />}
+      {data && <Known sandbox={data} />}
+      {isResetting && <Reset onClose={() => setResetting(false)} />}
+    </Page>
+  );
+}
+
+function Known({ sandbox }: { readonly sandbox: SandboxState }) {
+  const { petstore } = useSession();
+  const may = useMay();
+  const { clock, animals, categories, orders, waiting } = sandbox;
+  const [next] = waiting;
+  const action = useAction(async (seconds: number) => {
+    await petstore.fastForwardSandbox({ seconds });
+    say(`The clock: ${durationOf(seconds)} later`);
+    invalidate("");
+  });
+  const untilNext = next && Math.max(1, Math.ceil((Date.parse(next.next) - Date.parse(clock.now)) / 1000));
+  return (
+    <>
+      <Facts
+        of={[
+          ["Animals", <Link to="/animals">{numberOf(animals)}</Link>],
+          ["Categories", <Link to="/categories">{numberOf(categories)}</Link>],
+          ["Orders", <Link to="/orders">{numberOf(orders)}</Link>],
+          [
+            "Waiting for the clock",
+            next ? (
+              <>
+                {countOf(next.count, next.kind)}, the next ends in <Countdown until={next.next} />
+              </>
+            ) : (
+              "Nothing"
+            ),
+          ],
+        ]}
+      />
+      <section>
+        <h2>Clock</h2>
+        <Facts
+          of={[
+            ["Time in the sandbox", <ExactTime />],
+            ["Ahead of real time", clock.ahead > 0 ? durationOf(clock.ahead) : "It goes by real time"],
+          ]}
+        />
+        {may("fastForwardSandbox") && (
+          <>
+            <p class="intro">
+              Reservations, limits and bans end as if the time had passed. The clock cannot be set back.
+            </p>
+            <div class="filters" role="group" aria-label="Advance the clock">
+              {untilNext && (
+                <button
+                  type="button"
+                  class="main"
+                  disabled={action.isRunning}
+                  onClick={() => void action.run(untilNext)}
+                >
+                  To the end of the next {next?.kind}
+                </button>
+              )}
+              {steps.map((seconds) => (
+                <button
+                  key={seconds}
+                  type="button"
+                  disabled={action.isRunning}
+                  onClick={() => void action.run(seconds)}
+                >
+                  +{durationOf(seconds)}
+                </button>
+              ))}
+            </div>
+            <ErrorNote error={action.error} />
+          </>
+        )}
+      </section>
+    </>
+  );
+}
+
+function Reset({ onClose }: { readonly onClose: () => void }) {
+  const { petstore } = useSession();
+  const action = useAction(async (body: SandboxReset) => {
+    await petstore.resetSandbox(body);
+    say("The sandbox: reset");
+    followAgain();
+    invalidate("");
+  });
+  return (
+    <Dialog title="Reset the sandbox?" onClose={onClose}>
+      <p class="intro">
+        All animals, categories, orders and events of the sandbox are deleted for good. Keys, limits, bans, webhook
+        endpoints and the clock stay.
+      </p>
+      <Form
+        fields={resetSandboxBody}
+        values={{ animals: "samples" }}
+        action={action}
+        submit="Reset the sandbox"
+        onDone={onClose}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,166 @@
+import type { UsageCount } from "petstore-client";
+import { useEffect } from "preact/hooks";
+import { stateOf, useKeys } from "../developers/keys.ts";
+import {
+  barsOf,
+  byOperation,
+  byResult,
+  requestsOf,
+  results,
+  type Span,
+  spans,
+  withOperations,
+} from "../developers/usage.ts";
+import { filterBy, Link, usePlace } from "../router.tsx";
+import { type QueryResult, useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { Chart } from "../ui/chart.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { SelectFilter } from "../ui/filters.tsx";
+import { Page } from "../ui/page.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { Skeleton, Table } from "../ui/table.tsx";
+import { numberOf, wordOf } from "../ui/words.ts";
+
+/** How often the figures are read again, in milliseconds. It costs no quota. */
+const PAUSE = 30_000;
+const NO_OPERATION = "none";
+
+type Operation = ReturnType<typeof byOperation>[number];
+
+function useUsage({ granularity, count }: Span, keyId: string | undefined) {
+  const { petstore } = useSession();
+  return useQuery(`usage?${granularity} ${keyId}`, () =>
+    petstore.getUsage({ granularity, keyId, limit: count }).page(),
+  );
+}
+
+/** The requests of the account's keys, by time, result and operation. */
+export function Usage() {
+  const may = useMay();
+  const { data: keys } = useKeys();
+  const { span: name = "day", key, operation } = usePlace().query;
+  const span = spans[name] ?? spans.day;
+  const { data, error, reload } = useUsage(span, key);
+  useEffect(() => {
+    const timer = setInterval(reload, PAUSE);
+    return () => clearInterval(timer);
+  }, [span, key]);
+  const isMeant = (one: UsageCount) => !operation || (one.operation ?? NO_OPERATION) === operation;
+  const operations = data && byOperation(data);
+  return (
+    <Page title="Usage">
+      <div class="filters" role="search" aria-label="Filters">
+        <Segments
+          label="Time"
+          choices={Object.entries(spans).map(([value, { name: text }]) => [value, text])}
+          chosen={name}
+          choose={(chosen) => filterBy({ span: chosen === "day" ? "" : chosen })}
+        />
+        {may("listKeys") && (
+          <SelectFilter name="key" label="Key" all="All keys" choices={(keys ?? []).map((one) => [one.id, one.name])} />
+        )}
+        <SelectFilter
+          name="operation"
+          label="Operation"
+          all="All operations"
+          choices={(operations ?? []).map(([one]) => [one || NO_OPERATION, one || "No operation"])}
+        />
+      </div>
+      <ErrorNote error={error} retry={reload} />
+      {data ? (
+        <Chart
+          label="Requests over time"
+          unit="requests"
+          series={results}
+          bars={barsOf(span, withOperations(data, isMeant))}
+        />
+      ) : (
+        !error && <Skeleton width={90} />
+      )}
+      <section>
+        <h2>Operations</h2>
+        <Table<Operation>
+          label="Requests by operation"
+          items={operations}
+          keyOf={([one]) => one}
+          error={undefined}
+          retry={reload}
+          columns={columns}
+          empty={<p>No request was counted in this time.</p>}
+        />
+      </section>
+      {may("listKeys") && operations?.some(isDeprecated) && <Deprecated span={span} />}
+    </Page>
+  );
+}
+
+const isDeprecated = ([, counts]: Operation) => counts.some(({ deprecated }) => deprecated);
+
+const columns = [
+  {
+    head: "Operation",
+    isBroad: true,
+    cell: (one: Operation) => (
+      <>
+        {one[0] ? (
+          <Link to="/requests" query={{ operation: one[0] }} class="title">
+            {one[0]}
+          </Link>
+        ) : (
+          "No operation has this path"
+        )}
+        {isDeprecated(one) && <span class="tag">Deprecated</span>}
+      </>
+    ),
+  },
+  { head: "Requests", isNumber: true, cell: ([, counts]: Operation) => numberOf(requestsOf(counts)) },
+  ...results.map(([name], index) => ({
+    head: wordOf(name),
+    isNumber: true,
+    isWide: true,
+    cell: ([, counts]: Operation) => numberOf(byResult(counts)[index] ?? 0),
+  })),
+];
+
+/** Which keys still call deprecated operations. */
+function Deprecated({ span }: { readonly span: Span }) {
+  const { petstore } = useSession();
+  const { data: keys } = useKeys();
+  const used = keys?.filter((key) => stateOf(key) !== "revoked");
+  const found: QueryResult<[key: string, counts: UsageCount[]][]> = useQuery(
+    used && `usage?deprecated ${span.granularity}`,
+    async () => {
+      const { granularity, count: limit } = span;
+      const all = (used ?? []).map(async ({ id, name }) => {
+        const intervals = await petstore.getUsage({ granularity, keyId: id, limit }).page();
+        return [name, intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)] as [
+          string,
+          UsageCount[],
+        ];
+      });
+      return (await Promise.all(all)).filter(([, counts]) => counts.length > 0);
+    },
+  );
+  return (
+    <section>
+      <h2>Deprecated operations by key</h2>
+      <Table<[key: string, counts: UsageCount[]]>
+        label="Deprecated operations by key"
+        items={found.data}
+        keyOf={([name]) => name}
+        error={found.error}
+        retry={found.reload}
+        columns={[
+          { head: "Key", isBroad: true, cell: ([name]) => <bdi>{name}</bdi> },
+          {
+            head: "Operations",
+            cell: ([, counts]) => [...new Set(counts.map(({ operation }) => operation))].join(", "),
+          },
+          { head: "Requests", isNumber: true, cell: ([, counts]) => numberOf(requestsOf(counts)) },
+        ]}
+        empty={<p>The keys that called them are revoked.</p>}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+import type { WebhookEndpoint } from "petstore-client";
+import { useState } from "preact/hooks";
+import { CreateEndpoint } from "../developers/webhook-dialogs.tsx";
+import { EndpointState, successOf } from "../developers/webhook-state.tsx";
+import { WEBHOOKS } from "../developers/webhooks.ts";
+import { Link } from "../router.tsx";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { useShortcut } from "../shortcuts.tsx";
+import { Page } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+
+const columns: readonly Column<WebhookEndpoint>[] = [
+  {
+    head: "Endpoint",
+    isBroad: true,
+    cell: ({ id, url, description }) => (
+      <>
+        <Link to={`/webhooks/${id}`} class="title">
+          <bdi>{url}</bdi>
+        </Link>
+        {description && (
+          <div class="fine">
+            <bdi>{description}</bdi>
+          </div>
+        )}
+      </>
+    ),
+  },
+  { head: "State", cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { head: "Succeeded", isWide: true, isNumber: true, cell: successOf },
+  { head: "Last failure", isWide: true, cell: ({ lastFailure }) => lastFailure && <Time at={lastFailure.at} /> },
+];
+
+/** Where events of the shop are sent. */
+export function Webhooks() {
+  const { petstore } = useSession();
+  const may = useMay();
+  const [isAdding, setAdding] = useState(false);
+  const { data, error, reload } = useQuery(WEBHOOKS, () => petstore.listWebhookEndpoints());
+  const add = may("createWebhookEndpoint") ? () => setAdding(true) : undefined;
+  useShortcut("n", "Add an endpoint", add);
+  return (
+    <Page
+      title="Webhooks"
+      actions={
+        add && (
+          <button type="button" class="main" onClick={add}>
+            Add endpoint
+          </button>
+        )
+      }
+    >
+      <Table<WebhookEndpoint>
+        label="Webhook endpoints"
+        items={data}
+        keyOf={({ id }) => id}
+        error={error}
+        retry={reload}
+        columns={columns}
+        empty={<p>Nothing is sent anywhere yet. Add an endpoint, and events of the shop are sent to its URL.</p>}
+      />
+      {isAdding && <CreateEndpoint onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}

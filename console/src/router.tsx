@@ -1,0 +1,80 @@
+import type { ComponentChildren } from "preact";
+import { Store, useStore } from "./store.ts";
+
+/** The path above the service's base address: `/`, or `/api/` behind a proxy that serves it there. */
+const root = new URL("../..", import.meta.url).pathname;
+const home = `${root}console`;
+/** The base address of the interface. */
+export const baseUrl = `${location.origin}${root}v1`;
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** The current location. `path` begins with a slash; that of the first page is `/`. */
+export interface Place {
+  readonly path: string;
+  readonly query: Query;
+  /** State of the entry in the browser's history that is not part of the address. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+function currentPlace(): Place {
+  return {
+    path: decodeURI(location.pathname.slice(home.length)).replace(/\/+$/, "") || "/",
+    query: Object.fromEntries(new URLSearchParams(location.search)),
+    state: (history.state ?? {}) as Place["state"],
+  };
+}
+
+const place = new Store(currentPlace());
+addEventListener("popstate", () => place.set(currentPlace()));
+
+export const usePlace = (): Place => useStore(place);
+
+/** The address of a location in the console. Undefined and empty query parameters are left out. */
+function addressOf(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const search = new URLSearchParams(given).toString();
+  return `${home}${path === "/" ? "" : encodeURI(path)}${search && `?${search}`}`;
+}
+
+interface Going {
+  readonly query?: Query;
+  readonly state?: Place["state"];
+  /** True to replace the current entry of the history. */
+  readonly replaces?: boolean;
+}
+
+export function go(path: string, { query, state = {}, replaces }: Going = {}): void {
+  history[replaces ? "replaceState" : "pushState"](state, "", addressOf(path, query));
+  const isOtherPage = path !== place.value.path;
+  place.set(currentPlace());
+  if (isOtherPage) scrollTo(0, 0);
+}
+
+/** Changes query parameters of the current location. A changed filter returns to the first page of a list. */
+export function filterBy(changes: Query): void {
+  const { path, query } = place.value;
+  go(path, { query: { ...query, cursor: undefined, ...changes } });
+}
+
+interface LinkProps {
+  readonly to: string;
+  readonly query?: Query;
+  readonly class?: string;
+  readonly current?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A link inside the console. The browser itself opens it if it is to open in another tab. */
+export function Link({ to, query, current, children, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to, query ? { query } : {});
+  };
+  return (
+    <a href={addressOf(to, query)} onClick={follow} aria-current={current ? "page" : undefined} {...rest}>
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,47 @@
+import { ConnectionError, PetstoreError } from "petstore-client";
+
+const adviceOfStatus: Readonly<Record<number, string>> = {
+  400: "Correct what is marked, then send it again.",
+  401: "Sign in with another key.",
+  403: "Sign in with a key that has this scope, or ask somebody who has one.",
+  404: "It may have been deleted in the meantime. Go back to the list.",
+  409: "Reload to see how it is now.",
+  410: "This is not available any more. Reload the console.",
+  412: "Somebody else has changed it. Look at the change, then decide.",
+  413: "Send less at once.",
+  429: "Wait until the time is over. Nothing is lost.",
+  503: "Try again in a moment. Nothing is known to have been changed.",
+};
+const adviceOfCode: Readonly<Record<string, string>> = {
+  key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
+  account_suspended: "Ask the operator of the service why, and to resume the account.",
+  webhooks_unavailable: "Ask the operator of the service to set it up. All other pages work.",
+  pet_has_open_order: "Confirm or cancel its order first.",
+  invalid_transition: "An order sold it: open the animal and return that order.",
+};
+
+/** What happened, and what the user can do about it. */
+export interface Explanation {
+  readonly message: string;
+  readonly advice: string;
+  readonly code?: string;
+  readonly requestId?: string | undefined;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+}
+
+export function explain(error: unknown): Explanation {
+  if (!(error instanceof PetstoreError)) {
+    return { message: String(error), advice: "Reload the console, and report this if it happens again.", details: [] };
+  }
+  const { code, status = 0, requestId, details = [] } = error;
+  if (error instanceof ConnectionError) {
+    return {
+      message: "The service cannot be reached.",
+      advice: "Check the connection. The console tries again by itself.",
+      details: [],
+    };
+  }
+  const advice =
+    adviceOfCode[code] ?? adviceOfStatus[status] ?? "Try again. If it fails again, report the request's id.";
+  return { message: error.message, advice, code, requestId, details };
+}

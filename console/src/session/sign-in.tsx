@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import icon from "../icon.svg";
+import { useStore } from "../store.ts";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { session, signIn } from "./session.ts";
+
+/** The page that is shown while the user is not signed in. */
+export function SignIn() {
+  const current = useStore(session);
+  const [key, setKey] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const isClosed = current.kind === "closed";
+  useEffect(() => {
+    document.title = "Sign in · Petstore";
+    if (isClosed) input.current?.focus();
+  }, [isClosed]);
+  if (!isClosed) return <p class="starting">Signing in…</p>;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (key.trim()) void signIn(key.trim());
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={submit}>
+        <img src={new URL(icon, import.meta.url).href} alt="" width="40" height="40" />
+        <h1>Petstore</h1>
+        {current.kind === "closed" && <ErrorNote error={current.error} />}
+        <div class="field">
+          <label for="key">API key</label>
+          <input
+            id="key"
+            ref={input}
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="psk_…"
+            value={key}
+            onInput={({ currentTarget }) => setKey(currentTarget.value)}
+            aria-describedby="key-hint"
+          />
+          <p id="key-hint" class="fine">
+            The key stays in this tab until you sign out or close it. What you can see and do depends on its scopes.
+          </p>
+        </div>
+        <button type="submit" class="main" disabled={!key.trim()}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}

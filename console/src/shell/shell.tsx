@@ -1,0 +1,69 @@
+import { useEffect, useState } from "preact/hooks";
+import { permits } from "../contract.ts";
+import { pages } from "../pages/pages.ts";
+import { go, usePlace } from "../router.tsx";
+// oxlint-disable-next-line import/no-unassigned-import -- it shows events wherever it is
+import "../shop/live.ts";
+import { followShop } from "../service/live.ts";
+import { useSession } from "../session/session.ts";
+import { SandboxClock } from "../shop/sandbox.ts";
+import { ShortcutList, useShortcut } from "../shortcuts.tsx";
+import { Banners } from "./banners.tsx";
+import { Navigation } from "./navigation.tsx";
+import { NotFound } from "./not-found.tsx";
+
+/** The frame around each page of a signed-in user. */
+export function Shell() {
+  const { path } = usePlace();
+  const { key, petstore } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const end = new AbortController();
+    if (permits(key.scopes, "streamEvents")) void followShop(petstore, end.signal);
+    return () => end.abort();
+  }, [petstore]);
+  const allowed = pages.filter(
+    ({ needs, isForSandbox }) => permits(key.scopes, needs) && (!isForSandbox || key.mode === "test"),
+  );
+  const found = allowed.flatMap((page) => {
+    const params = match(page.path, path);
+    return params ? [{ page, params }] : [];
+  })[0];
+  const View = found?.page.view;
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Navigation pages={allowed} current={found?.page} isOpen={isOpen} setOpen={setOpen} />
+      <div class="side">
+        <Banners />
+        <main id="main" tabIndex={-1}>
+          {View ? <View key={path} params={found.params} /> : <NotFound />}
+        </main>
+      </div>
+      {allowed.map(
+        ({ keys, title, path: target }) => keys && <GoTo key={target} keys={keys} title={title} path={target} />,
+      )}
+      <SandboxClock />
+      <ShortcutList />
+    </div>
+  );
+}
+
+function GoTo({ keys, title, path }: { readonly keys: string; readonly title: string; readonly path: string }) {
+  useShortcut(keys, `Go to ${title}`, () => go(path));
+  return null;
+}
+
+/** The values of the parts that begin with a colon, if the path has the form of the pattern. */
+function match(pattern: string, path: string): Record<string, string> | undefined {
+  const [expected, given] = [pattern.split("/"), path.split("/")];
+  if (expected.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of expected.entries()) {
+    if (part.startsWith(":")) params[part.slice(1)] = given[index] as string;
+    else if (part !== given[index]) return undefined;
+  }
+  return params;
+}

@@ -1,0 +1,21 @@
+import type { Category } from "petstore-client";
+import { useQuery } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+
+/** Categories beyond this number are shown by their id. */
+const MOST = 1_000;
+
+export const CATEGORIES = "categories";
+
+/** All categories by id. */
+export function useCategories() {
+  const { petstore } = useSession();
+  return useQuery(CATEGORIES, async () => {
+    const found = new Map<bigint, Category>();
+    for await (const category of petstore.listCategories({ limit: 100 })) {
+      found.set(category.id, category);
+      if (found.size >= MOST) break;
+    }
+    return found;
+  });
+}

@@ -1,0 +1,50 @@
+import type { Category } from "petstore-client";
+import type { ControlProps } from "../ui/form/field.tsx";
+import { useCategories } from "./categories.ts";
+
+/** The name of a category; its number if it has none. */
+export function CategoryName({
+  id,
+  of,
+}: {
+  readonly id: bigint;
+  readonly of: ReadonlyMap<bigint, Category> | undefined;
+}) {
+  const category = of?.get(id);
+  return category ? <bdi>{category.name}</bdi> : <span class="fine number">{of ? `No. ${id}` : ""}</span>;
+}
+
+/** A control to choose a category by name. A current category without a name stays selectable. */
+export function CategoryControl({ id, field, entry, change, described }: ControlProps) {
+  const { data } = useCategories();
+  const known = [...(data?.values() ?? [])];
+  const isUnknown = entry !== "" && !known.some((category) => String(category.id) === entry);
+  if (data && known.length === 0) {
+    return (
+      <input
+        id={id}
+        inputMode="numeric"
+        value={entry as string}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+        {...described}
+      />
+    );
+  }
+  return (
+    <select
+      id={id}
+      value={entry as string}
+      required={field.isRequired ?? false}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+      {...described}
+    >
+      <option value="">{field.isRequired ? "Choose a category" : "—"}</option>
+      {isUnknown && <option value={entry as string}>No. {entry}</option>}
+      {known.map((category) => (
+        <option key={category.id} value={String(category.id)}>
+          {category.name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,77 @@
+import { type Event, stringify } from "petstore-client";
+import { updatePetBody } from "../generated/contract.ts";
+import { Link } from "../router.tsx";
+import { Time } from "../ui/time.tsx";
+import { wordOf } from "../ui/words.ts";
+import { Actor } from "./actor.tsx";
+import { useCategories } from "./categories.ts";
+import { CategoryName } from "./category-name.tsx";
+import { PetName } from "./pet-name.tsx";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Prefix of the query keys of pages of the log. */
+export const EVENT_LOG = "events?page";
+
+/** A type such as `pet.updated` as readable text. */
+const said: Readonly<Record<string, string>> = {
+  "pet.created": "Added",
+  "pet.updated": "Changed",
+  "pet.deleted": "Deleted",
+};
+export const eventName = (type: string): string => said[type] ?? wordOf(type);
+
+/** The animal of an event, or of the order that the event is about. */
+export function petOf({ subject, data, previous }: Event): bigint | undefined {
+  if (subject.type === "pet") return BigInt(subject.id);
+  return ((data ?? previous) as { petId?: bigint } | undefined)?.petId;
+}
+
+interface EventLineProps {
+  readonly event: Event;
+  /** True to leave out the animal's name, on its own page. */
+  readonly withAnimal?: boolean;
+  /** Whether the line links to the page of the event. */
+  readonly withLink?: boolean;
+}
+
+/** One line about an event: what happened, who did it, and when. */
+export function EventLine({ event, withAnimal = true, withLink }: EventLineProps) {
+  const { type, at, actor, data, previous } = event;
+  const petId = petOf(event);
+  const { name, url } = (data ?? previous ?? {}) as { name?: string; url?: string };
+  const reference = data?.["reference"];
+  return (
+    <li>
+      <span class="what">
+        {withLink ? <Link to={`/events/${event.id}`}>{eventName(type)}</Link> : <span>{eventName(type)}</span>}
+        {withAnimal && petId !== undefined && (
+          <Link to={`/animals/${petId}`}>{typeof name === "string" ? <bdi>{name}</bdi> : <PetName id={petId} />}</Link>
+        )}
+        {petId === undefined && <bdi>{name ?? url ?? event.subject.id}</bdi>}
+        {typeof reference === "string" && <bdi class="fine">{reference}</bdi>}
+        {type.endsWith(".updated") && <Changes before={previous ?? {}} after={data ?? {}} />}
+      </span>
+      <span class="who fine">
+        <Actor actor={actor} />
+      </span>
+      <Time at={at} />
+    </li>
+  );
+}
+
+/** The changed fields, with their old and new values. */
+function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
+  const { data: categories } = useCategories();
+  const shown = (name: string, value: unknown) => {
+    if (value === undefined || value === null) return "none";
+    if (name === "categoryId") return <CategoryName id={value as bigint} of={categories} />;
+    return typeof value === "string" ? value : stringify(value);
+  };
+  return Object.keys(before).map((name) => (
+    <span key={name} class="fine change">
+      {name !== "status" && `${updatePetBody.find((field) => field.name === name)?.label ?? name}: `}
+      <bdi>{shown(name, before[name])}</bdi> → <bdi>{shown(name, after[name])}</bdi>
+    </span>
+  ));
+}

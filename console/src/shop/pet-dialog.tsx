@@ -1,0 +1,151 @@
+import { ConflictError, type NewPet, type Pet, type PetPatch, type Result } from "petstore-client";
+import { useEffect, useState } from "preact/hooks";
+import { createPetBody, updatePetBody } from "../generated/contract.ts";
+import { useAction } from "../service/action.ts";
+import { invalidate } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Form } from "../ui/form/form.tsx";
+import { Skeleton } from "../ui/table.tsx";
+import { say } from "../ui/toasts.tsx";
+import { wordOf } from "../ui/words.ts";
+import { useCategories } from "./categories.ts";
+import { CategoryControl, CategoryName } from "./category-name.tsx";
+import { PETS, showPet } from "./pets.ts";
+
+const controls = { categoryId: CategoryControl };
+
+/** Adds an animal. */
+export function AddPet({ onClose }: { readonly onClose: () => void }) {
+  const { petstore } = useSession();
+  const action = useAction(async (body: NewPet) => {
+    const { name } = await petstore.createPet(body);
+    say(`${name}: added`);
+    invalidate(PETS);
+  });
+  return (
+    <Dialog title="Add an animal" onClose={onClose}>
+      <Form
+        fields={createPetBody}
+        values={{ status: "available" }}
+        controls={controls}
+        action={action}
+        submit="Add animal"
+        onDone={onClose}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+/** Changes an animal. If another user has changed it since the form was opened, both versions are shown. */
+export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose: () => void }) {
+  const { petstore } = useSession();
+  const [pet, setPet] = useState<Result<Pet>>();
+  const read = () => petstore.updatePet(id, {}); // changes nothing, and returns the animal with its ETag, which lists do not have
+  const reading = useAction(async () => setPet(await read())); // once: a form must not change while the user edits it
+  useEffect(() => void reading.run(), []);
+  const [conflict, setConflict] = useState<{ theirs: Pet; mine: PetPatch }>();
+  const save = async (body: PetPatch, seen: object | undefined) => {
+    if (!seen || Object.keys(body).length === 0) return;
+    const changed = await petstore.updatePet(id, body, { ifMatch: seen });
+    showPet(changed);
+    invalidate(`${PETS}/${id}/`);
+    say(`${changed.name}: saved`);
+  };
+  const action = useAction(async (body: PetPatch) => {
+    try {
+      await save(body, pet);
+    } catch (failure) {
+      if (!(failure instanceof ConflictError && failure.code === "precondition_failed")) throw failure;
+      setConflict({ theirs: await read(), mine: body });
+      throw failure;
+    }
+  });
+  const again = useAction(async () => {
+    if (conflict) await save(conflict.mine, conflict.theirs);
+  });
+  return (
+    <Dialog title="Edit animal" onClose={onClose}>
+      <ErrorNote error={reading.error} retry={() => void reading.run()} />
+      {reading.isRunning && <Skeleton width={90} />}
+      {pet && !conflict && (
+        <Form
+          fields={updatePetBody}
+          values={pet as unknown as Record<string, unknown>}
+          changesOnly
+          controls={controls}
+          action={action}
+          submit="Save"
+          onDone={onClose}
+          onCancel={onClose}
+        />
+      )}
+      {conflict && (
+        <Conflict
+          {...conflict}
+          error={again.error}
+          isRunning={again.isRunning}
+          keepTheirs={() => {
+            showPet(conflict.theirs);
+            onClose();
+          }}
+          saveMine={async () => (await again.run()) && onClose()}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+interface ConflictProps {
+  readonly theirs: Pet;
+  readonly mine: PetPatch;
+  readonly error: unknown;
+  readonly isRunning: boolean;
+  readonly keepTheirs: () => void;
+  readonly saveMine: () => unknown;
+}
+
+/** Two versions of an animal, of which the user must choose one. */
+function Conflict({ theirs, mine, error, isRunning, keepTheirs, saveMine }: ConflictProps) {
+  const { data: categories } = useCategories();
+  const shown = (pet: PetPatch, name: string) => {
+    const value = pet[name as Exclude<keyof PetPatch, "metadata">]; // the form has no metadata
+    if (value === undefined) return "—";
+    if (name === "categoryId") return <CategoryName id={BigInt(value)} of={categories} />;
+    return <bdi>{name === "status" ? wordOf(String(value)) : String(value)}</bdi>;
+  };
+  return (
+    <div class="conflict">
+      <p role="alert">Somebody else changed this animal while you were editing it. Your change is not saved.</p>
+      <table aria-label="Both versions">
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">Now</th>
+            <th scope="col">Your change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {updatePetBody.map(({ name, label }) => (
+            <tr key={name}>
+              <th scope="row">{label}</th>
+              <td>{shown(theirs, name)}</td>
+              <td>{name in mine ? shown(mine, name) : <span class="fine">not changed</span>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <ErrorNote error={error} />
+      <footer>
+        <button type="button" onClick={keepTheirs}>
+          Keep it as it is now
+        </button>
+        <button type="button" class="main" disabled={isRunning} onClick={() => void saveMine()}>
+          Save my change
+        </button>
+      </footer>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Pet } from "petstore-client";
+import { useEffect } from "preact/hooks";
+import { session } from "../session/session.ts";
+import { Store, useStore } from "../store.ts";
+
+/** How many animals one request names: as many as the service accepts. */
+const MOST = 100;
+
+/** Requested names; null for a deleted animal. */
+const names = new Store<ReadonlyMap<bigint, string | null>>(new Map());
+session.watch(() => session.value.kind !== "open" && names.set(new Map())); // the next user may have another shop
+const wanted = new Set<bigint>();
+
+/** Reads all names that a page shows in one request. */
+function want(id: bigint): void {
+  if (names.value.has(id) || wanted.has(id)) return;
+  if (wanted.size === 0) queueMicrotask(() => void readNames());
+  wanted.add(id);
+}
+
+async function readNames(): Promise<void> {
+  const ids = [...wanted];
+  wanted.clear();
+  const { value } = session;
+  if (value.kind !== "open") return;
+  for (let start = 0; start < ids.length; start += MOST) {
+    const part = ids.slice(start, start + MOST);
+    const pets: readonly Pet[] = await value.petstore
+      .listPets({ ids: part, limit: MOST })
+      .page()
+      .catch(() => []);
+    const found = new Map(pets.map(({ id, name }) => [id, name]));
+    names.set(new Map([...names.value, ...part.map((id) => [id, found.get(id) ?? null] as const)]));
+  }
+}
+
+/** Stores a name from another response. */
+export function noteName({ id, name }: Pick<Pet, "id" | "name">): void {
+  if (names.value.get(id) !== name) names.set(new Map([...names.value, [id, name]]));
+}
+
+/** The name of an animal; its number while the name is not known, or if it was deleted. */
+export function PetName({ id }: { readonly id: bigint }) {
+  const known = useStore(names).get(id);
+  useEffect(() => want(id), [id]);
+  return known ? <bdi>{known}</bdi> : <span class="number">No. {String(id)}</span>;
+}

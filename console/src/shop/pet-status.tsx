@@ -1,0 +1,41 @@
+import type { Pet, PetStatus } from "petstore-client";
+import { useState } from "preact/hooks";
+import { choicesOf } from "../contract.ts";
+import { updatePetBody } from "../generated/contract.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { Status } from "../ui/status.tsx";
+import { wordOf } from "../ui/words.ts";
+import { setStatus } from "./pets.ts";
+
+const statuses = choicesOf(updatePetBody, "status");
+
+/** The status of an animal. The user can change it here if the key permits it. */
+export function StatusSelect({ pet }: { readonly pet: Pet }) {
+  const { petstore } = useSession();
+  const may = useMay();
+  const [sent, setSent] = useState<PetStatus>();
+  if (!may("updatePet")) return <Status of={pet.status} />;
+  const change = async (status: PetStatus) => {
+    setSent(status);
+    await setStatus(petstore, [pet], status);
+    setSent(undefined);
+  };
+  const shown = sent ?? pet.status;
+  return (
+    <span class={`status ${shown ?? ""}`}>
+      <select
+        aria-label={`Status of ${pet.name}`}
+        disabled={sent !== undefined}
+        value={shown ?? ""}
+        onChange={({ currentTarget }) => void change(currentTarget.value as PetStatus)}
+      >
+        {!shown && <option value="">No status</option>}
+        {statuses.map((status) => (
+          <option key={status} value={status}>
+            {wordOf(status)}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}

@@ -1,0 +1,97 @@
+import type { Pet, PetStatus, Petstore } from "petstore-client";
+import { amend, invalidate } from "../service/query.ts";
+import { Store } from "../store.ts";
+import { say, sayFailure } from "../ui/toasts.tsx";
+import { countOf, wordOf } from "../ui/words.ts";
+import { replaceItem, withoutItem } from "./lists.ts";
+import { noteName } from "./pet-name.tsx";
+
+/** Prefix of the query keys of responses with animals. */
+export const PETS = "pets";
+/** The query key of the figures of the shop, which change whenever animals do. */
+export const FIGURES = `${PETS} figures`;
+/** Concurrent changes of single animals. The client paces them within the limits. */
+const AT_ONCE = 4;
+/** How long a deletion can be undone, in milliseconds: as long as its message is shown. */
+const UNDO_TIME = 6_000;
+
+/** Animals whose deletion can still be undone. They are not shown. */
+export const leaving = new Store<ReadonlySet<bigint>>(new Set());
+
+/** Shows an animal as it is now, wherever it is listed. */
+export function showPet(pet: Pet): void {
+  amend<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet));
+  noteName(pet);
+  amend<Pet>(`${PETS}/${pet.id}`, () => pet);
+}
+
+/** Removes a deleted animal from all lists. */
+export function forgetPet(id: bigint): void {
+  amend<readonly Pet[]>(`${PETS}?`, (pets) => withoutItem(pets, id));
+  amend<Pet | null>(`${PETS}/${id}`, () => null);
+}
+
+/** Changes the status of animals. It can be undone if all had a status. */
+export async function setStatus(petstore: Petstore, pets: readonly Pet[], status: PetStatus): Promise<void> {
+  const changed = pets.filter((pet) => pet.status !== status);
+  const done = await each(changed, async ({ id }) => showPet(await petstore.updatePet(id, { status })));
+  const undo = () =>
+    void each(done, async ({ id, status: before }) => {
+      if (before) showPet(await petstore.updatePet(id, { status: before }));
+    });
+  const [first] = done;
+  if (!first) return;
+  invalidate(FIGURES);
+  const what = done.length === 1 ? first.name : countOf(done.length, "animal");
+  say(`${what}: ${wordOf(status).toLowerCase()}`, done.every((pet) => pet.status) ? undo : undefined);
+}
+
+/** Deletes animals when the time to undo it is over, or when the user leaves the page. */
+export function deletePets(petstore: Petstore, pets: readonly Pet[]): void {
+  const ids = pets.map(({ id }) => id);
+  const hide = (isHidden: boolean) => {
+    const next = new Set(leaving.value);
+    for (const id of ids) {
+      if (isHidden) next.add(id);
+      else next.delete(id);
+    }
+    leaving.set(next);
+  };
+  const send = async () => {
+    stop();
+    await each(pets, ({ id }) => petstore.deletePet(id));
+    hide(false);
+    invalidate(PETS);
+  };
+  const leave = () => void send();
+  const timer = setTimeout(leave, UNDO_TIME);
+  const stop = () => {
+    clearTimeout(timer);
+    removeEventListener("pagehide", leave);
+  };
+  addEventListener("pagehide", leave);
+  hide(true);
+  const [first] = pets;
+  say(`${pets.length === 1 && first ? first.name : countOf(pets.length, "animal")}: deleted`, () => {
+    stop();
+    hide(false);
+  });
+}
+
+/** Processes a few animals at a time. Returns those that succeeded; reports the others. */
+async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>): Promise<Pet[]> {
+  const done: Pet[] = [];
+  const rest = [...pets];
+  const worker = async () => {
+    for (let pet = rest.shift(); pet; pet = rest.shift()) {
+      try {
+        await work(pet);
+        done.push(pet);
+      } catch (error) {
+        sayFailure(pet.name, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return done;
+}

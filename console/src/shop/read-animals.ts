@@ -1,0 +1,90 @@
+import type { Category, NewPet } from "petstore-client";
+import { createPetBody } from "../generated/contract.ts";
+import { faultOf, valueOf } from "../ui/form/values.ts";
+import { wordOf } from "../ui/words.ts";
+import { readCsv } from "./csv.ts";
+
+/** A column with the name of the category instead of its id. */
+const CATEGORY = "category";
+/** A column with the metadata as JSON. No form has it. */
+const METADATA = "metadata";
+/** A column of exported files that a new animal does not have: the service assigns ids. */
+const IGNORED: ReadonlySet<string> = new Set(["id"]);
+
+export interface LineFault {
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface FileAnimals {
+  readonly animals: readonly { readonly line: number; readonly body: NewPet }[];
+  readonly faults: readonly LineFault[];
+}
+
+/** Reads animals from a CSV file and checks them by the limits of the contract. Nothing is added while there are faults. */
+export function readAnimals(text: string, categories: Iterable<Category>): FileAnimals {
+  const animals: { line: number; body: NewPet }[] = [];
+  const faults: LineFault[] = [];
+  const idOf = new Map([...categories].map(({ id, name }) => [name, String(id)]));
+  try {
+    const [header, ...records] = readCsv(text);
+    const names = header?.fields.map((name) => name.trim()) ?? [];
+    faults.push(...faultsOfHeader(names));
+    if (faults.length > 0) return { animals, faults };
+    for (const { line, fields } of records) {
+      const { body, messages } = readAnimal(names, fields, idOf);
+      faults.push(...messages.map((message) => ({ line, message })));
+      animals.push({ line, body });
+    }
+  } catch (error) {
+    faults.push({ line: 1, message: (error as Error).message });
+  }
+  return { animals, faults };
+}
+
+function faultsOfHeader(names: readonly string[]): LineFault[] {
+  const known = [...createPetBody.map(({ name }) => name), CATEGORY, METADATA, ...IGNORED];
+  const has = (name: string) => names.includes(name) || (name === "categoryId" && names.includes(CATEGORY));
+  const missing = createPetBody.filter(({ name, isRequired }) => isRequired && !has(name));
+  return [
+    ...missing.map(({ name }) => ({ line: 1, message: `The column ${name} is missing.` })),
+    ...names
+      .filter((name) => !known.includes(name))
+      .map((name) => ({ line: 1, message: `The column "${name}" is not known. Known are ${known.join(", ")}.` })),
+  ];
+}
+
+function readAnimal(names: readonly string[], fields: readonly string[], idOf: ReadonlyMap<string, string>) {
+  const texts = new Map(names.map((name, index) => [name, fields[index] ?? ""]));
+  const messages: string[] = [];
+  if (fields.length > names.length)
+    messages.push(`It has ${fields.length} fields, but there are ${names.length} columns.`);
+  const category = texts.get(CATEGORY);
+  if (category) {
+    if (!idOf.has(category)) messages.push(`No category is called "${category}".`);
+    texts.set("categoryId", idOf.get(category) ?? "0");
+  }
+  const values = createPetBody.map((field) => {
+    const text = texts.get(field.name) ?? "";
+    const isUnknown = field.choices && text !== "" && !field.choices.includes(text);
+    const fault = isUnknown ? `Use ${field.choices?.join(", ")}.` : faultOf(field, text);
+    if (fault) messages.push(`${wordOf(field.name)}: ${fault}`);
+    return [field.name, fault ? undefined : valueOf(field, text)] as const;
+  });
+  const metadata = texts.get(METADATA);
+  if (!metadata) return { body: Object.fromEntries(values) as unknown as NewPet, messages };
+  const pairs = pairsIn(metadata);
+  if (!pairs) messages.push("Metadata: Use a JSON object of texts.");
+  return { body: { ...Object.fromEntries(values), metadata: pairs } as unknown as NewPet, messages };
+}
+
+/** The metadata in a column; undefined if it is not an object of texts. The service checks the rest. */
+function pairsIn(json: string): object | undefined {
+  try {
+    const pairs: unknown = JSON.parse(json);
+    if (typeof pairs !== "object" || pairs === null || Array.isArray(pairs)) return undefined;
+    return Object.values(pairs).every((value) => typeof value === "string") ? pairs : undefined;
+  } catch {
+    return undefined;
+  }
+}

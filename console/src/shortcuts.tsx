@@ -1,0 +1,67 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Store, useStore } from "./store.ts";
+import { Dialog } from "./ui/dialog.tsx";
+
+interface Shortcut {
+  readonly keys: string;
+  readonly meaning: string;
+  readonly run: () => void;
+}
+
+/** How long the second key of a pair may take, in milliseconds. */
+const PAIR = 1_000;
+
+const known = new Store<readonly Shortcut[]>([]);
+let first: { key: string; at: number } | undefined;
+
+/** A shortcut of one key, or two such as `g a`, that works while the component is mounted. Without `run` it does nothing. */
+export function useShortcut(keys: string, meaning: string, run: (() => void) | undefined): void {
+  const latest = useRef(run);
+  latest.current = run;
+  const isOn = run !== undefined;
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const shortcut = { keys, meaning, run: () => latest.current?.() };
+    known.set([...known.value, shortcut]);
+    return () => known.set(known.value.filter((other) => other !== shortcut));
+  }, [keys, meaning, isOn]);
+}
+
+function onKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  const isTyping = target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
+  if (isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const pair = first && event.timeStamp - first.at < PAIR ? `${first.key} ${event.key}` : event.key;
+  first = { key: event.key, at: event.timeStamp };
+  const shortcut =
+    known.value.findLast(({ keys }) => keys === pair) ?? known.value.findLast(({ keys }) => keys === event.key);
+  if (!shortcut) return;
+  event.preventDefault();
+  first = undefined;
+  shortcut.run();
+}
+addEventListener("keydown", onKey);
+
+/** Lists the shortcuts of the page when the user asks for them. */
+export function ShortcutList() {
+  const all = useStore(known);
+  const [isOpen, setOpen] = useState(false);
+  useShortcut("?", "Show the shortcuts", () => setOpen(true));
+  if (!isOpen) return null;
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
+      <dl class="shortcuts">
+        {all.map(({ keys, meaning }) => (
+          <div key={keys}>
+            <dt>{meaning}</dt>
+            <dd>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,38 @@
+import { useEffect, useReducer } from "preact/hooks";
+
+/** A value that parts of the page watch. */
+export class Store<T> {
+  #value: T;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set(value: T): void {
+    if (Object.is(value, this.#value)) return;
+    this.#value = value;
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  /** Returns a function that stops watching. */
+  watch(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+}
+
+/** The value of a store; the component renders again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [, draw] = useReducer((count: number) => count + 1, 0);
+  const drawn = store.value;
+  useEffect(() => {
+    if (!Object.is(store.value, drawn)) draw(undefined); // it changed between rendering and watching
+    return store.watch(() => draw(undefined));
+  }, [store]);
+  return drawn;
+}

@@ -1,0 +1,19 @@
+import { useState } from "preact/hooks";
+
+/** How long it shows that it has copied, in milliseconds. */
+const SHOWN = 1_500;
+
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [isDone, setDone] = useState(false);
+  if (!("clipboard" in navigator)) return null; // browsers do not provide it to pages without TLS
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setDone(true);
+    setTimeout(() => setDone(false), SHOWN);
+  };
+  return (
+    <button type="button" class="link" onClick={copy} aria-label={`Copy the ${what}`}>
+      {isDone ? "Copied" : "Copy"}
+    </button>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  /** True if a click outside it and Escape do not close it, so that what it shows is not lost. */
+  readonly isFirm?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog. Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, onClose, isFirm, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => {
+      dialog?.close(); // while it is open, nothing else takes the focus
+      if (before?.isConnected) before.focus();
+    };
+  }, []);
+  const cancel = (event: Event) => {
+    event.preventDefault();
+    if (!isFirm) onClose();
+  };
+  const leave = (event: MouseEvent) => !isFirm && event.target === element.current && onClose(); // beside the window
+  return (
+    <dialog ref={element} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
+      <div class="dialog">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="quiet icon" onClick={onClose} aria-label="Close">
+            ×
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

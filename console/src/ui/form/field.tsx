@@ -1,0 +1,101 @@
+import type { ComponentType } from "preact";
+import { useId } from "preact/hooks";
+import type { FieldDescription } from "../../contract.ts";
+import { wordOf } from "../words.ts";
+import type { Entry } from "./values.ts";
+
+/** The properties of a control. */
+export interface ControlProps {
+  readonly id: string;
+  readonly field: FieldDescription;
+  readonly entry: Entry;
+  readonly change: (entry: Entry) => void;
+  /** The elements with its description and its error, for screen readers. */
+  readonly described: { readonly "aria-describedby": string | undefined; readonly "aria-invalid": boolean };
+}
+
+export type Control = ComponentType<ControlProps>;
+
+type TextEvent = { readonly currentTarget: { readonly value: string } };
+
+function TextControl({ id, field, entry, change, described }: ControlProps) {
+  const shared = { id, value: entry as string, required: field.isRequired ?? false, ...described };
+  const input = ({ currentTarget }: TextEvent) => change(currentTarget.value);
+  if (field.kind === "list" || field.kind === "map") return <textarea {...shared} rows={3} onInput={input} />;
+  const isNumber = field.kind === "id" || field.kind === "integer";
+  if (field.kind === "time") return <input {...shared} type="datetime-local" onInput={input} />;
+  return <input {...shared} inputMode={isNumber ? "numeric" : "text"} autocomplete="off" onInput={input} />;
+}
+
+function ChoiceControl({ id, field, entry, change, described }: ControlProps) {
+  return (
+    <select
+      id={id}
+      value={entry as string}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+      {...described}
+    >
+      {!field.isRequired && field.preset === undefined && <option value="">—</option>}
+      {field.choices?.map((choice) => (
+        <option key={choice} value={choice}>
+          {wordOf(choice)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function ChoicesControl({ id, field, entry, change, described }: ControlProps) {
+  const ticked = entry as readonly string[];
+  return (
+    <div class="ticks" id={id} role="group" aria-label={field.label} {...described}>
+      {field.choices?.map((choice) => (
+        <label key={choice}>
+          <input
+            type="checkbox"
+            checked={ticked.includes(choice)}
+            onChange={({ currentTarget: { checked } }) =>
+              change(checked ? [...ticked, choice] : ticked.filter((other) => other !== choice))
+            }
+          />
+          {wordOf(choice)}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function SwitchControl({ id, entry, change, described }: ControlProps) {
+  const toggle = () => change(!entry);
+  return <input id={id} type="checkbox" checked={entry as boolean} onChange={toggle} {...described} />;
+}
+
+function controlOf({ kind }: FieldDescription): Control {
+  if (kind === "choice") return ChoiceControl;
+  if (kind === "choices") return ChoicesControl;
+  return kind === "switch" ? SwitchControl : TextControl;
+}
+
+interface FieldProps extends Pick<ControlProps, "field" | "entry" | "change"> {
+  readonly control?: Control | undefined;
+  readonly fault: string | undefined;
+}
+
+/** A field of a form: its label, control, description and error. */
+export function Field({ field, control, fault, ...rest }: FieldProps) {
+  const id = useId();
+  const Control = control ?? controlOf(field);
+  const described = { "aria-describedby": `${id}-hint`, "aria-invalid": fault !== undefined };
+  return (
+    <div class="field">
+      <label for={id}>
+        {field.label}
+        {!field.isRequired && <span class="fine"> optional</span>}
+      </label>
+      <Control id={id} field={field} described={described} {...rest} />
+      <p id={`${id}-hint`} class={fault ? "fault" : "fine"}>
+        {fault ?? field.hint}
+      </p>
+    </div>
+  );
+}

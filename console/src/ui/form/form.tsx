@@ -1,0 +1,86 @@
+import { PetstoreError } from "petstore-client";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { FieldDescription } from "../../contract.ts";
+import type { Action } from "../../service/action.ts";
+import { ErrorNote } from "../error-note.tsx";
+import { type Control, Field } from "./field.tsx";
+import { type Entries, type Entry, entryOf, faultOf, valueOf } from "./values.ts";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the operation that gets the values checks them
+type Values = any;
+
+interface FormProps {
+  readonly fields: readonly FieldDescription[];
+  /** The initial values. With `changesOnly`, only fields that differ from them are sent. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly changesOnly?: boolean;
+  /** Controls that replace the default ones, by field name. */
+  readonly controls?: Readonly<Record<string, Control>>;
+  readonly action: Action<[Values]>;
+  /** The label of the button. */
+  readonly submit: string;
+  readonly onDone: () => void;
+  readonly onCancel?: () => void;
+}
+
+/** A form for the body or query of an operation. Faults that the service finds are shown beside their fields. */
+export function Form({ fields, values = {}, changesOnly, controls = {}, action, submit, onDone, onCancel }: FormProps) {
+  const initial = useRef<Entries>(
+    Object.fromEntries(fields.map((field) => [field.name, entryOf(field, values[field.name])])),
+  );
+  const [entries, setEntries] = useState(initial.current);
+  const [isTried, setTried] = useState(false);
+  const element = useRef<HTMLFormElement>(null);
+  const found = faultsOf(action.error);
+  const faults = fields.map((field) => (isTried && faultOf(field, entries[field.name])) || found.get(field.name));
+
+  useEffect(() => element.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
+  const change = (name: string, entry: Entry) => {
+    action.forget();
+    setEntries({ ...entries, [name]: entry });
+  };
+  const send = async (event: Event) => {
+    event.preventDefault();
+    setTried(true);
+    if (fields.some((field) => faultOf(field, entries[field.name]))) {
+      requestAnimationFrame(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+      return;
+    }
+    const sent = fields.filter(({ name }) => !changesOnly || entries[name] !== initial.current[name]);
+    const body = Object.fromEntries(sent.map((field) => [field.name, valueOf(field, entries[field.name])]));
+    if (await action.run(body)) onDone();
+  };
+  const isAllShown =
+    action.error instanceof PetstoreError && (action.error.details?.length ?? 0) === faults.filter(Boolean).length;
+  return (
+    <form ref={element} noValidate onSubmit={send}>
+      {fields.map((field, index) => (
+        <Field
+          key={field.name}
+          field={field}
+          control={controls[field.name]}
+          entry={entries[field.name] as Entry}
+          change={(entry) => change(field.name, entry)}
+          fault={faults[index] || undefined}
+        />
+      ))}
+      {action.error !== undefined && !(found.size > 0 && isAllShown) && <ErrorNote error={action.error} />}
+      <footer>
+        {onCancel && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class="main" disabled={action.isRunning}>
+          {submit}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+/** The faults of an invalid request by the names of its fields. */
+function faultsOf(error: unknown): Map<string, string> {
+  const details = error instanceof PetstoreError ? (error.details ?? []) : [];
+  return new Map(details.map(({ path, message }) => [path.split("/")[2] ?? "", `This ${message}.`]));
+}

@@ -1,0 +1,65 @@
+import type { FieldDescription } from "../../contract.ts";
+
+/** The content of the control of a field: its text, or the selected choices. */
+export type Entry = string | readonly string[] | boolean;
+export type Entries = Readonly<Record<string, Entry>>;
+
+/** The entry that shows a value. */
+export function entryOf({ kind, preset }: FieldDescription, value: unknown): Entry {
+  const shown = value ?? preset;
+  if (kind === "switch") return Boolean(shown);
+  if (kind === "choices") return (shown as readonly string[] | undefined) ?? [];
+  if (kind === "list") return ((shown as readonly unknown[] | undefined) ?? []).join("\n");
+  if (kind === "map") {
+    const pairs = Object.entries((shown as Record<string, string> | undefined) ?? {});
+    return pairs.map(([name, text]) => `${name}: ${text}`).join("\n");
+  }
+  if (kind === "time" && shown !== undefined) return localTime(new Date(shown as string));
+  // oxlint-disable-next-line typescript/no-base-to-string -- what is left are texts and numbers
+  return shown === undefined ? "" : String(shown);
+}
+
+/** A time as the time control shows it: to the minute, in the user's time zone. */
+function localTime(time: Date): string {
+  return new Date(+time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The value of an entry, as operations accept it; undefined if it is not sent. */
+export function valueOf({ kind }: FieldDescription, entry: Entry | undefined): unknown {
+  if (typeof entry !== "string") return Array.isArray(entry) && entry.length === 0 ? undefined : entry;
+  if (entry === "") return undefined;
+  if (kind === "id") return BigInt(entry.trim());
+  if (kind === "integer") return Number(entry);
+  if (kind === "time") return new Date(entry).toISOString();
+  const lines = entry.split("\n").filter((line) => line.trim() !== "");
+  if (kind === "list") return lines.map((line) => line.trim());
+  if (kind === "map") return Object.fromEntries(lines.map(pairOf));
+  return entry;
+}
+
+function pairOf(line: string): [string, string] {
+  const [name = "", ...rest] = line.split(":");
+  return [name.trim(), rest.join(":").trim()];
+}
+
+/** What is wrong with an entry by the limits of the contract. It is checked before the request. */
+export function faultOf(field: FieldDescription, entry: Entry | undefined): string | undefined {
+  const { kind, isRequired, minLength = 0, maxLength, minimum, maximum, minItems = 0 } = field;
+  const isEmpty = entry === undefined || entry === "" || (Array.isArray(entry) && entry.length === 0);
+  if (isEmpty) return isRequired || (minItems > 0 && isRequired) ? "Fill this in." : undefined;
+  if (typeof entry !== "string") return undefined;
+  if (kind === "id" && !/^\s*-?\d+\s*$/.test(entry)) return "Enter a whole number.";
+  if (kind === "integer") {
+    const number = Number(entry);
+    if (!Number.isInteger(number)) return "Enter a whole number.";
+    if (minimum !== undefined && number < minimum) return `Enter at least ${minimum}.`;
+    if (maximum !== undefined && number > maximum) return `Enter at most ${maximum}.`;
+  }
+  if (kind === "text") {
+    const { length } = Array.from(entry); // code points, as the contract counts
+    if (length < minLength) return `Enter at least ${minLength} characters.`;
+    if (maxLength !== undefined && length > maxLength)
+      return `Enter at most ${maxLength} characters; these are ${length}.`;
+  }
+  return undefined;
+}

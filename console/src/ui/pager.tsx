@@ -1,0 +1,36 @@
+import { go, usePlace } from "../router.tsx";
+import { useShortcut } from "../shortcuts.tsx";
+
+/** How many earlier pages are stored. The browser's history is limited too, and each entry copies the list. */
+const MOST_BEHIND = 50;
+
+/** Links to the next and previous page of a list. The cursor is in the address; earlier ones are in the browser's history. */
+export function Pager({ next }: { readonly next: string | undefined }) {
+  const { path, query, state } = usePlace();
+  const trail = (state["trail"] ?? []) as readonly string[];
+  const forward =
+    next === undefined
+      ? undefined
+      : () =>
+          go(path, {
+            query: { ...query, cursor: next },
+            state: { trail: [...trail, query["cursor"] ?? ""].slice(-MOST_BEHIND) },
+          });
+  const back =
+    query["cursor"] === undefined
+      ? undefined
+      : () => go(path, { query: { ...query, cursor: trail.at(-1) }, state: { trail: trail.slice(0, -1) } });
+  useShortcut("]", "Next page", forward);
+  useShortcut("[", "Previous page", back);
+  if (!forward && !back) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      <button type="button" disabled={!back} onClick={back}>
+        {trail.length > 0 || !back ? "Previous" : "First page"}
+      </button>
+      <button type="button" disabled={!forward} onClick={forward}>
+        Next
+      </button>
+    </nav>
+  );
+}

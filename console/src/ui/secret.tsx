@@ -1,0 +1,30 @@
+import { CopyButton } from "./copy-button.tsx";
+
+interface SecretProps {
+  readonly text: string;
+  readonly what: string;
+  readonly onDone: () => void;
+}
+
+/** Shows a secret that is not shown again. A click selects all of it, for browsers that do not allow a page to copy. */
+export function Secret({ text, what, onDone }: SecretProps) {
+  return (
+    <>
+      <p class="intro">Copy the {what} now and store it in a safe place. It is not shown again.</p>
+      <p class="secret">
+        <input
+          aria-label={`The ${what}`}
+          readOnly
+          value={text}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
+        <CopyButton text={text} what={what} />
+      </p>
+      <footer>
+        <button type="button" class="main" onClick={onDone}>
+          I have stored it
+        </button>
+      </footer>
+    </>
+  );
+}

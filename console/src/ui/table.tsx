@@ -1,0 +1,118 @@
+import type { ComponentChildren } from "preact";
+import { ErrorNote } from "./error-note.tsx";
+
+export interface Column<T> {
+  readonly head: string;
+  readonly cell: (item: T) => ComponentChildren;
+  /** Left out on narrow screens. */
+  readonly isWide?: boolean;
+  readonly isNumber?: boolean;
+  /** Takes the width that the other columns leave. */
+  readonly isBroad?: boolean;
+}
+
+interface TableProps<T> {
+  /** What the table lists, for screen readers. */
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly items: readonly T[] | undefined;
+  readonly keyOf: (item: T) => string;
+  readonly error: unknown;
+  readonly retry: () => void;
+  /** Shown if the list is empty: what to do next. */
+  readonly empty: ComponentChildren;
+  /** Makes rows selectable. */
+  readonly ticks?:
+    | {
+        readonly ticked: ReadonlySet<string>;
+        readonly set: (ticked: ReadonlySet<string>) => void;
+        readonly nameOf: (item: T) => string;
+      }
+    | undefined;
+}
+
+const skeletonRows = [72, 48, 64, 56, 80, 44, 60, 68];
+
+/** A list with a skeleton while it is loading, an error with advice, and a hint if it is empty. */
+export function Table<T>({ label, columns, items, keyOf, error, retry, empty, ticks }: TableProps<T>) {
+  if (items?.length === 0 && !error) return <div class="empty">{empty}</div>;
+  const tickAll = () => {
+    const keys = (items ?? []).map(keyOf);
+    ticks?.set(new Set(keys.every((key) => ticks.ticked.has(key)) ? [] : keys));
+  };
+  const tick = (key: string) => {
+    const next = new Set(ticks?.ticked);
+    if (!next.delete(key)) next.add(key);
+    ticks?.set(next);
+  };
+  const classOf = ({ isWide, isNumber, isBroad }: Column<T>) =>
+    [isWide && "wide", isNumber && "number", isBroad && "broad"].filter(Boolean).join(" ");
+  return (
+    <>
+      <ErrorNote error={error} retry={retry} />
+      {(items || !error) && (
+        <table aria-label={label} aria-busy={!items}>
+          <thead>
+            <tr>
+              {ticks && (
+                <th class="tick">
+                  <input
+                    type="checkbox"
+                    aria-label="Select all on this page"
+                    checked={items !== undefined && items.every((item) => ticks.ticked.has(keyOf(item)))}
+                    onChange={tickAll}
+                  />
+                </th>
+              )}
+              {columns.map((column) => (
+                <th key={column.head} class={classOf(column)} scope="col">
+                  {column.head || <span class="unseen">Actions</span>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {items
+              ? items.map((item) => {
+                  const key = keyOf(item);
+                  return (
+                    <tr key={key} aria-selected={ticks ? ticks.ticked.has(key) : undefined}>
+                      {ticks && (
+                        <td class="tick">
+                          <input
+                            type="checkbox"
+                            aria-label={`Select ${ticks.nameOf(item)}`}
+                            checked={ticks.ticked.has(key)}
+                            onChange={() => tick(key)}
+                          />
+                        </td>
+                      )}
+                      {columns.map((column) => (
+                        <td key={column.head} class={classOf(column)}>
+                          {column.cell(item)}
+                        </td>
+                      ))}
+                    </tr>
+                  );
+                })
+              : skeletonRows.map((width, row) => (
+                  <tr key={width}>
+                    {ticks && <td class="tick" />}
+                    {columns.map((column, index) => (
+                      <td key={column.head} class={classOf(column)}>
+                        <Skeleton width={index === 0 ? width : (width + row * 7) % 50} />
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+/** A placeholder for text that is loading. `width` is in percent. */
+export function Skeleton({ width }: { readonly width: number }) {
+  return <span class="skeleton" style={{ width: `${Math.max(width, 20)}%` }} />;
+}

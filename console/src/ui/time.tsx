@@ -1,0 +1,62 @@
+import { useEffect, useReducer } from "preact/hooks";
+import { ahead } from "../service/clock.ts";
+import { useStore } from "../store.ts";
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** "5 min. ago", "in 2 hr.", "now". */
+function relativeTime(at: number, now: number): string {
+  const difference = at - now;
+  for (const [unit, length] of units) {
+    if (Math.abs(difference) >= length) return relative.format(Math.trunc(difference / length), unit);
+  }
+  return Math.abs(difference) < 5_000 ? "now" : relative.format(Math.trunc(difference / 1000), "second");
+}
+
+/** The shop's time or real time. Renders the component again every half minute, or every second if `isCountdown`. */
+function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boolean | undefined } = {}): number {
+  const difference = useStore(ahead);
+  const [, tick] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const timer = setInterval(() => tick(undefined), isCountdown ? 1_000 : 30_000);
+    return () => clearInterval(timer);
+  }, [isCountdown]);
+  return Date.now() + (isReal ? 0 : difference);
+}
+
+/** Keys, limits and requests use real time; everything in the shop uses its clock. */
+interface Real {
+  readonly isReal?: boolean;
+}
+
+/** A time relative to now, with the exact time on hover. */
+export function Time({ at, isReal }: Real & { readonly at: string | Date }) {
+  const moment = new Date(at);
+  const now = useNow({ isReal });
+  return (
+    <time dateTime={moment.toISOString()} title={exact.format(moment)}>
+      {relativeTime(+moment, now)}
+    </time>
+  );
+}
+
+/** The time in the shop, to the second. */
+export function ExactTime() {
+  return <span class="number">{exact.format(useNow({ isCountdown: true }))}</span>;
+}
+
+const two = (part: number) => String(part).padStart(2, "0");
+
+/** The time left until another time: "4:05", or "1:02:03". */
+export function Countdown({ until, isReal }: Real & { readonly until: string | Date | number }) {
+  const now = useNow({ isCountdown: true, isReal });
+  const seconds = Math.max(0, Math.ceil((+new Date(until) - now) / 1000));
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return <span class="number">{hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`}</span>;
+}

@@ -1,0 +1,28 @@
+/** A name of the contract as readable text: `not_found` is "Not found", `order.placed` is "Order placed". */
+export function wordOf(name: string): string {
+  const words = name.replaceAll(/[_.]/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const numbers = new Intl.NumberFormat("en");
+
+/** "1,000". */
+export const numberOf = (count: number | bigint): string => numbers.format(count);
+
+/** "1 animal", "3 animals". */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${numberOf(count)} ${count === 1 ? one : many}`;
+}
+
+const lengths = [
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+  [1, "second"],
+] as const;
+
+/** A number of seconds in the largest unit that it is a whole number of: "90 seconds", "1 day". */
+export function durationOf(seconds: number): string {
+  const [length, unit] = lengths.find(([one]) => seconds % one === 0) ?? lengths[3];
+  return countOf(seconds / length, unit);
+}
