@@ -5,9 +5,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CONNECTIONS } from "./fleet.ts";
-import { type RunningServer, startServer } from "./peers.ts";
+import type { RunningServer } from "./peers.ts";
 import { Processes } from "./processes.ts";
-import { creates, everyPage, firstPage, gets } from "./requests.ts";
+import { creates, everyPage, firstPage, gets, missing } from "./requests.ts";
 import { alternate, contestant, median, type Series } from "./rounds.ts";
 import { type SeededStore, UNLIMITED } from "./seed.ts";
 import { type Round, writeLoad } from "./wrk.ts";
@@ -15,7 +15,13 @@ import { type Round, writeLoad } from "./wrk.ts";
 const ANIMALS = 100_000;
 const [folder, rounds = "15"] = process.argv.slice(2);
 const effort = { rounds: Number(rounds), seconds: 2, warmUp: 4 };
-const workloads = { "one animal": gets, "first page": firstPage, "other pages": everyPage, "adding one": creates };
+const workloads = {
+  "one animal": gets,
+  "first page": firstPage,
+  "other pages": everyPage,
+  "adding one": creates,
+  "no such animal": missing,
+};
 
 if (!folder || !(effort.rounds > 0)) throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS]");
 
@@ -24,6 +30,8 @@ async function start(checkout: string, place: string): Promise<RunningServer & {
   mkdirSync(place);
   const { seedStore } = (await import(join(checkout, "bench/seed.ts"))) as typeof import("./seed.ts");
   const store: SeededStore = seedStore(place, "seed", ANIMALS, [UNLIMITED]);
+  // Of the checkout, too: it makes the cursors that its own service reads.
+  const { startServer } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
   const server = await startServer("service", { processes, folder: join(place, "service"), service: checkout, store });
   return { ...server, key: store.keys[0] ?? "" };
 }
@@ -53,6 +61,11 @@ try {
         return contestant(String(index), processes, server, load, effort);
       }),
     );
+    const isRefused = requests === missing;
+    const faults = series
+      .flatMap((one) => one.rounds)
+      .reduce((all, { refused, failed }) => all + (isRefused ? 0 : refused) + failed, 0);
+    if (faults > 0) throw new Error(`${faults} requests for ${name} had no answer of success: nothing was compared.`);
     const [ours = 0, theirs = 0] = series.map((one) => median(one.rounds.map(cost)));
     console.log(
       `${name}: ${ours.toFixed(1)} µs here, ${theirs.toFixed(1)} µs there; times as fast by processor time: ` +

@@ -8,7 +8,7 @@ import { median } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
 import { type Round, runWrk, writeLoad } from "./wrk.ts";
 
-/** Time that a process has to come to rest, in milliseconds. */
+/** Time that a process must come to rest, in milliseconds. */
 const REST = 2_000;
 /** Seconds of load between two looks at the memory. */
 const STEP = 5;

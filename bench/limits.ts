@@ -69,7 +69,7 @@ async function costOf(run: () => Promise<LimitsResult>, client: RedisClient): Pr
   }
 }
 
-/** Starts the process of a checkout. Gives what runs a load in it. */
+/** Starts the process of a checkout. Returns what runs a load in it. */
 async function startProcess(
   checkout: string,
   port: number,

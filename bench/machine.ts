@@ -9,7 +9,7 @@ export const LOAD_CORE = String(cpus().length - 1);
 /** All cores, where everything shares them. */
 export const ALL_CORES = `0-${LOAD_CORE}`;
 
-/** What a reader has to know of the machine and the programs, as rows of two. `packages` are those of the peers. */
+/** What a reader must know of the machine and the programs, as rows of two. `packages` are those of the peers. */
 export function describeMachine(
   service: string,
   programs: readonly [string, string][],
@@ -33,7 +33,7 @@ export function describeMachine(
   ];
 }
 
-/** What has to be there before anything can be measured; a line for each thing that is missing. */
+/** What must be there before anything can be measured; a line for each thing that is missing. */
 export function missingTools(): string[] {
   const missing = ["wrk", "taskset", "node", "npm"].filter((tool) => !Bun.which(tool));
   const lines = missing.map((tool) => `${tool} is not installed. On Debian: apt-get install wrk util-linux nodejs npm`);

@@ -1,5 +1,5 @@
 // Measures `petstore import` and `petstore export`: how many animals a second into an empty embedded
-// store and out of it, and how long a service beside an import lets its clients wait.
+// store and out of it, and how long a service alongside an import lets its clients wait.
 //
 //   bun bench/moving.ts [ANIMALS]     (1,000,000 where it is not said)
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { Program, runJson, serveCommand } from "../test/harness/program.ts";
 import { UNLIMITED } from "./seed.ts";
 
 const ANIMALS = Number(process.argv[2] ?? 1_000_000);
-/** Milliseconds between two requests of each kind beside an import. */
+/** Milliseconds between two requests of each kind alongside an import. */
 const PACE = 5;
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-moving-"));
@@ -82,7 +82,7 @@ async function besideService(words: readonly string[]): Promise<void> {
     () => isOver,
   );
   await timed(words, dataDir).then((text) =>
-    console.log(`import ${words.slice(2).join(" ")} beside a service: ${text}`),
+    console.log(`import ${words.slice(2).join(" ")} alongside a service: ${text}`),
   );
   isOver = true;
   console.log(`  creates meanwhile: ${await creates}`);

@@ -13,7 +13,7 @@ export interface Figure {
 export interface Outcome {
   readonly series: readonly Series[];
   readonly figures?: readonly Figure[];
-  /** Contestants that are missing, and why; and whatever else a reader has to know. */
+  /** Contestants that are missing, and why; and whatever else a reader must know. */
   readonly notes: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export interface Workload {
   readonly targets: readonly Target[];
 }
 
-/** What has to be reached. */
+/** What must be reached. */
 export interface Target {
   readonly text: string;
   readonly bound: number;

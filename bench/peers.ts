@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { encodeCursor } from "../src/http/cursor.ts";
-import { compileListName } from "../src/http/page-links.ts";
+import { compileListName, listOf } from "../src/http/page-links.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
 import { type ReadyAnswers, readyAnswers } from "./peers/ready-answers.ts";
 import { type Environment, freePort, type Processes } from "./processes.ts";
-import { isAvailable, type SeededStore } from "./seed.ts";
+import { FIRST_SHOP, isAvailable, type SeededStore } from "./seed.ts";
 
 export const PEERS = join(import.meta.dir, "peers");
 /** How long a server may take until it answers, in milliseconds. */
@@ -72,7 +72,7 @@ export interface Place {
 }
 
 const FIRST_PAGE = "limit=20&status=available";
-const AVAILABLE = compileListName(petOperations[0])({}, { status: "available" });
+const AVAILABLE = listOf(FIRST_SHOP, compileListName(petOperations[0])({}, { status: "available" }));
 
 /** Tells why a server cannot be started; undefined if it can. */
 export function whyNot(name: ServerName): string | undefined {

@@ -46,7 +46,7 @@ export class Processes {
     }
   }
 
-  /** Stops one process: first as it should be, then by force. One that was paused with its children goes on first. */
+  /** Stops one process: first as it should be, then by force. One that was paused with its children continues first. */
   async stop(child: Subprocess): Promise<void> {
     this.#running.delete(child);
     signalFamily(child.pid, "SIGCONT");
@@ -61,7 +61,7 @@ export class Processes {
     this.#others.add(other);
   }
 
-  /** Stops all processes, then what was noted beside them. */
+  /** Stops all processes, then what was noted next to them. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.stop(child)));
     const others = [...this.#others];
@@ -69,7 +69,7 @@ export class Processes {
     await Promise.all(others.map((stop) => stop()));
   }
 
-  /** Stops all, and starts none any more: whoever is about to start one fails. */
+  /** Stops all, and starts none any more: a start that is under way fails. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.stopAll();

@@ -92,7 +92,7 @@ async function freshRound(bench: Bench, store: SeededStore, name: ServerName): P
   }
 }
 
-/** The cursors are made here, not collected: they have to be those that the server itself gives. */
+/** The cursors are made here, not collected: they must be those that the server itself gives. */
 async function requireOwnCursors({ name, url, dialect }: RunningServer, key: string): Promise<void> {
   const [{ path } = { path: "" }] = firstPage(dialect);
   const response = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } });

@@ -37,11 +37,11 @@ export const refusal: Workload = {
   name: "refusals",
   title: "Refuse",
   description:
-    "Reads of single animals that are refused, beside one that is not; the service alone, 64 connections. An unknown " +
-    "key is well-formed and has to be looked up in the store; a mistyped one fails its checksum. After 60 wrong keys " +
+    "Reads of single animals that are refused, next to one that is not; the service alone, 64 connections. An unknown " +
+    "key is well-formed and must be looked up in the store; a mistyped one fails its checksum. After 60 wrong keys " +
     "in a minute an address gets 429, so the 401s and the good reads come from 60,000 addresses, told by a trusted " +
     "proxy. A used-up " +
-    "account whose key goes on is banned: that is its steady state; the account before its ban is shown too.",
+    "account whose key continues is banned: that is its steady state; the account before its ban is shown too.",
   inShort: false,
   chart: "rate",
   run: async (bench) => {

@@ -12,7 +12,7 @@ export interface Ran {
   readonly failure?: string;
 }
 
-/** What a page says beside its figures. */
+/** What a page says next to its figures. */
 export interface PageTexts {
   readonly title: string;
   /** The command that writes it. */
@@ -21,7 +21,7 @@ export interface PageTexts {
   readonly aboutPeers: string;
 }
 
-/** Writes the page, its charts beside it, and all values as JSON for those who want to reckon themselves. */
+/** Writes the page, its charts next to it, and all values as JSON for those who want to reckon themselves. */
 export function writeReport(
   { out, mode }: Options,
   { title, command, aboutMeasuring, aboutPeers }: PageTexts,

@@ -10,6 +10,11 @@ export function gets({ pets, animals }: Dialect): Request[] {
   return shuffled(someIds(animals)).map((id) => get(`${pets}/${id}`));
 }
 
+/** Reads of animals that are not there. */
+export function missing({ pets, animals }: Dialect): Request[] {
+  return someIds(animals).map((id) => get(`${pets}/${animals + id}`));
+}
+
 /** The first page of available animals. */
 export function firstPage({ pets, firstPage: query }: Dialect): Request[] {
   return [get(`${pets}?${query}`)];

@@ -12,7 +12,7 @@ export interface Quota {
 }
 
 /** The shop of the first account, which has all animals. */
-const FIRST_SHOP = 1;
+export const FIRST_SHOP = 1;
 
 /** A store to start servers on: the file, and who may use it. */
 export interface SeededStore {

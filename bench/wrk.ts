@@ -119,7 +119,7 @@ export async function runWrk(
     refused: result.refused,
     failed: result.failed,
     passes: result.sent / count,
-    // Where other load runs beside this one, the server is busy before and after it too.
+    // Where other load runs next to this one, the server is busy before and after it too.
     core: Math.min(1, (processorTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
     ...(after && { costs: perAnswer(before.totals, after, result.requests) }),
   };

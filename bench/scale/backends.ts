@@ -15,7 +15,7 @@ import type { Totals } from "../wrk.ts";
  * syncs nothing; this one does as the default has it, so that a commit is on disk before its answer.
  */
 const SETTINGS = ["fsync=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=4GB", "max_connections=400"];
-/** Room on disk, in bytes: for an animal with its indexes, and for the log beside it. */
+/** Room on disk, in bytes: for an animal with its indexes, and for the log next to it. */
 const ROOM_OF_ANIMAL = 400;
 const ROOM_OF_LOG = 6e9;
 /** What a file system is that is in memory (statfs(2)). */

@@ -14,7 +14,7 @@ import { type Kind, nameOf, type SharedService, startService, whyNot } from "./s
 const ANIMALS = 100_000;
 const PROCESSES = [1, 2, 4] as const;
 const kinds: readonly Kind[] = ["service", "Fastify"];
-/** How much more the service has to answer than the peer with as many processes. */
+/** How much more the service must answer than the peer with as many processes. */
 const LEAD = 2;
 /** Seconds of a round, at the most. */
 const ROUND = 2;

@@ -1,0 +1,109 @@
+// Measures the console in a browser: `npm run bench:console`. It is no test: machines differ.
+import type { Page } from "playwright-core";
+import { buildConsole } from "../src/app/build-console.ts";
+import { TestBrowser } from "../test/harness/browser.ts";
+import { TestService } from "../test/harness/service.ts";
+import { median } from "./rounds.ts";
+
+const ANIMALS = 100_000;
+const ROUNDS = 7;
+/** How much slower the processor of the browser is made for its first content. */
+const SLOWDOWN = 4;
+/** Pages of 50 animals that are turned. All 2,000 of them take minutes and tell the same. */
+const PAGES = 300;
+
+/** Notes when the first row of a table is there, and the longest task since the start or `longest = 0`. */
+const watch = `
+  window.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+  }).observe({ type: "longtask", buffered: true });
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector("td .title")) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => (window.contentAt = performance.now())));
+  }).observe(document, { childList: true, subtree: true });`;
+
+/** When that was, in milliseconds since the address was opened. */
+const shown = `new Promise((resolve) => {
+  const look = () => (window.contentAt ? resolve(window.contentAt) : requestAnimationFrame(look));
+  look();
+})`;
+
+function report(what: string, values: readonly number[], aim: number): void {
+  const texts = values.map((value) => value.toFixed(0));
+  console.log(`${what}: ${median(values).toFixed(0)} ms (aim ${aim}; ${texts.join(", ")})`);
+}
+
+async function firstContent(address: string): Promise<number> {
+  const browser = await TestBrowser.start();
+  try {
+    const page = await browser.open("about:blank");
+    await page.addInitScript(watch);
+    const session = await page.context().newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
+    await page.goto(address);
+    return await page.evaluate<number>(shown);
+  } finally {
+    await browser.stop();
+  }
+}
+
+/** Goes from page to page, each time as soon as the next one is shown. */
+async function turnPages(page: Page, count: number): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    let [turned, shown] = [0, ""];
+    const turn = () => {
+      const first = document.querySelector("td .title")?.getAttribute("href") ?? "";
+      const next = [...document.querySelectorAll(".pager button")].at(-1);
+      if (first !== shown && next && !next.disabled) {
+        shown = first;
+        if (turned++ === ${count}) return resolve();
+        next.click();
+      }
+      requestAnimationFrame(turn);
+    };
+    turn();
+  })`);
+}
+
+const service = await TestService.start();
+try {
+  const builds: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    await buildConsole();
+    builds.push(performance.now() - start);
+  }
+  report("Build", builds, 300);
+
+  const key = await service.newKey("enterprise", undefined, ["read", "write", "admin"]);
+  const shop = await service.shop();
+  await service.store.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ANIMALS})
+     INSERT INTO pets (shop, id, name, category_id, status, added_at)
+     SELECT ${shop}, n, 'Animal ' || n, n % 100 + 1, 'available', 0 FROM numbers;
+     UPDATE shops SET last_pet_id = ${ANIMALS} WHERE shop = ${shop};`,
+  );
+  const address = `${new URL(service.app.base).origin}/console/animals#key=${key}`;
+  await firstContent(address); // the service has compressed everything then
+  const contents: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) contents.push(await firstContent(address));
+  report(`First animals in a cold browser, its processor ${SLOWDOWN} × slower`, contents, 500);
+
+  const browser = await TestBrowser.start();
+  const page = await browser.open("about:blank");
+  await page.addInitScript(watch);
+  await page.goto(address);
+  await page.evaluate(shown);
+  await page.evaluate("window.longest = 0");
+  const start = performance.now();
+  await turnPages(page, PAGES);
+  const each = ((performance.now() - start) / PAGES).toFixed(0);
+  const longest = await page.evaluate<number>("window.longest");
+  console.log(`${PAGES} pages of ${ANIMALS} animals: ${each} ms each`);
+  report("Longest task while turning them (0: none took 50 ms)", [longest], 100);
+  await browser.stop();
+} finally {
+  await service.stop();
+}
