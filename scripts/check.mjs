@@ -22,9 +22,11 @@ const settings = {
 
 const checks = [
   ["types", [bin("tsc")]],
+  ["types of the console", [bin("tsc"), "-p", "console"]],
   ["lint", [bin("oxlint"), "--deny-warnings"]],
   ["format", [bin("biome"), "ci", "--colors=off", "--error-on-warnings", "."]],
   ["size of the client", [bin("bun"), "scripts/client-size.ts"]],
+  ["size of the console", [bin("bun"), "scripts/console-size.ts"]],
   ["dead exports", [bin("knip")]],
   ["document", [bin("redocly"), "lint", "--extends", "recommended-strict", document]],
 ];

@@ -2,10 +2,12 @@
 // are switched off; Bun's own install script then puts the binary in place, without the network.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
+/** Where npm has put Bun: beside this package's own folder, if it was installed as one. */
+const folders = createRequire(import.meta.url).resolve.paths("bun") ?? [];
+const modules = folders.find((folder) => existsSync(join(folder, "bun"))) ?? folders[0];
 
 /** The program itself: what `node_modules/.bin` has is a script of the shell on Windows. */
 export const bun = join(modules, "bun/bin/bun.exe");

@@ -6,7 +6,7 @@ import { bun, ensureBun } from "./ensure-bun.mjs";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" }, seed: { type: "string" } } });
 for (const [name, value] of Object.entries(values)) {
-  if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} has to be a whole number from 1 on.`);
+  if (!/^[1-9][0-9]{0,9}$/.test(value)) throw new Error(`--${name} must be a whole number from 1 on.`);
 }
 ensureBun();
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -21,6 +21,7 @@ const { status } = spawnSync(
     "test/overload",
     "test/bodies",
     "test/supply-chain.test.ts",
+    "src/domains/events/event-reconnects.test.ts",
     "src/domains/orders/shop-model.test.ts",
   ],
   {

@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+// The command of the package: `npx petstore serve`. A package that was installed has the program as one script.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const fileAt = (path) => fileURLToPath(new URL(path, import.meta.url));
+const bundle = fileAt("../dist/main.js");
+process.argv.splice(2, 0, existsSync(bundle) ? bundle : fileAt("../src/main.ts"));
+await import("./run.mjs");

@@ -1,0 +1,120 @@
+// Makes what is published of a release, in dist/release: `npm run release`. With `--draft`, also where the changelog has
+// no date for the version yet. `--only linux-x64` makes fewer executables.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import manifest from "../../package.json" with { type: "json" };
+import { clientPackage } from "../../src/app/client-package.ts";
+import { version } from "../../src/telemetry/version.ts";
+import { type Inspected, inspectExecutable } from "./inspect-executable.ts";
+import { packService } from "./service-package.ts";
+import { versionFaults } from "./versions.ts";
+
+const root = join(import.meta.dir, "../..");
+
+/** The platforms, as Bun names them, with what their executables have to be. */
+const platforms: Readonly<Record<string, Omit<Inspected, "signature">>> = {
+  "linux-x64": { format: "ELF", architecture: "x64", libc: "glibc" },
+  "linux-x64-musl": { format: "ELF", architecture: "x64", libc: "musl" },
+  "linux-arm64": { format: "ELF", architecture: "arm64", libc: "glibc" },
+  "linux-arm64-musl": { format: "ELF", architecture: "arm64", libc: "musl" },
+  "darwin-x64": { format: "Mach-O", architecture: "x64" },
+  "darwin-arm64": { format: "Mach-O", architecture: "arm64" },
+  "windows-x64": { format: "PE", architecture: "x64" },
+};
+
+const { values } = parseArgs({
+  options: { draft: { type: "boolean" }, out: { type: "string" }, only: { type: "string", multiple: true } },
+});
+const target = values.out ?? join(root, "dist/release");
+
+const faults = versionFaults({ isRelease: !values.draft });
+if (faults.length > 0) {
+  console.error(faults.join("\n"));
+  process.exit(1);
+}
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+const lines = (values.only ?? Object.keys(platforms)).map(makeExecutable);
+console.log(`service   ${packService(target)}`);
+await Bun.write(join(target, `petstore-client-${version}.tgz`), await clientPackage());
+console.log(`client    petstore-client-${version}.tgz`);
+writeFileSync(join(target, `petstore-${version}.cdx.json`), billOfMaterials());
+writeFileSync(join(target, "EXECUTABLES.txt"), `${lines.join("\n")}\n`);
+writeSums();
+console.log(`sums      SHA256SUMS, in ${target}`);
+
+/** Makes and inspects one executable, and runs it if it is for this machine. Gives a line about it. */
+function makeExecutable(platform: string): string {
+  const wanted = platforms[platform];
+  if (!wanted) throw new Error(`${platform} is none of ${Object.keys(platforms).join(", ")}.`);
+  const name = `petstore-${version}-${platform}${wanted.format === "PE" ? ".exe" : ""}`;
+  const file = join(target, name);
+  call("npm", ["run", "--silent", "build", "--", `--target=bun-${platform}`, "--outfile", file]);
+  rmSync(`${file}.map`, { force: true }); // the executable has its own
+  const found = inspectExecutable(readFileSync(file));
+  const { signature, ...rest } = found;
+  if (JSON.stringify(rest) !== JSON.stringify(wanted)) {
+    throw new Error(`${name} is for ${JSON.stringify(rest)}, not for ${JSON.stringify(wanted)}.`);
+  }
+  const facts = [found.format, found.architecture, found.libc, signature && `signature ${signature}`].filter(Boolean);
+  const line = `${name}: ${facts.join(", ")}; ${isOfThisMachine(platform) ? ranHere(file) : "built, not run"}`;
+  console.log(`program   ${line}`);
+  return line;
+}
+
+function isOfThisMachine(platform: string): boolean {
+  return platform === `${process.platform}-${process.arch}` && (process.platform !== "linux" || isGlibc());
+}
+
+/** Bun of npm for this machine is the one whose C library works here. */
+function isGlibc(): boolean {
+  return inspectExecutable(readFileSync(process.execPath)).libc === "glibc";
+}
+
+function ranHere(file: string): string {
+  const said = call(file, ["--version"]).trim();
+  if (said !== `petstore ${version}`) throw new Error(`${file} says ${said}.`);
+  return "built and run";
+}
+
+/** What the service is made of, in CycloneDX, by npm itself. */
+function billOfMaterials(): string {
+  const text = call("npm", ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--omit", "dev"]);
+  const { metadata, components, ...bill } = JSON.parse(text) as {
+    readonly metadata: { readonly component: object };
+    readonly components: readonly { readonly name: string }[];
+  };
+  // npm names it after the folder, and leaves out what tools for development need as well.
+  const named = { ...metadata, component: { ...metadata.component, name: manifest.name } };
+  const left = Object.entries(manifest.dependencies)
+    .filter(([name]) => !components.some((component) => component.name === name))
+    .map(([name, its]) => ({ type: "library", name, version: its, purl: `pkg:npm/${name}@${its}` }));
+  return `${JSON.stringify({ ...bill, metadata: named, components: [...components, ...left] }, undefined, 2)}\n`;
+}
+
+function writeSums(): void {
+  const sums = readdirSync(target)
+    .toSorted()
+    .map((name) => {
+      const digest = createHash("sha256")
+        .update(readFileSync(join(target, name)))
+        .digest("hex");
+      return `${digest}  ${name}`;
+    });
+  const unfinished = join(target, "SHA256SUMS.unfinished");
+  writeFileSync(unfinished, `${sums.join("\n")}\n`);
+  renameSync(unfinished, join(target, "SHA256SUMS"));
+}
+
+function call(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
+  return stdout;
+}

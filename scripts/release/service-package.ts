@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+
+const root = join(import.meta.dir, "../..");
+/** What the package has besides the program. */
+const parts = [
+  "scripts/ensure-bun.mjs",
+  "scripts/petstore.mjs",
+  "scripts/run.mjs",
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+];
+
+/**
+ * Packs the service into a folder: `npx ./petstore-VERSION.tgz serve` runs it. The program is one script, because Bun
+ * runs no macros of installed packages; so the package needs Bun and nothing else. Gives the name of the file.
+ */
+export function packService(target: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-package-"));
+  try {
+    call(process.execPath, ["build", "src/main.ts", "--target=bun", "--outdir", join(folder, "dist")], root);
+    for (const part of parts) cpSync(join(root, part), join(folder, part));
+    const { name, version, description, keywords, license, author, type, engines, bin } = manifest;
+    const dependencies = { bun: manifest.dependencies.bun };
+    const own = { name, version, description, keywords, license, author, type, engines, bin, dependencies };
+    writeFileSync(join(folder, "package.json"), `${JSON.stringify(own, undefined, 2)}\n`);
+    call("npm", ["pack", "--silent", "--pack-destination", target], folder);
+    return `${name}-${version}.tgz`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function call(command: string, args: readonly string[], cwd: string): void {
+  const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
+}
