@@ -48,6 +48,16 @@ const cases: Readonly<Record<string, Case>> = {
     labels: { ...at, severity: "critical" },
     summary: "a:8080 does not answer.",
   },
+  PetstoreBackupOld: {
+    series: {
+      [of("petstore_backup_newest_timestamp_seconds")]: "0x200",
+      [of("petstore_backup_interval_seconds")]: "3600x200",
+    },
+    quiet: 119,
+    fires: 131,
+    labels: { ...at, severity: "critical" },
+    summary: "The newest backup of a:8080 is 2h 11m 0s old.",
+  },
   PetstoreRestarts: {
     series: { [of("process_start_time_seconds")]: "1x5 2 3 4 4x10" },
     quiet: 7,
@@ -137,6 +147,27 @@ const cases: Readonly<Record<string, Case>> = {
       "15 requests are missing in the usage, because too many counts waited for the store, or may be, because the " +
       "answer to their commit was lost.",
   },
+  PetstoreWebhooksLate: {
+    series: { [of("petstore_webhook_lag_seconds")]: "0x10 120x30" },
+    quiet: 10,
+    fires: 20,
+    labels: { job: "petstore", severity: "warning" },
+    summary: "Events wait 2m 0s for their first attempt to be sent to webhook endpoints.",
+  },
+  PetstoreWebhookEndpointDisabled: {
+    series: { [of("petstore_webhook_endpoints_disabled_total")]: "0x10 1x30" },
+    quiet: 10,
+    fires: 12,
+    labels: { job: "petstore", severity: "info" },
+    summary: "A webhook endpoint was disabled. The log event webhook_endpoint_disabled names it.",
+  },
+  PetstoreWebhookEndpointsStayDisabled: {
+    series: { [of("petstore_webhook_endpoints_disabled")]: "0x10 2x1500" },
+    quiet: 1_440,
+    fires: 1_455,
+    labels: { job: "petstore", severity: "info" },
+    summary: "2 webhook endpoints have been disabled for a day.",
+  },
   PetstoreTracesDropped: {
     series: { [of("petstore_traces_dropped")]: "0x30 0+5x40" },
     quiet: 40,
@@ -150,7 +181,7 @@ test("every alert has a case here", () => {
   expect(Object.keys(cases).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
 });
 
-/** Runs `promtool`. Gives what it said of a failure; an empty text for none. */
+/** Runs `promtool`. Returns what it said of a failure; an empty text for none. */
 function run(...words: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([promtool as string, ...words]);
   return exitCode === 0 ? "" : `${stdout}${stderr}`;
@@ -242,7 +273,8 @@ describe("in a running service", () => {
     await unlock();
     expect(await valueOf("PetstoreSlowStore", { le: "0.5" })).toBe(1);
     expect(await valueOf("PetstoreSlowStore", { le: "+Inf" })).toBe(2);
-    expect(await valueOf("PetstoreStoreFails", { cause: "SQLITE_BUSY" })).toBe(1);
+    // Background work may have met the lock, too.
+    expect(await valueOf("PetstoreStoreFails", { cause: "SQLITE_BUSY" })).toBeGreaterThanOrEqual(1);
     expect(await valueOf("PetstoreServerErrors", { operation: "createPet", status: "503" })).toBe(1);
     expect(await valueOf("PetstoreSlowCommits", { le: "+Inf" })).toBeGreaterThan(0);
     expect(await valueOf("PetstoreSlowAnswers", { operation: "createPet", le: "+Inf" })).toBe(2);

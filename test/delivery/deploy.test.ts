@@ -1,6 +1,7 @@
 // What can be said of the files for other tools without those tools: that they name what there is.
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { parse } from "yaml";
 import { domains } from "../../src/app/domains.ts";
 import { readConfig } from "../../src/config.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
+import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { assignments, dockerInstructions, interpolate, read, readCompose, root } from "./files.ts";
@@ -106,23 +108,51 @@ describe("the Dockerfile", () => {
   });
 });
 
-describe("the unit of systemd", () => {
-  const unit = read("deploy/petstore.service");
+const units = [
+  ["petstore.service", "one.env", { PETSTORE_BACKUP_DIR: "/var/backups/petstore" }],
+  ["petstore-many.service", "many.env", {}],
+] as const;
+
+/** The last part of a unit. */
+const protection = (unit: string) => unit.slice(unit.indexOf("CapabilityBoundingSet="));
+
+describe.each(units)("%s", (file, environment, folders) => {
+  const unit = read(`deploy/${file}`);
   const values = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
+  const settings = assignments(
+    read(`deploy/${environment}`).replace("SECRET_KEY=", `SECRET_KEY=${randomBytes(32).toString("base64")}`),
+  );
 
-  test("has settings that the service takes, and its store where the unit may write", () => {
-    const { dataDir, baseUrl } = readConfig(
-      assignments(values("Environment").join("\n")),
-      undefined,
-      settingsOf(domains),
-    );
-    expect(baseUrl).toBeDefined();
+  test("has settings that the service takes, and writes where it may", () => {
+    const own = Object.fromEntries(Object.entries(settings).filter(([name]) => name.startsWith("PETSTORE_")));
+    const { dataDir, baseUrl } = readConfig(own, undefined, settingsOf(domains));
+    expect(baseUrl).toBe("https://petstore.example.com/v1");
     expect(dataDir).toBe(join("/var/lib", values("StateDirectory")[0] ?? ""));
+    for (const [name, folder] of Object.entries(folders))
+      expect([own[name], values("ReadWritePaths")]).toEqual([folder, [folder]]);
+    expect(settings["WORKERS"] !== undefined).toBe(unit.includes("${WORKERS}"));
   });
 
   test("gives it the time that it takes to stop", () => {
     expect(Number.parseInt(values("TimeoutStopSec")[0] ?? "", 10)).toBeGreaterThan(STOPS_WITHIN);
+  });
+
+  test("is protected like the other one", () => {
+    expect(protection(unit)).toBe(protection(read(`deploy/${units[0][0]}`)));
+  });
+
+  test.skipIf(!Bun.which("systemd-analyze"))("is accepted by systemd, with an exposure of at most 1.5", () => {
+    const folder = mkdtempSync(join(tmpdir(), "petstore-unit-"));
+    const path = join(folder, file);
+    writeFileSync(path, unit.replace("/usr/local/bin/petstore", process.execPath)); // which must exist
+    const analyze = (...words: string[]) => {
+      const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "--no-pager", ...words, path]);
+      return [exitCode, exitCode === 0 ? stderr.toString() : `${stdout}${stderr}`];
+    };
+    expect(analyze("verify")).toEqual([0, ""]);
+    expect(analyze("security", "--offline=true", "--threshold=15")).toEqual([0, ""]);
+    rmSync(folder, { recursive: true });
   });
 });
 
@@ -139,11 +169,13 @@ describe.skipIf(!hasValkey)("alert rules and board", () => {
 
   test("name metrics that the service has, each used as what it is", async () => {
     const valkey = await ValkeyServer.start();
-    const service = await TestService.start({
-      settings: { PETSTORE_VALKEY_URL: valkey.url, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+    const program = await Program.start(newDataDir(), {
+      PETSTORE_VALKEY_URL: valkey.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+      PETSTORE_BACKUP_EVERY: "1d",
     });
-    const exposed = await (await fetch(new URL("/metrics", service.app.base))).text();
-    await service.stop();
+    const exposed = await (await fetch(new URL("/metrics", program.base))).text();
+    expect(await program.end()).toBe(0);
     await valkey.stop();
     const types = new Map(
       [...exposed.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = "", type = ""]) => [name, type]),

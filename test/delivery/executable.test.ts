@@ -66,6 +66,13 @@ describe("in an empty folder", () => {
     }
   });
 
+  test("the console is part of it", async () => {
+    const page = await (await fetch(new URL("/console", service.base))).text();
+    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
+    expect(files).toHaveLength(3);
+    for (const path of files) expect([path, (await fetch(new URL(path, service.base))).status]).toEqual([path, 200]);
+  });
+
   test.skipIf(!hasBrowser)("the reference page shows the operations, without an error", async () => {
     const browser = await TestBrowser.start();
     const page = await browser.open(new URL("/docs", service.base).href);
@@ -88,14 +95,14 @@ describe("in an empty folder", () => {
     expect(metrics).toContain(`petstore_build_info{version="${version}",`);
   });
 
-  test("commands work beside the service", async () => {
+  test("commands work alongside the service", async () => {
     const { stdout } = await command(folder, "accounts", "create", "--name", "Till", "--plan", "pro", "--json");
     const { id } = JSON.parse(stdout) as { id: string };
     const made = await command(folder, "keys", "create", "--account", id, "--json");
     const own = (JSON.parse(made.stdout) as { key: string }).key;
     const { status } = await fetch(`${service.base}/pets`, { headers: { Authorization: `Bearer ${own}` } });
     expect(status).toBe(200);
-    expect((await command(folder, "backup", "copy.db")).status).toBe(0);
+    expect((await command(folder, "backups", "take", "--file", "copy.db")).status).toBe(0);
     const accounts = JSON.parse((await command(folder, "accounts", "list", "--json")).stdout) as { id: string }[];
     const first = accounts.find((account) => account.id !== id)?.id as string;
     const exported = await command(folder, "export", "animals.csv", "--account", first);

@@ -32,7 +32,7 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
       PETSTORE_ENV: "production",
     }));
     for (const setting of settings) processes.push(await Program.start(dataDir, setting));
-    proxy = await Proxy.start(ports[0], [ports[1], ports[2]]);
+    proxy = await Proxy.nginx(ports[0], [ports[1], ports[2]]);
     const quota = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
     const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota], settings[0]);
     ({ key } = await runJson(dataDir, ["keys", "create", "--account", id], settings[0]));

@@ -1,0 +1,94 @@
+// What a release has besides executables, and what is read of those of other platforms.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { inspectExecutable } from "../../scripts/release/inspect-executable.ts";
+import { eventually, Program } from "../harness/program.ts";
+
+const root = join(import.meta.dir, "../..");
+const run = (words: string[], cwd = root) => {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(words, { cwd });
+  return { status: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+};
+
+describe("npm run release", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "petstore-release-"));
+    const platforms = ["linux-x64-musl", "darwin-arm64"].flatMap((one) => ["--only", one]);
+    const { status, stderr } = run([
+      "npm",
+      "run",
+      "--silent",
+      "release",
+      "--",
+      "--draft",
+      "--out",
+      folder,
+      ...platforms,
+    ]);
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string) => join(folder, name);
+
+  test("labels executables that were not run, and gives the sum of each file", () => {
+    expect(readFileSync(file("EXECUTABLES.txt"), "utf8")).toBe(
+      `petstore-${manifest.version}-linux-x64-musl: ELF, x64, musl; built, not run\n` +
+        `petstore-${manifest.version}-darwin-arm64: Mach-O, arm64, ` +
+        `${/signature ad hoc, \d+ pages compared/.exec(readFileSync(file("EXECUTABLES.txt"), "utf8"))?.[0]}; built, not run\n`,
+    );
+    expect(run(["sha256sum", "--check", "--strict", "SHA256SUMS"], folder).status).toBe(0);
+    const bytes = readFileSync(file(`petstore-${manifest.version}-darwin-arm64`));
+    bytes[5_000_000] = (bytes[5_000_000] ?? 0) ^ 1;
+    expect(inspectExecutable(bytes).signature).toStartWith("not valid (1 of ");
+  });
+
+  test("lists what the service is made of", () => {
+    const bill = JSON.parse(readFileSync(file(`petstore-${manifest.version}.cdx.json`), "utf8"));
+    expect([bill.bomFormat, bill.metadata.component.name]).toEqual(["CycloneDX", "petstore"]);
+    const names = bill.components.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+    expect(names).not.toContain("knip");
+  });
+
+  test("packs a service that serves the interface, the reference page, the console and the client", async () => {
+    // As npm installs it, but without the network: Bun is the one of this project.
+    const installed = join(folder, "installed/node_modules");
+    mkdirSync(join(installed, "petstore"), { recursive: true });
+    symlinkSync(join(root, "node_modules/bun"), join(installed, "bun"));
+    run(["tar", "-xzf", file(`petstore-${manifest.version}.tgz`), "--strip-components=1"], join(installed, "petstore"));
+    const own = JSON.parse(readFileSync(join(installed, "petstore/package.json"), "utf8"));
+    expect(own.dependencies).toEqual({ bun: manifest.dependencies.bun });
+    const command = join(installed, "petstore", own.bin.petstore);
+    expect(run([command, "--version"]).stdout).toBe(`petstore ${manifest.version}\n`);
+    const program = await Program.start(join(folder, "data"), {}, [command, "serve"]);
+    const origin = new URL(program.base).origin;
+    for (const path of ["/openapi.json", "/docs", "/client.tgz"]) expect((await fetch(origin + path)).status).toBe(200);
+    const { status } = await eventually(
+      () => fetch(`${origin}/console`),
+      (answer) => answer.status === 200,
+    );
+    expect(status).toBe(200);
+    const page = await (await fetch(`${origin}/docs`)).text();
+    const script = /src="([^"]*reference-[^"]*)"/.exec(page)?.[1] ?? "";
+    expect((await fetch(new URL(script, origin))).status).toBe(200);
+    expect(program.output).toContain("npx petstore keys create");
+    expect(await program.end()).toBe(0);
+  });
+
+  test("packs the client that the service gives away", () => {
+    const { stdout } = run(["tar", "-tzf", file(`petstore-client-${manifest.version}.tgz`)]);
+    expect(stdout.split("\n")).toContain("package/dist/index.js");
+  });
+
+  test("refuses a version without a date in the changelog", () => {
+    const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+    if (new RegExp(`^## \\[${manifest.version}\\] - `, "m").test(changelog)) return;
+    const { status, stderr } = run(["npm", "run", "--silent", "release", "--", "--out", join(folder, "refused")]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("CHANGELOG.md has no line") as string]);
+    expect(existsSync(join(folder, "refused"))).toBe(false);
+  });
+});

@@ -1,0 +1,138 @@
+// The sites of nginx and Caddy: TLS in front of one process, and in front of three that share PostgreSQL and Valkey.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { payloadTooLarge, storageUnavailable } from "../../src/contract/errors.ts";
+import { Authority, canCertify } from "../harness/certificates.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { readStream } from "../harness/server-sent-events.ts";
+import { freePort, hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { read } from "./files.ts";
+import { hasCaddy, hasNginx, type Place, Proxy } from "./proxy.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-sites-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const nginx = (site: string, place: Place) => Proxy.nginxSite(site, place);
+const caddy = (site: string, place: Place) => Proxy.caddySite(site, place);
+
+const sites = [
+  { file: "nginx-one.conf", processes: 1, start: nginx, canRun: hasNginx },
+  { file: "nginx-three.conf", processes: 3, start: nginx, canRun: hasNginx },
+  { file: "caddy-one.conf", processes: 1, start: caddy, canRun: hasCaddy },
+  { file: "caddy-three.conf", processes: 3, start: caddy, canRun: hasCaddy },
+];
+
+/** The site, with the ports of the processes in place of its addresses. */
+function siteWith(file: string, programs: readonly Program[]): string {
+  return programs.reduce(
+    (site, { port }, index) => site.replace(`10.0.0.1${index + 1}:8080`, `127.0.0.1:${port}`),
+    read(`deploy/${file}`).replace("127.0.0.1:8080", `127.0.0.1:${programs[0]?.port}`),
+  );
+}
+
+for (const { file, processes: count, start, canRun } of sites) {
+  const canShare = count === 1 || (postgresMissing === undefined && hasValkey);
+  describe.skipIf(!canRun || !canCertify || !canShare)(`behind ${file}`, () => {
+    const dataDir = newDataDir();
+    const programs: Program[] = [];
+    const servers: { stop(): Promise<void> }[] = [];
+    let proxy: Proxy;
+    let key = "";
+
+    beforeAll(async () => {
+      const [port, plainPort] = [await freePort(), await freePort()];
+      const settings: Record<string, string> = {
+        PETSTORE_ENV: "production",
+        PETSTORE_BASE_URL: `https://localhost:${port}/v1`,
+        PETSTORE_TRUSTED_PROXIES: "127.0.0.1",
+        ...(count > 1 && (await sharedServers())),
+      };
+      for (let index = 0; index < count; index++) programs.push(await Program.start(dataDir, settings));
+      const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "business"], settings);
+      ({ key } = await runJson(dataDir, ["keys", "create", "--account", id], settings));
+      const authority = await Authority.make(folder);
+      const certificate = { ...(await authority.certify("DNS:localhost")), ca: authority.certificate };
+      proxy = await start(siteWith(file, programs), { port, plainPort, certificate });
+    });
+    afterAll(async () => {
+      await proxy.stop();
+      for (const program of programs) await program.end("SIGKILL");
+      for (const server of servers) await server.stop();
+    });
+
+    async function sharedServers() {
+      const [postgres, valkey] = [await PostgresServer.start(), await ValkeyServer.start()];
+      servers.push({ stop: () => postgres.remove() }, valkey);
+      return { PETSTORE_DATABASE_URL: postgres.url(), PETSTORE_VALKEY_URL: valkey.url };
+    }
+    const call = (path: string, init: RequestInit = {}) =>
+      proxy.fetch(path, { ...init, headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" } });
+    const post = (body: string) => call("/v1/pets", { method: "POST", body });
+    const add = (name: string) => post(JSON.stringify({ name, categoryId: 1 }));
+
+    test("the interface, the console and the reference page are there, operators' paths are not", async () => {
+      expect((await add("Rex")).status).toBe(201);
+      const { headers, status } = await call("/v1/pets?limit=1");
+      expect([status, headers.get("x-ratelimit-limit")]).toEqual([200, "1000"]);
+      for (const path of ["/docs", "/console", "/openapi.json"]) expect((await proxy.fetch(path)).status).toBe(200);
+      for (const path of ["/metrics", "/healthz", "/readyz"]) expect((await proxy.fetch(path)).status).toBe(404);
+    });
+
+    test("a client cannot choose the address by which it is counted", async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 61 * count }, (_, index) =>
+          proxy.fetch("/v1/pets", { headers: { "X-Forwarded-For": `198.51.100.${index}` } }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toContain(429);
+    });
+
+    test("a stream delivers an event at once", async () => {
+      const abort = new AbortController();
+      const stream = await call("/v1/events/stream", { signal: abort.signal });
+      expect(stream.headers.get("content-type")).toStartWith("text/event-stream");
+      const added = (await add("Tom")).json() as Promise<{ id: number }>;
+      let text = "";
+      const decoder = new TextDecoder();
+      for await (const bytes of stream.body as unknown as AsyncIterable<Uint8Array>) {
+        text += decoder.decode(bytes, { stream: true });
+        const [event] = readStream(text).events;
+        if (!event) continue;
+        expect([event.event, JSON.parse(event.data).data.id]).toEqual(["pet.created", (await added).id]);
+        break;
+      }
+      abort.abort();
+    });
+
+    test("a body that is too large is refused in the shape of an Error", async () => {
+      const { code, status } = payloadTooLarge;
+      for (const length of [65_536, 2_000_000, 20_000_000]) {
+        const answer = await add("x".repeat(length));
+        expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
+        expect(answer.headers.get("content-type")).toStartWith("application/json");
+      }
+    });
+
+    test("of several machines, one that is dead fails no new request", async () => {
+      // Caddy repeats no request that has a body.
+      const [retried, success] =
+        start === nginx ? [(round: number) => add(`Max ${round}`), 201] : [() => call("/v1/pets"), 200];
+      if (count > 1) await programs[0]?.end("SIGKILL");
+      for (let round = 0; round < 30; round++) expect((await retried(round)).status).toBe(success);
+    });
+
+    test("without any process, the answer has the shape of an Error", async () => {
+      await Promise.all(programs.map((program) => program.end("SIGKILL")));
+      const { code, status } = storageUnavailable;
+      const answer = await eventually(
+        () => call("/v1/pets"),
+        (one) => one.status !== 200,
+      );
+      expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
+      expect(answer.headers.get("retry-after")).toBe("1");
+    });
+  });
+}

@@ -1,0 +1,107 @@
+// The steps of deploy/README.md for one machine, typed one after another on a machine that has none of the files.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { canCertify } from "../harness/certificates.ts";
+import { eventually } from "../harness/program.ts";
+import { BareMachine, blocksOf, canIsolate } from "./bare-machine.ts";
+import { buildExecutable } from "./executable.ts";
+import { root } from "./files.ts";
+import { hasCaddy, hasNginx } from "./proxy.ts";
+
+const hasAll = canIsolate && canCertify && hasNginx && hasCaddy && Bun.which("curl") !== null;
+
+describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind TLS", () => {
+  let machine: BareMachine;
+  let key = "";
+  let blocks: string[];
+  const step = (beginning: string) => {
+    const block = blocks.find((one) => one.includes(beginning));
+    if (block === undefined) throw new Error(`No step has ${beginning}`);
+    return block;
+  };
+  /** What the README's last call returns, with the authority of the test. */
+  const list = () => machine.run(step("curl --fail"), { KEY: key, CURL_CA_BUNDLE: "/run/authority.pem" });
+  const call = (words: string) =>
+    machine.run(`curl -s --fail-with-body -H "Authorization: Bearer $KEY" ${words}`, {
+      KEY: key,
+      CURL_CA_BUNDLE: "/run/authority.pem",
+    });
+  const add = (name: string) => call(`--json '{"name":"${name}","categoryId":1}' https://petstore.example.com/v1/pets`);
+  const opened = () =>
+    eventually(
+      () => list().catch(() => ""),
+      (text) => text !== "",
+    );
+
+  beforeAll(async () => {
+    blocks = await blocksOf("One machine");
+    machine = await BareMachine.start();
+  });
+  afterAll(() => machine?.stop());
+
+  test("the files are built and packed", async () => {
+    const built = await buildExecutable(); // what the first line of the first block does
+    mkdirSync(join(machine.folder, "dist"));
+    cpSync(join(built, "petstore"), join(machine.folder, "dist/petstore"));
+    cpSync(join(root, "deploy"), join(machine.folder, "deploy"), { recursive: true });
+    const [build = "", pack = "", ...others] = step("npm ci").trim().split("\n");
+    expect([build, others]).toEqual(["npm ci --omit=dev && npm run build", []]);
+    await machine.run(`${pack} && rm -r deploy dist`);
+  });
+
+  test("the service is installed, and answers", async () => {
+    expect(await machine.run(step("useradd"))).toContain("ready");
+    expect(await machine.run("stat -c '%a %U %G' /etc/petstore.env /var/backups/petstore")).toBe(
+      "640 root petstore\n700 petstore petstore\n",
+    );
+  });
+
+  test("an account gets a key", async () => {
+    const [createAccount = "", createKey = ""] = step("accounts create").trim().split("\n");
+    const [id = ""] = /acc_\w+/.exec(await machine.run(createAccount)) ?? [];
+    [key = ""] = /psk_live_\w+/.exec(await machine.run(createKey.replace("acc_…", id))) ?? [];
+    expect(key).not.toBe("");
+  });
+
+  test("nginx serves the shop over TLS, and certbot can renew the certificate", async () => {
+    await machine.run(step("certbot"));
+    expect(await opened()).toBe("[]");
+    await add("Rex");
+    const plain = "curl -s -o /dev/null -w '%{http_code}' http://petstore.example.com/v1/pets";
+    await eventually(
+      () => machine.run(plain),
+      (status) => status === "308",
+    );
+    await machine.run(
+      step("certbot")
+        .split("\n")
+        .find((line) => line.startsWith("certbot")) as string,
+    );
+    await machine.run("nginx -s stop");
+  });
+
+  test("Caddy serves it as well", async () => {
+    await machine.run(step("Caddyfile"));
+    expect(JSON.parse(await opened())).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
+    await machine.run("curl -s -o /dev/null --fail https://petstore.example.com/docs", {
+      CURL_CA_BUNDLE: "/run/authority.pem",
+    });
+  });
+
+  test("a backup brings the shop back", async () => {
+    await machine.run("petstore-admin backups take");
+    await add("Tom");
+    const lines = step("restore").trim().split("\n");
+    for (const line of lines) {
+      const files = line.includes("FILE") ? (await machine.run("ls /var/backups/petstore")).trim().split("\n") : [];
+      await machine.run(line.replace("FILE", files.at(-1) ?? "")); // the newest
+    }
+    expect(JSON.parse(await opened())).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
+  });
+
+  test("no other step is in the section", () => {
+    const known = ["npm ci", "useradd", "accounts create", "certbot", "Caddyfile", "curl --fail", "restore"];
+    expect(blocks.filter((block) => !known.some((beginning) => block.includes(beginning)))).toEqual([]);
+  });
+});

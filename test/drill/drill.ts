@@ -1,0 +1,58 @@
+import type { Fault } from "./faults.ts";
+import { LimitedClient, Load } from "./load.ts";
+import { Scene } from "./scene.ts";
+
+/** What a fault did to the clients. */
+export interface Outcome {
+  readonly fault: Fault;
+  readonly acknowledged: number;
+  readonly lost: number;
+  readonly duplicated: number;
+  /** Anything else that went against the ledger. */
+  readonly violations: readonly string[];
+  readonly admittedBeyond: number;
+  /** The longest times without a success, in seconds. */
+  readonly withoutWrites: number;
+  readonly withoutReads: number;
+  /** Answers that were not a success, by status; 0 for none. */
+  readonly failures: ReadonlyMap<number, number>;
+}
+
+/** How long each part takes. */
+export interface Pace {
+  readonly before: (load: Load) => Promise<void>;
+  readonly during: (load: Load) => Promise<void>;
+  readonly after: (load: Load) => Promise<void>;
+  /** Milliseconds until the operator or a monitor notices that a machine has died. */
+  readonly notice: number;
+}
+
+/** Does something to the machines under load, ends it, and tells what clients noticed. */
+export async function perform(fault: Fault, cluster: string, pace: Pace): Promise<Outcome> {
+  const scene = await Scene.start(cluster, fault.options);
+  try {
+    const load = new Load(scene.base, scene.keys.unlimited);
+    const limited = new LimitedClient(scene.base, scene.keys.limited);
+    await pace.before(load);
+    await fault.begin(scene, pace.notice);
+    await pace.during(load);
+    await fault.end?.(scene);
+    await pace.after(load);
+    const admittedBeyond = await limited.finish();
+    await load.finish();
+    const { ledger, writes, reads, failures } = load;
+    return {
+      fault,
+      acknowledged: ledger.acknowledged,
+      lost: ledger.lost,
+      duplicated: ledger.duplicated,
+      violations: ledger.violations,
+      admittedBeyond,
+      withoutWrites: writes.longestGap,
+      withoutReads: reads.longestGap,
+      failures,
+    };
+  } finally {
+    await scene.remove();
+  }
+}

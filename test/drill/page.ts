@@ -1,0 +1,52 @@
+import { cpus, loadavg, release } from "node:os";
+import type { Outcome } from "./drill.ts";
+import { LimitedClient } from "./load.ts";
+
+const row = (...cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
+const count = (number: number) => number.toLocaleString("en");
+const seconds = (number: number) => number.toFixed(1);
+
+/** docs/drill.md. */
+export function page(outcomes: readonly Outcome[], versions: readonly string[]): string {
+  return `# Measured: failover
+
+Written by \`npm run drill\`. One run on one machine. Three machines with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx as in [deploy/README.md](../deploy/README.md#several-machines) are network namespaces. \`nft\` cuts links, a relay delays bytes, and libfaketime sets a clock. For PostgreSQL and Valkey, 100 ms away means 50 ms more in each direction.
+
+Eight clients add animals, each with an \`Idempotency-Key\` until it is acknowledged, and two read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. A machine that dies is gone without a word; the drill acts 3 s later, in place of an operator or a monitor.
+
+*Lost* are acknowledged animals that are missing at the end, *duplicated* those that exist twice. *Beyond* is what the limited client was admitted above its limit. The seconds are the longest without any successful write or read. *Failed* are all answers that were not a success; each client repeated its request, and gave up on an answer after 5 s. A repeated request whose first attempt is still running gets 409.
+
+A machine that cannot reach PostgreSQL still gets its share of requests, because nginx does not know. Reads fail there within 3 s, and writes with an \`Idempotency-Key\` within 10.5 s. The same holds for writes that were sent to a primary just before it died. While the primary cannot reach its standby, no write is acknowledged.
+
+${[
+  row("fault", "acknowledged", "lost", "duplicated", "beyond", "s without writes", "s without reads", "failed"),
+  row("---", "--:", "--:", "--:", "--:", "--:", "--:", "---"),
+  ...outcomes.map((outcome) =>
+    row(
+      outcome.fault.name,
+      count(outcome.acknowledged),
+      outcome.lost,
+      outcome.duplicated,
+      outcome.admittedBeyond,
+      seconds(outcome.withoutWrites),
+      seconds(outcome.withoutReads),
+      failed(outcome),
+    ),
+  ),
+].join("\n")}
+
+Why requests are admitted beyond the limit:
+
+${outcomes
+  .filter(({ fault }) => fault.mayAdmitMore !== undefined)
+  .map(({ fault }) => `- ${fault.name}: ${fault.mayAdmitMore}.`)
+  .join("\n")}
+
+${[...versions, `Linux ${release()}`, `${cpus().length} cores for everything, with ${loadavg()[2]?.toFixed(1)} threads that wanted one (15 minutes)`, new Date().toISOString().slice(0, 10)].join(", ")}.
+`;
+}
+
+function failed({ failures }: Outcome): string {
+  const parts = [...failures].toSorted(([one], [other]) => one - other);
+  return parts.map(([status, times]) => `${count(times)} × ${status === 0 ? "no answer" : status}`).join(", ") || "0";
+}
