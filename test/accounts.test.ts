@@ -90,7 +90,7 @@ describe("accounts and keys", () => {
     );
     expect([status, stderr]).toEqual([
       2,
-      "--scopes has to be some of read, write, admin, separated by commas. See --help.\n",
+      "--scopes must be some of read, write, admin, separated by commas. See --help.\n",
     ]);
   });
 
@@ -147,7 +147,7 @@ describe("accounts and keys", () => {
     [
       ["accounts", "create", "--name", "x", "--plan", "gold"],
       2,
-      "--plan has to be one of free, pro, business, enterprise.",
+      "--plan must be one of free, pro, business, enterprise.",
     ],
     [["accounts", "create", "--plan", "free"], 2, "accounts create needs --name."],
     [["accounts", "create", "--name", "x", "--plan", "enterprise"], 1, "The plan enterprise needs figures"],
@@ -162,13 +162,13 @@ describe("accounts and keys", () => {
       "at least 1",
     ],
     [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
-    [["keys", "create", "--account", "acc_none", "--mode", "prod"], 2, "--mode has to be live or test."],
+    [["keys", "create", "--account", "acc_none", "--mode", "prod"], 2, "--mode must be live or test."],
     [["accounts", "show", "acc_none"], 1, "There is no account acc_none."],
     [["accounts", "rename", "acc_none", "x"], 1, "There is no account acc_none."],
     [["accounts", "rename", "acc_none", ""], 2, "A name has 1 to 100 characters"],
     [["keys", "revoke", "key_none"], 1, "There is no key key_none."],
     [["keys", "revoke"], 2, "keys revoke takes KEY_ID."],
-    [["keys", "rotate", "key_none", "--overlap", "soon"], 2, "--overlap has to be a time"],
+    [["keys", "rotate", "key_none", "--overlap", "soon"], 2, "--overlap must be a time"],
     [["keys", "crate"], 2, "Did you mean keys create?"],
     [["serv"], 2, "serv is not a command. Did you mean serve?"],
     [["serve", "--prot", "1"], 2, "--prot"],
@@ -185,7 +185,7 @@ describe("accounts and keys", () => {
     [["keys", "--help"]],
     [["keys", "create", "--help"]],
     [["serve", "--help"]],
-    [["backup", "-h"]],
+    [["backups", "take", "-h"]],
   ])("%j is helped", async (words) => {
     const { status, stdout, stderr } = await runCommand(dataDir, words, settings);
     expect([status, stderr]).toEqual([0, ""]);

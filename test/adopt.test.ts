@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 
-const production = { PETSTORE_ENV: "production" };
-const staging = { PETSTORE_ENV: "staging" };
+const secretKey = {
+  PETSTORE_SECRET_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString("base64"),
+};
+const production = { PETSTORE_ENV: "production", ...secretKey };
+const staging = { PETSTORE_ENV: "staging", ...secretKey };
 const adopt = ["adopt", "--yes"];
 
 /** Where a store is, or can be made. */
@@ -20,9 +23,22 @@ async function newCopy(newPlace: () => Promise<Place>, copyOf: (place: Place) =>
   const { dataDir, settings } = await newPlace();
   const environment = { ...settings, ...production };
   const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], environment);
-  const newKey = (mode: string) => runJson(dataDir, ["keys", "create", "--account", id, "--mode", mode], environment);
-  const [live, sandbox] = [(await newKey("live")).key as string, (await newKey("test")).key as string];
-  return { original: { dataDir, settings }, copy: await copyOf({ dataDir, settings }), live, sandbox };
+  const newKey = async (mode: string, scopes = "read,write") =>
+    (await runJson(dataDir, ["keys", "create", "--account", id, "--mode", mode, "--scopes", scopes], environment))
+      .key as string;
+  const [live, sandbox, admin] = [await newKey("live"), await newKey("test"), await newKey("test", "admin")];
+  const program = await Program.start(dataDir, environment);
+  await fetch(`${program.base}/webhook-endpoints`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${admin}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ url: "https://example.org/hook" }),
+  });
+  await program.end();
+  const endpointStates = async ({ base }: Program) => {
+    const listed = await fetch(`${base}/webhook-endpoints`, { headers: { Authorization: `Bearer ${admin}` } });
+    return ((await listed.json()) as { state: string }[]).map(({ state }) => state);
+  };
+  return { original: { dataDir, settings }, copy: await copyOf({ dataDir, settings }), live, sandbox, endpointStates };
 }
 
 const statusOf = async ({ base }: Program, key: string) =>
@@ -30,21 +46,24 @@ const statusOf = async ({ base }: Program, key: string) =>
 
 function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Promise<Place>): void {
   test("makes a copy staging's: without live keys, with test keys, and refused by production", async () => {
-    const { original, copy, live, sandbox } = await newCopy(newPlace, copyOf);
+    const { original, copy, live, sandbox, endpointStates } = await newCopy(newPlace, copyOf);
     const run = (words: string[], more: Record<string, string>) =>
       runCommand(copy.dataDir, words, { ...copy.settings, ...more });
     expect((await run(["serve"], staging)).stderr).toContain("adopt --help");
     const { status, stdout, stderr } = await run(adopt, staging);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("1 live key was removed.");
+    expect(stdout).toContain("1 webhook endpoint was paused.");
 
     const program = await Program.start(copy.dataDir, { ...copy.settings, ...staging });
     expect([await statusOf(program, live), await statusOf(program, sandbox)]).toEqual([401, 200]);
+    expect(await endpointStates(program)).toEqual(["paused"]);
     await program.end();
     expect((await run(["serve"], production)).stderr).toContain("belongs to development or staging");
 
     const service = await Program.start(original.dataDir, { ...original.settings, ...production });
     expect([await statusOf(service, live), await statusOf(service, sandbox)]).toEqual([200, 200]);
+    expect(await endpointStates(service)).toEqual(["enabled"]);
     await service.end();
   });
 
@@ -81,7 +100,7 @@ const newFolder = async () => ({ dataDir: newDataDir(), settings: {} });
 describe("an embedded store", () => {
   const copyOf = async ({ dataDir }: Place) => {
     const place = await newFolder();
-    await runJson(dataDir, ["backup", join(place.dataDir, "petstore.db")]);
+    await runJson(dataDir, ["backups", "take", "--file", join(place.dataDir, "petstore.db")]);
     return place;
   };
   adopting(newFolder, copyOf);

@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(store|statements)\.ts$/,
-    may: /^(contract\/|domains\/|files\/|limits\/|http\/ports\.ts$|storage\/(storage|remembered|page)\.ts$)/,
+    may: /^(contract\/|domains\/|files\/|limits\/|http\/ports\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|store-cache|page|page-query)\.ts$)/,
     because: "a store speaks to the storage port, not to an engine",
   },
   {
@@ -61,13 +61,13 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.command\.ts$/,
-    may: /^(contract\/|domains\/|files\/|terminal\/|storage\/storage\.ts$|node:)/,
+    may: /^(contract\/|domains\/|files\/|terminal\/|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|node:)/,
     because: "a command of a domain gets the store and the settings from its terminal",
   },
   {
     of: /^domains\/domain\.ts$/,
-    may: /^(contract\/|settings\/|http\/ports\.ts$|storage\/storage\.ts$|terminal\/command\.ts$)/,
-    because: "what a domain is names ports, not the parts behind them",
+    may: /^(contract\/|settings\/|http\/ports\.ts$|storage\/(storage|owned-table)\.ts$|terminal\/command\.ts$)/,
+    because: "what a domain is names ports, not the parts after them",
   },
   {
     of: /^settings\//,
@@ -76,12 +76,12 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^terminal\//,
-    may: /^(terminal\/|contract\/|settings\/|http\/ports\.ts$|storage\/storage\.ts$)/,
+    may: /^(terminal\/|contract\/|settings\/|http\/ports\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$)/,
     because: "what a command is names ports, and no command",
   },
   {
-    of: /^config\.ts$/,
-    may: /^(settings\/|http\/client-address\.ts$|limits\/valkey\/valkey-url\.ts$|storage\/postgres\/address\.ts$|node:path$)/,
+    of: /^config(\.ts$|\/)/,
+    may: /^(config\/|settings\/|http\/client-address\.ts$|limits\/valkey\/valkey-url\.ts$|storage\/postgres\/address\.ts$|node:path$)/,
     because: "the settings of the service know the forms of addresses, and no domain",
   },
   {
@@ -96,7 +96,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^limits\//,
-    may: /^(limits\/|http\/ports\.ts$|storage\/storage\.ts$|ioredis$|node:crypto$)/,
+    may: /^(limits\/|http\/ports\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements a port of http on the storage port",
   },
   {
@@ -127,7 +127,10 @@ const rules: readonly Rule[] = [
  * Domains that may import one other, by name: a key and what is counted exist only as part of an account, and a key's
  * quota is read with it in one query. Accounts import neither.
  */
-const ownerOf: Readonly<Record<string, string>> = { keys: "accounts", usage: "accounts" };
+const ownerOf: Readonly<Record<string, string>> = { keys: "accounts", usage: "accounts", requests: "accounts" };
+
+/** What every domain may use: the lock of a shop, the log to which each change is added, and pairs of a resource. */
+const ofAll = ["metadata", "shops", "events"];
 
 /** The domain that a file is part of, if any. */
 function domainOf(file: string): string | undefined {
@@ -173,7 +176,7 @@ describe("imports", () => {
       const own = domainOf(file);
       if (own === undefined) return [];
       const others = importsOf(file).filter(
-        (name) => ![undefined, own, ownerOf[own], "shops"].includes(domainOf(name)),
+        (name) => ![undefined, own, ownerOf[own], ...ofAll].includes(domainOf(name)),
       );
       return others.map((name) => `${file}: ${name}`);
     });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { eventually, newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+import { askEach, startWorkers } from "./harness/workers.ts";
 import { Bans } from "./torture/bans.ts";
 
 interface ListedKey {
@@ -13,8 +14,8 @@ interface ListedKey {
 const least = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "1000000"];
 
 /** A service with an account that has a banned key and one that lists keys. */
-async function startWithBan(settings: Record<string, string>) {
-  const program = await Program.start(newDataDir(), settings);
+async function startWithBan(settings: Record<string, string>, start = () => Program.start(newDataDir(), settings)) {
+  const program = await start();
   const command = (...words: string[]) => runJson(program.dataDir, words, settings);
   const account = await command("accounts", "create", "--name", "Corner shop", ...least);
   const issue = (scopes: string) => command("keys", "create", "--account", account.id, "--scopes", scopes);
@@ -50,7 +51,39 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
   await program.end();
 }
 
+/** Expects that a ban is listed by `bans list`, and that `bans lift` ends it in so many processes. */
+async function expectLift(settings: Record<string, string>, processes = 1) {
+  const start = processes === 1 ? undefined : () => startWorkers(processes, settings);
+  const { program, account, banned } = await startWithBan(settings, start);
+  const command = (...words: string[]) => runCommand(program.dataDir, words, settings);
+  const statuses = async () => (await askEach(program.base, banned.key, processes)).map(({ status }) => status);
+  await eventually(statuses, (all) => all.includes(429));
+
+  const [row, ...others] = await runJson(program.dataDir, ["bans", "list"], settings);
+  expect([row.keyId, row.accountId, others]).toEqual([banned.id, account, []]);
+  expect((await command("bans", "list")).stdout).toContain(`  ${row.endsAt}\n`);
+  expect((await command("bans", "list", "--account", "acc_0")).stdout).toBe("No key is banned.\n");
+
+  const { stdout } = await command("bans", "lift", banned.id);
+  expect(stdout).toStartWith(`The ban of key ${banned.id} (`);
+  await eventually(statuses, (all) => all.every((status) => status === 200));
+  expect(await runJson(program.dataDir, ["bans", "list"], settings)).toEqual([]);
+  const again = await command("bans", "lift", banned.id);
+  expect([again.status, again.stderr]).toEqual([1, `The key ${banned.id} is not banned.\n`]);
+  expect((await command("bans", "lift", "key_0")).stderr).toBe("There is no key key_0.\n");
+  return { program, key: banned.key as string };
+}
+
 test("a ban is listed on the embedded store", () => expectBan({}));
+
+test("a ban is lifted on the embedded store, and stays lifted after a restart", async () => {
+  const { program } = await expectLift({});
+  const { dataDir } = program;
+  expect(await program.end()).toBe(0);
+  const restarted = await Program.start(dataDir);
+  expect(await runJson(dataDir, ["bans", "list"])).toEqual([]);
+  await restarted.end();
+});
 
 describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   let server: PostgresServer;
@@ -60,6 +93,25 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   afterAll(() => server.remove());
 
   test("a ban is listed", async () => expectBan({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }));
+
+  test("a ban of one of two processes, each of which counts for itself, is lifted", async () => {
+    const { program } = await expectLift({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }, 2);
+    expect(await program.end()).toBe(0);
+  });
+
+  test.skipIf(!hasValkey)("a ban that processes share in Valkey is lifted, also for when Valkey is away", async () => {
+    const valkey = await ValkeyServer.start();
+    const settings = {
+      PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
+      PETSTORE_VALKEY_URL: valkey.url,
+    };
+    const { program, key } = await expectLift(settings, 2);
+    await valkey.kill();
+    await program.until(() => program.output.split("limits_not_shared").length > 2);
+    expect((await askEach(program.base, key, 2)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await program.end()).toBe(0);
+    await valkey.stop();
+  });
 });
 
 describe("with Valkey", () => {

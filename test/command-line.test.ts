@@ -74,10 +74,10 @@ describe("the start", () => {
   });
 
   test.each([
-    [{ PETSTORE_PORT: "http" }, 'PETSTORE_PORT is "http", but has to be a whole number from 0 to 65535.'],
-    [{ PETSTORE_ENV: "prod" }, 'PETSTORE_ENV is "prod", but has to be one of development, staging, production.'],
-    [{ PETSTORE_BASE_URL: "https://shop.test/api" }, "has to be an absolute http or https address that ends with /v1."],
-    [{ PETSTORE_TRUSTED_PROXIES: "10.0.0.0/33" }, "has to be a comma-separated list of IP addresses or networks"],
+    [{ PETSTORE_PORT: "http" }, 'PETSTORE_PORT is "http", but must be a whole number from 0 to 65535.'],
+    [{ PETSTORE_ENV: "prod" }, 'PETSTORE_ENV is "prod", but must be one of development, staging, production.'],
+    [{ PETSTORE_BASE_URL: "https://shop.test/api" }, "must be an absolute http or https address that ends with /v1."],
+    [{ PETSTORE_TRUSTED_PROXIES: "10.0.0.0/33" }, "must be a comma-separated list of IP addresses or networks"],
     [{ PETSTORE_PROT: "1" }, "PETSTORE_PROT is not a setting. Did you mean PETSTORE_PORT?"],
     [{ PETSTORE_DATA_DIR: "/dev/null/data" }, "The store at /dev/null/data/petstore.db cannot be opened"],
     [{ PETSTORE_HOST: "192.0.2.1" }, "192.0.2.1"],
@@ -118,7 +118,7 @@ describe("the start", () => {
     await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "free"]);
     const { Database } = await import("bun:sqlite");
     const database = new Database(join(dataDir, "petstore.db"));
-    database.run("PRAGMA user_version = 9999");
+    database.run("INSERT INTO petstore_steps (digest) VALUES ('of a later step')");
     database.close();
     const { status, stderr } = await runCommand(dataDir, ["serve"]);
     expect([status, stderr.includes("was written by a newer release")]).toEqual([1, true]);
@@ -156,32 +156,34 @@ describe("the start", () => {
 });
 
 describe("backup and document", () => {
-  test("a backup beside a running service is a whole store", async () => {
+  test("a backup alongside a running service is a whole store", async () => {
     const program = await Program.start(newDataDir());
     const target = join(newDataDir(), "petstore.db");
-    const report = await runJson(program.dataDir, ["backup", target]);
-    expect(report).toEqual({ file: target, bytes: statSync(target).size });
+    const report = await runJson(program.dataDir, ["backups", "take", "--file", target]);
+    expect(report).toMatchObject({ file: target, bytes: statSync(target).size, deleted: [] });
     expect(statSync(target).mode & 0o077).toBe(0); // it is for its user alone, as the store is
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const restored = await Program.start(join(target, ".."));
     const answer = await fetch(`${restored.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
     expect(await answer.json()).toHaveLength(6);
     await restored.end();
-    expect((await runCommand(program.dataDir, ["backup", target])).stderr).toContain("overwrites nothing");
+    expect((await runCommand(program.dataDir, ["backups", "take", "--file", target])).stderr).toContain(
+      "overwrites nothing",
+    );
     await program.end();
   });
 
   test("a backup of nothing makes nothing", async () => {
     const dataDir = newDataDir();
     const target = join(dataDir, "copy.db");
-    const { status, stderr } = await runCommand(dataDir, ["backup", target]);
+    const { status, stderr } = await runCommand(dataDir, ["backups", "take", "--file", target]);
     expect([status, stderr]).toEqual([
       1,
       `There is no store at ${join(dataDir, "petstore.db")}. PETSTORE_DATA_DIR says where it is.\n`,
     ]);
     expect(existsSync(target)).toBe(false);
     writeFileSync(join(dataDir, "petstore.db"), "this is no database at all, but long enough to be looked at");
-    expect((await runCommand(dataDir, ["backup", target])).status).toBe(1);
+    expect((await runCommand(dataDir, ["backups", "take", "--file", target])).status).toBe(1);
   });
 
   test("openapi prints the document that the service serves", async () => {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { Type } from "typebox";
 import { contractFaults } from "../src/contract/check.ts";
 import { defineError } from "../src/contract/errors.ts";
-import { bind, defineOperation, type Operation } from "../src/contract/operation.ts";
+import { bind } from "../src/contract/handler.ts";
+import { defineOperation, type Operation } from "../src/contract/operation.ts";
 import { Int64 } from "../src/contract/schemas.ts";
 import { requireDeclared } from "../src/http/compiled-operation.ts";
 
@@ -16,9 +17,11 @@ const root = join(import.meta.dir, "..");
 const start = `
 import { Type } from "typebox";
 import { defineError, failure } from "${root}/src/contract/errors.ts";
-import { defineOperation, type Handlers } from "${root}/src/contract/operation.ts";
+import type { Handlers } from "${root}/src/contract/handler.ts";
+import { defineOperation } from "${root}/src/contract/operation.ts";
 import { Int64 } from "${root}/src/contract/schemas.ts";
-import { all, statement } from "${root}/src/storage/storage.ts";
+import { statement } from "${root}/src/storage/statement.ts";
+import { all } from "${root}/src/storage/transaction.ts";
 export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
 export const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
 const common = {
@@ -31,7 +34,7 @@ const common = {
   testPanel: true,
   scope: "read",
   params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: toyNotFound },
-  answer: { status: 200, description: "It.", schema: Type.Object({ id: Int64({ description: "Its id." }) }), examples: {} },
+  response: { status: 200, description: "It.", schema: Type.Object({ id: Int64({ description: "Its id." }) }), examples: {} },
   errors: [toyNotFound],
 } as const;
 export const reads = [defineOperation(common)] as const;
@@ -51,8 +54,8 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     `Type 'string' is not assignable to type 'MisspelledKeyOf<"operation">'.`,
   ],
   "a misspelled key of a part": [
-    `const one = defineOperation({ ...common, answer: { ...common.answer, secrete: true } });`,
-    `Type 'boolean' is not assignable to type 'MisspelledKeyOf<"answer">'.`,
+    `const one = defineOperation({ ...common, response: { ...common.response, secrete: true } });`,
+    `Type 'boolean' is not assignable to type 'MisspelledKeyOf<"response">'.`,
   ],
   "a key that is missing": [
     `const { summary, ...rest } = common; export const one = defineOperation(rest);`,
@@ -106,7 +109,7 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     `const one: Reads = { getToy: () => failure(toyBroken, "It fell.") };`,
     `Type '"toy_broken"' is not assignable to type '"toy_not_found"'.`,
   ],
-  "an answer that does not fit its schema": [
+  "a response that does not fit its schema": [
     `const one: Reads = { getToy: () => ({ body: { id: 1 } }) };`,
     "Type 'number' is not assignable to type 'bigint'.",
   ],
@@ -155,7 +158,7 @@ const getToy = defineOperation({
   testPanel: true,
   scope: "read",
   params: { schema: Type.Object({ toyId }), invalidError: toyNotFound },
-  answer: { status: 200, description: "The toy.", schema: Type.Object({ id: toyId }), examples: { One: { id: 1n } } },
+  response: { status: 200, description: "The toy.", schema: Type.Object({ id: toyId }), examples: { One: { id: 1n } } },
   errors: [toyNotFound],
 });
 const deprecation = { since: "2026-11-21", removal: "2030-12-05", replacement: "getToys", advice: "Get all." };
@@ -177,15 +180,18 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
     "findToy: the path has no parameter toyId; add {toyId} to it, or remove toyId from params.schema.",
   ],
   "an example does not fit its schema": [
-    { answer: { ...getToy.answer, examples: { One: { id: "1" } } } },
-    'findToy: the answer example "One" does not fit its schema: /id must be a 64-bit integer.',
+    { response: { ...getToy.response, examples: { One: { id: "1" } } } },
+    'findToy: the response example "One" does not fit its schema: /id must be a 64-bit integer.',
   ],
   "an example is missing": [
-    { answer: { ...getToy.answer, examples: {} } },
-    "findToy: the answer has no example; add one to answer.examples.",
+    { response: { ...getToy.response, examples: {} } },
+    "findToy: the response has no example; add one to response.examples.",
   ],
   "pages have no parameters": [
-    { paged: { position: toyId }, answer: { ...getToy.answer, schema: Type.Array(toyId), examples: { One: [1n] } } },
+    {
+      paged: { position: toyId },
+      response: { ...getToy.response, schema: Type.Array(toyId), examples: { One: [1n] } },
+    },
     "findToy: a paged operation needs the query parameter limit; spread pageParameters into query.",
   ],
   "a replacement does not exist": [
@@ -202,7 +208,7 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
   ],
   "a change shows what a GET shows": [
     { method: "PUT", path: "/toys/{toyId}" },
-    "findToy: it answers with what a GET shows; set answer.entityTag to true.",
+    "findToy: it returns what a GET shows; set response.entityTag to true.",
   ],
 };
 

@@ -52,7 +52,7 @@ test("obeys the rules of who may import whom", async () => {
   expect(status === 0 ? "" : stdout + stderr).toBe("");
 });
 
-test("leaves CONTRIBUTING at two pages beside the example", () => {
+test("leaves CONTRIBUTING at two pages next to the example", () => {
   const prose = text.replaceAll(/```ts[^]*?```/g, "");
   expect(prose.split(/\s+/).length).toBeLessThan(950);
 });

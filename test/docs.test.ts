@@ -14,7 +14,11 @@ const documents = [
   "deploy/README.md",
   ...[
     "architecture",
+    "drill",
     "errors",
+    "events",
+    "following-events",
+    "first-calls",
     "glossary",
     "interop",
     "operating",
@@ -24,11 +28,12 @@ const documents = [
     "simulating-errors",
     "status",
     "tests",
+    "webhooks",
   ].map((name) => `docs/${name}.md`),
   ...readdirSync(join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
 ];
 
-/** The lines of all shell blocks of a document; a line that ends with a backslash goes on in the next. */
+/** The lines of all shell blocks of a document; a line that ends with a backslash continues in the next. */
 function commandsOf(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
   return [...text.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block = ""]) =>
@@ -39,6 +44,8 @@ function commandsOf(file: string): string[] {
       .filter(Boolean),
   );
 }
+
+const beginningsIn = (file: string) => commandsOf(file).map((line) => line.split(" ").slice(0, 4).join(" "));
 
 /** The JSON that a document shows behind a command, as it is read. */
 function shownAfter(file: string, command: RegExp): unknown {
@@ -79,12 +86,16 @@ describe("commands of a newcomer", () => {
   });
   afterAll(() => copy.stop());
 
-  test("of the README are all known to this test", () => {
-    expect(commandsOf("README.md").map((line) => line.split(" ").slice(0, 4).join(" "))).toEqual([
-      "npm ci && npm",
+  test("of the README and the first calls are all known to this test", () => {
+    expect(beginningsIn("README.md")).toEqual([
       "npm ci && npm",
       'curl -H "Authorization: Bearer',
       "npm install http://127.0.0.1:8080/client.tgz",
+      "npm ci && npm",
+      "npm run --silent petstore",
+    ]);
+    expect(beginningsIn("docs/first-calls.md")).toEqual([
+      'curl -H "Authorization: Bearer',
       'curl -H "Authorization: Bearer',
       "curl -X PATCH -H",
       "curl -X DELETE -H",
@@ -92,13 +103,20 @@ describe("commands of a newcomer", () => {
       'curl -H "Authorization: Bearer',
       'curl -H "Authorization: Bearer',
       "curl -X POST -H",
-      "npm run --silent petstore",
     ]);
   });
 
-  test("the README's first calls answer as it shows", async () => {
-    const key = /psk_test_\w+/.exec(copy.output)?.[0] ?? "";
-    const lines = commandsOf("README.md");
+  const key = () => /psk_test_\w+/.exec(copy.output)?.[0] ?? "";
+
+  test("the README's call answers as it shows", async () => {
+    const [, call = ""] = commandsOf("README.md");
+    const { stdout } = await copy.shell(call, { KEY: key() });
+    expect(read(stdout)).toEqual(shownAfter("README.md", /curl /));
+  });
+
+  test("the first calls answer as they show", async () => {
+    const file = "docs/first-calls.md";
+    const lines = commandsOf(file);
     const calls = lines.filter((line) => line.startsWith("curl"));
     const makeRetryKey = lines.find((line) => line.startsWith("RETRY_KEY=")) ?? "";
     const commands = [
@@ -114,13 +132,25 @@ describe("commands of a newcomer", () => {
     for (const [index, line] of calls.entries()) {
       const isRetry = line.includes("RETRY_KEY");
       const typed = isRetry ? `${makeRetryKey}; ${line}; echo; ${line}` : line;
-      const said = (await copy.shell(typed, { KEY: key })).stdout;
+      const said = (await copy.shell(typed, { KEY: key() })).stdout;
       const [stdout = "", again = stdout] = said.split("\n");
       expect(again).toBe(stdout); // one animal, though it was sent twice
-      if (isRetry) expect((await copy.shell(line, { KEY: key })).status).not.toBe(0); // without a key
+      if (isRetry) expect((await copy.shell(line, { KEY: key() })).status).not.toBe(0); // without a key
       const command = commands[index];
-      expect(stdout && read(stdout)).toEqual(command ? shownAfter("README.md", command) : "");
+      expect(stdout && read(stdout)).toEqual(command ? shownAfter(file, command) : "");
     }
+  });
+
+  test("the README's program in TypeScript adds an animal and lists it", async () => {
+    const [, program = ""] = /```ts\n([^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+    const install = commandsOf("README.md").find((line) => line.startsWith("npm install")) ?? "";
+    await Bun.write(join(copy.folder, "../app/package.json"), '{"type":"module"}');
+    await Bun.write(join(copy.folder, "../app/readme.ts"), program);
+    expect((await copy.shell(`cd ../app && ${install}`)).status).toBe(0);
+    const environment = { PETSTORE_KEY: key(), PETSTORE_URL: `http://127.0.0.1:${copy.port}/v1` };
+    const { status, stdout, stderr } = await copy.shell(`cd ../app && ${process.execPath} readme.ts`, environment);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("3n Tom\n");
   });
 
   test("the README's help prints the commands", async () => {
@@ -130,7 +160,7 @@ describe("commands of a newcomer", () => {
   });
 
   test("the README's test command ends with the line that it promises", async () => {
-    expect(commandsOf("README.md")[1]).toBe("npm ci && npm test");
+    expect(commandsOf("README.md")).toContain("npm ci && npm test");
     const { status, stdout } = await copy.shell("npm test -- src/contract");
     expect(status).toBe(0);
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[1-9][0-9]* passed, 0 failed$/);
@@ -138,16 +168,27 @@ describe("commands of a newcomer", () => {
 
   test("the scripts that CONTRIBUTING names exist", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
-    const named = commandsOf("CONTRIBUTING.md").map((line) => line.replace(/^npm (run )?/, ""));
-    expect(named).toEqual(["ci", "check", "test", "torture", "build", "derive", "bench"]);
+    const named = commandsOf("CONTRIBUTING.md").map((line) => line.replace(/^npm (run )?| -- .*/g, ""));
+    expect(named).toEqual([
+      "ci",
+      "check",
+      "test",
+      "torture",
+      "build",
+      "release",
+      "derive",
+      "screenshots",
+      "drill",
+      "bench",
+    ]);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named.slice(1)));
   });
 
   test("take paths from where they are typed", async () => {
     const { stderr } = await copy.shell(
-      "cd docs && npm run --silent petstore -- backup one.db && mkdir ../else && cd ../else && " +
-        "npm --prefix .. run --silent petstore -- backup two.db && " +
-        "PETSTORE_DATA_DIR=../data npm --prefix .. run --silent petstore -- backup ../three.db",
+      "cd docs && npm run --silent petstore -- backups take --file one.db && mkdir ../else && cd ../else && " +
+        "npm --prefix .. run --silent petstore -- backups take --file two.db && " +
+        "PETSTORE_DATA_DIR=../data npm --prefix .. run --silent petstore -- backups take --file ../three.db",
     );
     expect(stderr).toBe("");
     const paths = ["docs/one.db", "else/two.db", "three.db", "two.db", "one.db"];
@@ -170,6 +211,9 @@ describe("commands of an operator, in production, word by word", () => {
     create = "",
     deprecations = "",
     backup = "",
+    listBackups = "",
+    verifyBackups = "",
+    restore = "",
     adopt = "",
     migrate = "",
     bringIn = "",
@@ -194,7 +238,10 @@ describe("commands of an operator, in production, word by word", () => {
       "accounts create",
       "keys create",
       "deprecations",
-      "backup /backups/petstore-today.db",
+      "backups take",
+      "backups list",
+      "backups verify",
+      "restore /backups/petstore-today.db",
       "adopt",
       "migrate-store --from",
       "import animals.csv",
@@ -215,12 +262,11 @@ describe("commands of an operator, in production, word by word", () => {
 
   test("make a backup that restores the store, as it is told there", async () => {
     const target = join(copy.folder, "petstore-today.db");
-    expect((await copy.shell(backup.replace("/backups/petstore-today.db", target))).status).toBe(0);
+    const here = (line: string) => line.replace("/backups/petstore-today.db", target);
+    expect((await copy.shell(here(backup))).status).toBe(0);
+    for (const line of [listBackups, verifyBackups]) expect((await copy.shell(line)).status).toBe(0);
     await copy.stop();
-    const { stderr } = await copy.shell(
-      `cp ${target} data/petstore.db && rm -f data/petstore.db-wal data/petstore.db-shm`,
-    );
-    expect(stderr).toBe("");
+    expect((await copy.shell(here(restore))).stderr).toBe("");
     await copy.start(start);
     expect((await list()).status).toBe(200);
   });
@@ -238,7 +284,7 @@ describe("commands of an operator, in production, word by word", () => {
     expect(written).toBe('{"id":1,"name":"Rex","categoryId":1}\n');
   });
 
-  test.skipIf(postgresMissing !== undefined)("move the store to PostgreSQL, where the service goes on", async () => {
+  test.skipIf(postgresMissing !== undefined)("move the store to PostgreSQL, where the service continues", async () => {
     const server = await PostgresServer.start();
     const move = migrate.replace(/postgres:\S+/, server.url());
     expect((await copy.shell(move)).stderr).toContain("is in use. Stop its service first");

@@ -7,7 +7,8 @@ import { domains } from "../src/app/domains.ts";
 import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config.ts";
 import { errorCatalogue } from "../src/contract/check.ts";
-import { defineOperation, errorsOf, type Operation } from "../src/contract/operation.ts";
+import { defineOperation, type Operation } from "../src/contract/operation.ts";
+import { errorsOf } from "../src/contract/operation-properties.ts";
 import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { deriveOpenApi } from "../src/derive/openapi.ts";
 import { settingsOf } from "../src/domains/domain.ts";
@@ -116,7 +117,7 @@ describe("the document", () => {
         description: "Test.",
         stability,
         testPanel: stability === "stable" || { disabled: `it is ${stability}` },
-        answer: { status: 200, description: "Test.", schema: Type.String(), examples: { one: "x" } },
+        response: { status: 200, description: "Test.", schema: Type.String(), examples: { one: "x" } },
       }),
     );
     const { paths } = deriveOpenApi(marked, {

@@ -20,6 +20,13 @@ const retired = [
   "limiter_alone",
   "isDoneWithin",
   "SafeRetries",
+  "RetryStore",
+  "AnswerRecord",
+  "WholeStore",
+  "WholePostgres",
+  "WholeSqlite",
+  "KeptShop",
+  "MOST_",
 ];
 
 /** The pages of prose; those of measurements show file names of the revision that was measured. */

@@ -7,6 +7,7 @@ import { readConfig } from "../src/config.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
+import { type LoggedEvent, Replay } from "./conformance/replay.ts";
 import { development } from "./harness/key-environments.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
@@ -63,16 +64,16 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     for (const program of programs) expect(await program.end()).toBe(0);
   });
 
-  test("lose no acknowledged animal and double none when they are killed under load", async () => {
+  test("lose no acknowledged animal and double none when they are killed under load; the log reports each", async () => {
     const ledger = new Ledger();
     const random = new Random(6);
     const animals = new Animals(random);
     const { key, close } = await newAccount();
-    for (let round = 0; round < 4; round++) {
-      const programs = await Promise.all([start(), start()]);
+    for (let round = 0; round < 3; round++) {
+      const programs = await Promise.all([start(), start(), start(), start()]);
       let isGone = false;
       const loads = programs.map(({ base }) =>
-        createUntilGone(new Client(base, key), 12, animals, ledger, () => isGone),
+        createUntilGone(new Client(base, key), 16, animals, ledger, () => isGone),
       );
       const wanted = ledger.acknowledged + 200 + random.below(200);
       while (ledger.acknowledged < wanted) await Bun.sleep(1);
@@ -92,6 +93,20 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     }
     await close();
     expect(ledger.violations).toEqual([]);
+    const program = await start();
+    const reader = new Client(program.base, key);
+    const replay = new Replay();
+    for (let path: string | undefined = "/events?limit=100"; path; ) {
+      const { text = "", headers } = await reader.call("GET", path);
+      for (const event of readExactly(text) as LoggedEvent[]) replay.add(event);
+      path = /\/events\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+    }
+    expect(await program.end()).toBe(0);
+    expect(replay.violations).toEqual([]);
+    ledger.reopen();
+    for (const animal of replay.all("pet")) ledger.see(animal as unknown as ShownAnimal);
+    ledger.settle();
+    expect(ledger.violations).toEqual([]);
   });
 
   test("are refused a database that has no store, and told how a copy is made", async () => {
@@ -100,7 +115,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     expect([listing.status, listing.stderr]).toEqual([1, expect.stringContaining("There is no store in postgres://")]);
     const account = await runJson(newDataDir(), ["accounts", "create", "--name", "Shop", "--plan", "pro"], empty);
     expect(await runJson(newDataDir(), ["accounts", "list"], empty)).toEqual([account]);
-    const backup = await runCommand(newDataDir(), ["backup", "copy.db"], empty);
+    const backup = await runCommand(newDataDir(), ["backups", "take", "--file", "copy.db"], empty);
     expect([backup.status, backup.stderr]).toEqual([1, expect.stringContaining("pg_dump")]);
   });
 
@@ -111,7 +126,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     await program.end();
     expect(program.output).toContain('"database":"postgres://petstore@127.0.0.1');
     const wrong = await runCommand(newDataDir(), ["serve"], { PETSTORE_DATABASE_URL: `${address}/hidden` });
-    expect(wrong.stderr).toContain("PETSTORE_DATABASE_URL has to be an address");
+    expect(wrong.stderr).toContain("PETSTORE_DATABASE_URL must be an address");
     expect(program.output + program.errors + wrong.stdout + wrong.stderr).not.toContain("hidden");
   });
 });

@@ -28,7 +28,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
 
   const figure = async (sql: string) => Number((await server.run<{ figure: bigint }>(sql, database))[0]?.figure);
   const count = () => figure("SELECT count(*) AS figure FROM pets");
-  /** Resolves when a table has more than so many bytes, staged rows and uncommitted ones included. */
+  /** Resolves when a table has more than this many bytes, staged rows and uncommitted ones included. */
   async function untilLarge(table: string, bytes: number): Promise<void> {
     const size = `SELECT coalesce(sum(pg_relation_size(oid)), 0) AS figure FROM pg_class WHERE relname = '${table}'`;
     while ((await figure(size)) <= bytes);
@@ -78,7 +78,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     expect(await count()).toBe(0);
   });
 
-  test("an import in parts says how far it came, and goes on there", async () => {
+  test("an import in parts says how far it came, and continues there", async () => {
     const file = newFile(lines(0, 60_000));
     const child = start(["import", file, "--resumable"]);
     while ((await count()) === 0);
@@ -88,7 +88,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     expect([status, said]).toEqual([
       1,
       expect.stringMatching(
-        /^The store failed: [^.]+\. (\d+ animals of the file are in the store; the same command goes on behind them|What was being added may be in the store, or not: look there first)\.\n$/,
+        /^The store failed: [^.]+\. (\d+ animals of the file are in the store; the same command continues after them|What was being added may be in the store, or not: look there first)\.\n$/,
       ),
     ]);
     const before = await count();

@@ -1,4 +1,4 @@
-// `petstore import` and `petstore export` as processes of their own: beside a service, killed, stopped, without room.
+// `petstore import` and `petstore export` as processes of their own: alongside a service, killed, stopped, without room.
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ async function newStore(): Promise<string> {
 function look<T>(dataDir: string, sql: string): T[] {
   const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
   try {
-    database.run("PRAGMA busy_timeout = 10000"); // whoever opens the store after a kill locks it while it recovers
+    database.run("PRAGMA busy_timeout = 10000"); // the process that opens the store after a kill locks it while it recovers
     return database.query<T, []>(sql).all();
   } finally {
     database.close();
@@ -89,7 +89,7 @@ describe("an import", () => {
     const { status, stdout, stderr } = await runCommand(dataDir, ["import", file]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      "line 1: /\\u001b[2J is not a field of this operation; it has name, categoryId, status\n" +
+      "line 1: /\\u001b[2J is not a field of this operation; it has name, categoryId, status, metadata\n" +
         `Nothing of ${file} was added: it has 1 fault.\n`,
     );
     const asJson = await runCommand(dataDir, ["import", file, "--json"]);
@@ -123,8 +123,8 @@ describe("an import", () => {
 
   test.each([
     [["import", "animals.txt"], 2, "animals.txt does not end with .jsonl or .csv, so it needs --format. See --help.\n"],
-    [["import", "-", "--format", "xml"], 2, "--format has to be one of jsonl, csv. See --help.\n"],
-    [["import", "a.csv", "--ids", "drop"], 2, "--ids has to be keep or new. See --help.\n"],
+    [["import", "-", "--format", "xml"], 2, "--format must be one of jsonl, csv. See --help.\n"],
+    [["import", "a.csv", "--ids", "drop"], 2, "--ids must be keep or new. See --help.\n"],
     [["import", "/nowhere/a.csv"], 1, "/nowhere/a.csv does not exist.\n"],
     [["import", "/tmp", "--format", "csv"], 1, "/tmp is a folder. Nothing was added.\n"],
     [["export", "/nowhere/a.csv"], 1, "/nowhere/a.csv does not exist.\n"],
@@ -174,7 +174,7 @@ describe("where there are several accounts", () => {
       { account_id: id, mode: "test" },
     ]);
     const exported = await runCommand(dataDir, ["export", "-", "--format", "csv", "--account", id]);
-    expect(exported.stdout).toBe("id,name,categoryId,status\r\n1,Rex,1,\r\n");
+    expect(exported.stdout).toBe("id,name,categoryId,status,metadata\r\n1,Rex,1,,\r\n");
   });
 
   test.each(["import", "export"])("an %s names none by itself, and says how to find them", async (name) => {
@@ -225,7 +225,7 @@ describe("an import that is interrupted", () => {
     expect(look(dataDir, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   });
 
-  test("by kill -9 in its parts goes on behind the last one, as often as it takes", async () => {
+  test("by kill -9 in its parts continues after the last one, as often as it takes", async () => {
     const dataDir = await newStore();
     for (let round = 1; round <= 3; round++) {
       const before = countIn(dataDir);
@@ -259,7 +259,7 @@ describe("an import that is interrupted", () => {
     child.kill("SIGINT");
     expect(await child.exited).toBe(1);
     expect(await new Response(child.stderr).text()).toBe(
-      `It was stopped. ${countIn(dataDir)} animals of the file are in the store; the same command goes on behind them.\n`,
+      `It was stopped. ${countIn(dataDir)} animals of the file are in the store; the same command continues after them.\n`,
     );
   });
 
@@ -299,7 +299,7 @@ describe("an export", () => {
     ["jsonl", animals],
     [
       "csv",
-      'id,name,categoryId,status\r\n3,"Say ""hi"", Rex\n",9223372036854775807,sold\r\n9007199254740993,🐕,-1,\r\n',
+      'id,name,categoryId,status,metadata\r\n3,"Say ""hi"", Rex\n",9223372036854775807,sold,\r\n9007199254740993,🐕,-1,,\r\n',
     ],
   ])("as %s is digit for digit what is in the store, and gives the same store again", async (format, text) => {
     const file = newFile(`out.${format}`);

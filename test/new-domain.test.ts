@@ -6,14 +6,14 @@ import { domains, type ServedDomain } from "../src/app/domains.ts";
 import { storeAccess } from "../src/app/store-access.ts";
 import { run } from "../src/cli/run.ts";
 import type { Config } from "../src/config.ts";
-import { moveStore } from "../src/storage/migrate-store/migrate-store.ts";
+import { copyStore } from "../src/storage/migrate-store/migrate-store.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
 import { openPostgres } from "../src/storage/postgres/opening.ts";
-import { WholePostgres } from "../src/storage/postgres/whole-postgres.ts";
+import { PostgresTarget } from "../src/storage/postgres/postgres-target.ts";
 import { openDatabase } from "../src/storage/sqlite/database.ts";
+import { SqliteSource } from "../src/storage/sqlite/sqlite-source.ts";
 import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
-import { WholeSqlite } from "../src/storage/sqlite/whole-sqlite.ts";
 import type { Storage, StorageObserver } from "../src/storage/storage.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
 import { PageCosts } from "./harness/page-costs.ts";
@@ -113,10 +113,10 @@ describe("a new domain", () => {
       const filled = openDatabase(file, 1, steps);
       filled.run("INSERT INTO toys (id, name) VALUES (9007199254740993, '\"Ñandú\" 🐕')");
       filled.close();
-      const source = WholeSqlite.open(file, steps);
-      const target = await WholePostgres.open(parsePostgresAddress(server.url()) as PostgresAddress, steps);
-      const pristine = WholeSqlite.pristine(steps);
-      const { tables } = await moveStore(source, target, {
+      const source = SqliteSource.open(file, steps);
+      const target = await PostgresTarget.open(parsePostgresAddress(server.url()) as PostgresAddress, steps);
+      const pristine = SqliteSource.pristine(steps);
+      const { tables } = await copyStore(source, target, {
         pristine,
         stop: new AbortController().signal,
         onProgress: () => {},

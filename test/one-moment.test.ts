@@ -1,13 +1,16 @@
 // Reads of more than one table or stretch, on PostgreSQL. Between two statements others can change what both are
 // about, so each read is one statement: what it shows was so at one moment, and it takes one round trip.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
-import { hasOpenOrder } from "../src/domains/orders/orders.store.ts";
+import { operator } from "../src/domains/events/author.ts";
+import { decidingOrder } from "../src/domains/orders/orders.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
 import { lockShop } from "../src/domains/shops/shops.store.ts";
 import { UsageStore } from "../src/domains/usage/usage.store.ts";
-import type { Storage, Transaction } from "../src/storage/storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import type { Transaction } from "../src/storage/transaction.ts";
 import { systemClock } from "../src/timing/clock.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
@@ -61,17 +64,6 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     expect(await tripsOf(page)).toBe(1);
   });
 
-  test("the history of an animal with its beginning, and that there is none of another", async () => {
-    const history = await pets.statusChanges(shop, 1n, undefined, 20);
-    expect(history?.items.map(({ from, to }) => [from, to])).toEqual([
-      [undefined, "available"],
-      ["available", "pending"],
-    ]);
-    expect((await pets.statusChanges(shop, 2n, undefined, 20))?.items.map(({ to }) => to)).toEqual(["available"]);
-    expect(await pets.statusChanges(shop, 99_999n, undefined, 20)).toBeUndefined();
-    expect(await tripsOf(() => pets.statusChanges(shop, 1n, undefined, 20))).toBe(1);
-  });
-
   test.each(["minute", "hour", "day"] as const)("the usage of all that is shown by the %s", async (granularity) => {
     const now = systemClock.now();
     const page = () =>
@@ -85,13 +77,13 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
   });
 
   test("what a change reads and writes, each in its turn", async () => {
-    const service = new PetStore(storage, { hasOpenOrder, clock: systemClock });
+    const service = new PetStore(storage, { decidingOrder, clock: systemClock });
     let id = 100n;
     const trips = (change: (petId: bigint) => () => Transaction<unknown>) => tripsOf(() => storage.write(change(++id)));
     expect([
-      await trips((petId) => () => service.update(shop, petId, { name: `Ida ${petId}` }, always)),
-      await trips((petId) => () => service.update(shop, petId, { status: "pending" }, always)),
-      await trips((petId) => () => service.delete(shop, petId, always)),
-    ]).toEqual([4, 6, 7]);
+      await trips((petId) => () => service.update(operator(shop), petId, { name: `Ida ${petId}` }, always)),
+      await trips((petId) => () => service.update(operator(shop), petId, { status: "pending" }, always)),
+      await trips((petId) => () => service.delete(operator(shop), petId, always)),
+    ]).toEqual([4, 5, 6]);
   });
 });

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { defineError } from "../src/contract/errors.ts";
-import { bind, defineOperation, type Handlers } from "../src/contract/operation.ts";
+import { bind, type Handlers } from "../src/contract/handler.ts";
+import { defineOperation } from "../src/contract/operation.ts";
 import { pageParameters } from "../src/contract/paging.ts";
 import { Int64, Text } from "../src/contract/schemas.ts";
 import type { Domain } from "../src/domains/domain.ts";
@@ -29,7 +30,7 @@ const operations = [
       size: Type.Optional(Type.String({ description: "Their size." })),
     }),
     paged: { position: Int64({ description: "A toy." }) },
-    answer: {
+    response: {
       status: 200,
       description: "Toys.",
       schema: Type.Array(Int64({ description: "A toy." })),
@@ -84,7 +85,7 @@ test("a page links to the next one of the same path, and a cursor belongs to its
   expect((await list(`?limit=2&cursor=${cursorOf(first)}`, {}, "c")).status).toBe(400);
 });
 
-test("whoever has a full last page learns that another page follows it now", async () => {
+test("a client with a full last page learns that another page follows it now", async () => {
   const last = await list("?limit=4");
   const sent = { "If-None-Match": last.headers.get("etag") ?? "" };
   expect([last.json, cursorOf(last), (await list("?limit=4", sent)).status]).toEqual([[1, 2, 3, 4], undefined, 304]);

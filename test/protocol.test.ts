@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { failure } from "../src/contract/errors.ts";
-import { bind } from "../src/contract/operation.ts";
+import { bind } from "../src/contract/handler.ts";
 import type { Host } from "../src/domains/domain.ts";
 import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
-import { petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
+import { petEventTypes, petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
-import { StorageUnavailable } from "../src/storage/storage.ts";
+import { StorageUnavailable } from "../src/storage/errors.ts";
 import { NOON } from "./harness/manual-clock.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
@@ -166,7 +166,7 @@ describe("strangers", () => {
 });
 
 describe("bans", () => {
-  test("a key that goes on after a 429 is banned; the account's other key is not", async () => {
+  test("a key that continues after a 429 is banned; the account's other key is not", async () => {
     const service = await TestService.start();
     const { key, account } = await service.newAccountWithKey("free");
     const { key: other } = await service.app.keys.issueKey(account.id, "other", ["read"], service.clock.now());
@@ -204,7 +204,7 @@ describe("bans", () => {
 });
 
 describe("removal", () => {
-  test("getPet ends by itself on 5 December 2030, and listPets goes on", async () => {
+  test("getPet ends by itself on 5 December 2030, and listPets continues", async () => {
     const service = await TestService.start();
     const key = await service.newKey();
     const { id } = (await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } })).json;
@@ -224,7 +224,9 @@ describe("removal", () => {
 /** A service whose getPet does what the test says. */
 function serviceWith(getPet: () => never) {
   const open = ({ storage }: Host) => bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
-  return TestService.start({ domains: [...domains.slice(1), { name: "pets", operations: petOperations, open }] });
+  return TestService.start({
+    domains: [...domains.slice(1), { name: "pets", operations: petOperations, eventTypes: petEventTypes, open }],
+  });
 }
 
 describe("failures", () => {

@@ -3,7 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { domains } from "../src/app/domains.ts";
 import { keyBanned } from "../src/contract/errors.ts";
-import { bind, defineOperation, errorsOf } from "../src/contract/operation.ts";
+import { bind } from "../src/contract/handler.ts";
+import { defineOperation } from "../src/contract/operation.ts";
+import { errorsOf } from "../src/contract/operation-properties.ts";
 import { defineDomain } from "../src/domains/domain.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
 import { TestService } from "./harness/service.ts";
@@ -21,7 +23,7 @@ const getWeather = defineOperation({
   summary: "Look at the sky",
   description: "Returns the weather.",
   quota: "sandbox",
-  answer: { status: 200, description: "The weather.", schema: Weather, examples: { "A clear sky": clear } },
+  response: { status: 200, description: "The weather.", schema: Weather, examples: { "A clear sky": clear } },
 });
 const weather = defineDomain({
   name: "weather",

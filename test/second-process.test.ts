@@ -9,7 +9,7 @@ const listens = ({ output }: Program) => output.includes('"event":"listening"');
 const refusal = (dataDir: string) => `The store at ${join(dataDir, "petstore.db")} is served by another process`;
 
 describe("a second process on the same data folder", () => {
-  test("is refused, and told which the first one is; commands work beside the first", async () => {
+  test("is refused, and told which the first one is; commands work alongside the first", async () => {
     const first = await Program.start(newDataDir());
     const { dataDir } = first;
     const second = await runCommand(dataDir, ["serve"]);
@@ -21,7 +21,7 @@ describe("a second process on the same data folder", () => {
     for (const words of [
       ["export", join(dataDir, "out.csv")],
       ["import", join(dataDir, "out.csv"), "--ids", "new"],
-      ["backup", join(dataDir, "copy.db")],
+      ["backups", "take", "--file", join(dataDir, "copy.db")],
       ["keys", "list"],
     ]) {
       expect(await runCommand(dataDir, words)).toMatchObject({ status: 0 });

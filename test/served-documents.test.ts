@@ -1,4 +1,4 @@
-// How documents, scripts and pages beside the interface are sent: compressed, remembered, and found.
+// How documents, scripts and pages next to the interface are sent: compressed, remembered, and found.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { App } from "../src/app/app.ts";

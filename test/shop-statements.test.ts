@@ -2,27 +2,49 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { domains } from "../src/app/domains.ts";
+import type { OrderFilters } from "../src/domains/orders/orders.operations.ts";
+import { orderPageQuery } from "../src/domains/orders/orders.statements.ts";
 import type { ListFilters } from "../src/domains/pets/pets.operations.ts";
-import { pageQuery } from "../src/domains/pets/pets.statements.ts";
+import { petPageQuery } from "../src/domains/pets/pets.statements.ts";
 import { newDatabase } from "../src/storage/sqlite/database.ts";
 import { statementsIn, type WrittenStatement } from "./harness/written-reads.ts";
 
 /** Statements of background work on all shops, each by its beginning. */
 const allowedAcrossShops = [
   "SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1",
-  "SELECT shop, digest, expires_at FROM stored_responses WHERE expires_at <= $1",
+  "SELECT shop, digest, due_at FROM stored_responses WHERE due_at <= $1",
+  "SELECT shop, last_event_id AS id FROM shops WHERE shop IN (",
+  "SELECT shop, id, at FROM request_records WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1",
+  "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1",
+  "SELECT shop, id, at FROM request_records WHERE at < $1",
+  "SELECT shop, id, at FROM request_records WHERE at >= $1",
+  "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND last_at <= $1",
+  "SELECT shop FROM shops WHERE former_account_id = $1",
+  "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id, ahead FROM shops LEFT JOIN events AS oldest",
 ];
 /** Indexes of such statements, which begin with the time. */
-const indexesByTime = ["store_orders_due", "stored_responses_by_time"];
+const indexesByTime = [
+  "request_records_due",
+  "store_orders_due",
+  "stored_responses_by_time",
+  "webhook_deliveries_by_time",
+];
 
 const database = newDatabase();
 afterAll(() => database.close());
 const rows = (sql: string) => database.query<{ name: string; key: string }, []>(sql).all();
 /** Tables whose rows belong to a shop, and the shops. */
-const shopTables = rows(`
-  SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
-  WHERE tables.type = 'table' AND columns.name = 'shop'
-`).map(({ name }) => name);
+const shopTables = tablesWith("shop");
+
+/** Tables with a column of this name. */
+function tablesWith(column: string): string[] {
+  const found = rows(`
+    SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table' AND columns.name = '${column}'
+  `);
+  return found.map(({ name }) => name);
+}
 
 const root = join(import.meta.dir, "../src");
 const written: readonly WrittenStatement[] = readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -82,11 +104,41 @@ describe("every statement of a store", () => {
   });
 });
 
+test("every table of shops is emptied when a shop is deleted", () => {
+  const emptied = domains.flatMap(({ shopTables: tables = [] }) => tables.map(({ name }) => name));
+  expect(emptied.toSorted()).toEqual(shopTables.filter((name) => name !== "shops").toSorted());
+});
+
+test("every table of accounts is emptied when an account is deleted", () => {
+  const emptied = domains.flatMap(({ accountTables: tables = [] }) => tables.map(({ name }) => name));
+  const byLimiterAndUsage = ["limit_windows", "key_bans", "usage_counts", "deprecated_calls"];
+  expect([...emptied, ...byLimiterAndUsage, "shops"].toSorted()).toEqual(tablesWith("account_id").toSorted());
+});
+
 test("every list of animals names the shop", () => {
   const filters: ListFilters[] = [{}, { status: "sold" }, { categoryId: 1n }, { ids: [1n] }, { sort: "-id" }];
   for (const one of filters) {
     for (const other of filters) {
-      const { statement } = pageQuery(1, 5n, 20, { ...one, ...other });
+      const { statement } = petPageQuery(1, 5n, 20, { ...one, ...other });
+      expect(faultsOf(statement.sql.replaceAll(/\s+/g, " "))).toEqual([]);
+    }
+  }
+});
+
+test("every list of orders names the shop", () => {
+  const at = "2026-11-21T12:00:00Z";
+  const filters: OrderFilters[] = [
+    {},
+    { status: "placed" },
+    { petId: 1n },
+    { reference: "7" },
+    { since: at },
+    { until: at },
+    { sort: "-id" },
+  ];
+  for (const one of filters) {
+    for (const other of filters) {
+      const { statement } = orderPageQuery(1, 5n, 20, { ...one, ...other });
       expect(faultsOf(statement.sql.replaceAll(/\s+/g, " "))).toEqual([]);
     }
   }

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LONGEST_DELAY, MOST_DELAYED, SIMULATE } from "../src/contract/simulate.ts";
+import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../src/contract/simulate.ts";
 import { eventually } from "./harness/program.ts";
 import { exchange } from "./harness/raw-http.ts";
 import { type Reply, TestService } from "./harness/service.ts";
@@ -56,7 +56,7 @@ const refusals: readonly (readonly [asked: string, reason: string])[] = [
   ["delay=-1", "must have the delay as delay=2000"],
   ["delay=1.5", "must have the delay as delay=2000"],
   ["delay=1e3", "must have the delay as delay=2000"],
-  [`delay=${LONGEST_DELAY + 1}`, "at most 10000"],
+  [`delay=${MAX_DELAY + 1}`, "at most 10000"],
   ["delay=99999999999999999999", "at most 10000"],
   ["delay=1, delay=2", "at most one delay"],
   ["pet_not_found, overloaded", "at most one error code or disconnect"],
@@ -187,16 +187,16 @@ test("a delay holds back a response to a request that is served at once", async 
   let isAnswered = false;
   const body = { name: "Rex", categoryId: 1 };
   const adding = service
-    .call("POST", "/pets", { key, headers: { [SIMULATE]: `delay=${LONGEST_DELAY}` }, body })
+    .call("POST", "/pets", { key, headers: { [SIMULATE]: `delay=${MAX_DELAY}` }, body })
     .finally(() => (isAnswered = true));
   await eventually(
     () => service.call("GET", "/pets", { key }),
     ({ json }) => json.length === 1,
   );
   expect(isAnswered).toBe(false);
-  const shorter = ask(key, `delay=${LONGEST_DELAY - 1}`);
+  const shorter = ask(key, `delay=${MAX_DELAY - 1}`);
   await delayed(2);
-  service.clock.advance(LONGEST_DELAY - 1);
+  service.clock.advance(MAX_DELAY - 1);
   await shorter;
   expect(isAnswered).toBe(false);
   service.clock.advance(1);
@@ -205,7 +205,7 @@ test("a delay holds back a response to a request that is served at once", async 
   expect(await metric('petstore_requests_total{operation="createPet",status="201"}')).toBe(1);
   await service.app.log.close();
   const added = lines("request").find(({ operation }) => operation === "createPet");
-  expect(added).toMatchObject({ status: 201, simulated: `delay=${LONGEST_DELAY}` });
+  expect(added).toMatchObject({ status: 201, simulated: `delay=${MAX_DELAY}` });
 });
 
 test("a delay can come with an error, or with the end of the connection, in any order", async () => {
@@ -239,20 +239,20 @@ test("the end of the connection cannot be asked for with HEAD, which it would co
 test("an account has few delays at once, and another has its own", async () => {
   service = await TestService.start();
   const [key, other] = [await service.newKey(), await service.newKey("enterprise", generous)];
-  const held = Array.from({ length: MOST_DELAYED }, () => ask(key, "delay=5000"));
-  await delayed(MOST_DELAYED);
+  const held = Array.from({ length: MAX_DELAYED }, () => ask(key, "delay=5000"));
+  await delayed(MAX_DELAYED);
   const refused = await ask(key, "delay=5000, overloaded");
   expect([refused.status, refused.json.details[0].message]).toEqual([
     400,
-    `must have no delay while ${MOST_DELAYED} responses to the account are held back`,
+    `must have no delay while ${MAX_DELAYED} responses to the account are held back`,
   ]);
   expect((await ask(key, "internal_error")).status).toBe(500);
   const ofOther = ask(other, "delay=1000");
-  await delayed(MOST_DELAYED + 1);
+  await delayed(MAX_DELAYED + 1);
   service.clock.advance(1_000);
   expect((await ofOther).status).toBe(200);
   service.clock.advance(4_000);
-  expect((await Promise.all(held)).map(({ status }) => status)).toEqual(Array(MOST_DELAYED).fill(200));
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual(Array(MAX_DELAYED).fill(200));
 });
 
 test("a client that leaves during its delay does no harm", async () => {

@@ -5,7 +5,7 @@ import { Log } from "../src/telemetry/log.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 
-const MOST_ID = "9223372036854775807";
+const MAX_ID = "9223372036854775807";
 
 /** The log's lines of requests. */
 function requestLines({ logLines }: TestService) {
@@ -40,7 +40,7 @@ describe("the log", () => {
         status: 404,
         code: "pet_not_found",
         ...known,
-        resource: { petId: MOST_ID },
+        resource: { petId: MAX_ID },
       },
       { operation: "getPet", method: "GET", status: 404, code: "pet_not_found", ...known },
       { operation: "listPets", method: "GET", status: 400, code: "invalid_request", ...known },
@@ -145,7 +145,7 @@ describe("the log", () => {
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
   });
 
-  test("says of a failure that goes on when it began, then how often it happened", async () => {
+  test("says of a failure that continues when it began, then how often it happened", async () => {
     jest.useFakeTimers();
     const lines: string[] = [];
     const log = new Log("warn", async (text) => void lines.push(...text.trimEnd().split("\n")));
@@ -213,7 +213,7 @@ describe("the log", () => {
   });
 });
 
-describe("the pages for whoever watches", () => {
+describe("the monitoring pages", () => {
   let service: TestService;
   let key: string;
   const page = (path: string, method = "GET") => fetch(new URL(path, service.app.base), { method });

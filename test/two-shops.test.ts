@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import type { Operation } from "../src/contract/operation.ts";
-import { takesIdempotencyKey } from "../src/contract/operation.ts";
+import { takesIdempotencyKey } from "../src/contract/operation-properties.ts";
 import { filtersOf } from "./harness/query-examples.ts";
 import { type Reply, TestService } from "./harness/service.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
@@ -31,7 +31,11 @@ const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 const newShop = async () => (await service.newAccountWithKey("enterprise", quota, ["read", "write"])).key;
 
 /** What a shop says of a reply: nothing in it may depend on another shop. */
-const said = ({ status, text, headers }: Reply) => [status, text, headers.get("etag"), headers.get("location")];
+const said = ({ status, text, headers }: Reply) => {
+  const anonymous = text.replaceAll(/key_\w{16}|psk_\w+…\w+/g, "").replaceAll(/"requestId":"[^"]+"/g, '"requestId":""');
+  // An entity tag follows from the text.
+  return [status, anonymous, anonymous === text && headers.get("etag"), headers.get("location")];
+};
 
 interface Extra {
   readonly headers?: Record<string, string>;
@@ -101,6 +105,76 @@ test("the next page of one shop is no page of another", async () => {
     expect(foreign.status).toBe(400);
   }
   expect(walked).toBeGreaterThan(2);
+});
+
+const read = (key: string, path: string, headers = {}) => service.call("GET", path, { key, headers });
+
+test("an entity tag of one shop says nothing of another's resource with the same id", async () => {
+  const [one, other] = [await newShop(), await newShop()];
+  for (const [key, word] of [
+    [one, "one"],
+    [other, "other"],
+  ] as const) {
+    await service.call("POST", "/pets", { key, body: { name: word, categoryId: 1, status: "available" } });
+    await service.call("POST", "/categories", { key, body: { id: 1, name: word } });
+    await service.call("POST", "/store/orders", { key, body: { petId: 1, reference: word } });
+  }
+  const conditional = operations.filter(({ ifMatch }) => ifMatch);
+  for (const operation of conditional) {
+    const path = pathOf(operation);
+    const foreign = (await read(one, path)).headers.get("etag") as string;
+    const before = await read(other, path);
+    expect([operation.name, before.status, before.headers.get("etag")]).not.toEqual([operation.name, 200, foreign]);
+    // The answer to the tag of the other shop is the answer to one that nobody has.
+    const matched = await send(other, operation, { headers: { "If-Match": foreign } });
+    const unknown = await send(other, operation, { headers: { "If-Match": '"nobodys"' } });
+    expect([operation.name, ...said(matched)]).toEqual([operation.name, ...said(unknown)]);
+    expect([operation.name, matched.status]).toEqual([operation.name, 412]);
+    const { status, text } = await read(other, path, { "If-None-Match": foreign });
+    expect([operation.name, status, text]).toEqual([operation.name, 200, before.text]);
+  }
+  expect(conditional.length).toBeGreaterThan(4);
+});
+
+/** Requests that name an animal, a category or an order. */
+const cases = (id: number) => [
+  ["GET", `/pets?ids=${id}`],
+  ["GET", `/pets?categoryId=${id}`],
+  ["GET", `/store/orders?petId=${id}`],
+  ["GET", `/events?petId=${id}`],
+  ["GET", `/events?orderId=${id}`],
+  ["POST", "/store/orders", { petId: id }],
+  ["DELETE", `/categories/9?moveTo=${id}`],
+  ...operations
+    .filter(
+      ({ params, name }) => params && /^(get|update|delete|confirm|cancel|return)(Pet|Category|StoreOrder)$/.test(name),
+    )
+    .map((operation) => [
+      operation.method,
+      pathOf(operation).replace("1", `${id}`),
+      operation.body && bodyOf(operation),
+    ]),
+];
+
+test("an id that only another shop has is unknown, in the path, the query and the body", async () => {
+  const [one, other] = [await newShop(), await newShop()];
+  for (const id of [1, 2]) {
+    await service.call("POST", "/pets", { key: one, body: { name: "Rex", categoryId: id, status: "available" } });
+    await service.call("POST", "/categories", { key: one, body: { id, name: `Dogs ${id}` } });
+    await service.call("POST", "/store/orders", { key: one, body: { petId: id } });
+  }
+  await service.call("POST", "/pets", { key: other, body: { name: "Ida", categoryId: 9, status: "available" } });
+  await service.call("POST", "/categories", { key: other, body: { id: 9, name: "Cats" } });
+  const call = async (method: string, path: string, body?: unknown) => {
+    const reply = await service.call(method, path, { key: other, ...(body !== undefined && { body }) });
+    return [method, path.replace("777", "2"), ...said({ ...reply, text: reply.text.replaceAll("777", "2") })];
+  };
+  const known = cases(2);
+  expect(known.length).toBeGreaterThan(14);
+  for (const [index, unknown] of cases(777).entries()) {
+    const foreign = known[index] as [string, string, unknown?];
+    expect(await call(...foreign)).toEqual(await call(...(unknown as [string, string, unknown?])));
+  }
 });
 
 test("an Idempotency-Key of one shop is a new one in another", async () => {

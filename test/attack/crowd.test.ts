@@ -64,7 +64,7 @@ describe(`the memory is bounded: with ${CROWD.toLocaleString("en")}`, () => {
   const measured: number[] = [];
 
   test.each([1, 2, 3])(
-    "addresses, and as many others behind them (%d)",
+    "addresses, and as many others after them (%d)",
     async (crowds) => {
       const answers = await strangers();
       const remaining = new Set(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")));

@@ -51,7 +51,7 @@ async function countAnswered(
   return answered;
 }
 
-/** As many requests as one address may send, and more; each tells of another address. */
+/** As many requests as one address may send, and more; each names another address. */
 function tellingEachTime(to: TestService, name: string, write: (address: string) => string, from?: string) {
   return countAnswered(to, PER_MINUTE + 20, (time) => ({ [name]: write(`198.51.100.${time}`) }), from);
 }
@@ -60,7 +60,7 @@ function tellingAll(time: number): Record<string, string> {
   return Object.fromEntries(telling.map(([name, write]) => [name, write(`198.51.100.${time}`)]));
 }
 
-describe("a stranger who tells of another address with each request has one bucket:", () => {
+describe("an anonymous client that names another address with each request has one limit:", () => {
   test.each(telling)("%s", async (name, write) => {
     expect(await tellingEachTime(service, name, write)).toBe(PER_MINUTE);
   });
@@ -69,7 +69,7 @@ describe("a stranger who tells of another address with each request has one buck
     expect(await countAnswered(service, PER_MINUTE + 20, tellingAll)).toBe(PER_MINUTE);
   });
 
-  test("also beside a proxy that is trusted", async () => {
+  test("also if another proxy is trusted", async () => {
     expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE);
     expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => `127.0.0.2, ${address}, 127.0.0.2`)).toBe(0);
   });

@@ -1,4 +1,5 @@
 // How long a key that was sent stays in the memory of the service: until its header's text is collected.
+// Manual controls, on which these tests failed: the digest of a revoked key that is kept.
 
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
@@ -31,7 +32,7 @@ function copiesIn(pid: number, text: string): number {
   return copies;
 }
 
-/** Bytes read; none where the process has reserved addresses without memory behind them. */
+/** Bytes read; none where the process has reserved addresses without memory after them. */
 function readAt(descriptor: number, buffer: Buffer, position: number, length: number): number {
   try {
     return readSync(descriptor, buffer, 0, length, position);

@@ -125,7 +125,7 @@ if (longForm)
     const beside = (kind: Kind) => summarize(blocks.map((block) => block[kind] - block.unknown));
     const [same, revoked, expired] = [beside("unknown too"), beside("revoked"), beside("expired")];
     for (const [name, { middle, error }] of Object.entries({ "unknown again": same, revoked, expired })) {
-      console.log(`${name}: ${middle.toFixed(3)} ± ${error.toFixed(3)} µs beside unknown`);
+      console.log(`${name}: ${middle.toFixed(3)} ± ${error.toFixed(3)} µs compared with unknown`);
     }
     const noise = Math.max(NEGLIGIBLE, 4 * same.error);
     expect(Math.abs(revoked.middle)).toBeLessThan(noise);

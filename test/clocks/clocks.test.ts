@@ -1,4 +1,6 @@
 // The wall clock is set: while the service runs, while it is down, and while the machine is.
+// Manual controls, on which these tests failed: steps under two seconds ignored, only one earlier day kept, times
+// before the reboot compared with the first request's clock.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NOON } from "../harness/manual-clock.ts";
 import { type Reply, TestService } from "../harness/service.ts";
@@ -29,7 +31,7 @@ const retryAfter = (reply: Reply) => figure(reply, "retry-after");
 const reset = (reply: Reply) => figure(reply, "x-ratelimit-reset");
 /** Seconds by which the answer's reset is later than its `Retry-After` from now. */
 const disagreement = (reply: Reply) => reset(reply) - retryAfter(reply) - Math.floor(service.clock.now() / SECOND);
-/** Uses up the minute, and goes on until the key is banned, which takes a second. */
+/** Uses up the minute, and continues until the key is banned, which takes a second. */
 const offend = async (key: string) => {
   await sendAll(key, quota.perMinute + 1);
   service.clock.advance(SECOND);
@@ -122,7 +124,7 @@ const reboot = (happen: () => void) =>
     happen();
   });
 
-describe("a machine that is started anew", () => {
+describe("a machine that is restarted", () => {
   test("with its clock right, keeps minutes and bans", async () => {
     const [limited, banned] = [await newKey(), await newKey()];
     expectRefused(await offend(banned), "key_banned", 60);

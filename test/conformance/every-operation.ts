@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Operation, scopes, takesIdempotencyKey } from "../../src/contract/operation.ts";
+import { scopes } from "../../src/contract/caller.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { isCacheable, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
 import { sandboxQuota } from "../../src/contract/quota.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { exchange, type RawAnswer } from "../harness/raw-http.ts";
@@ -20,6 +22,7 @@ const sendable = [
   "idempotency-key",
   "if-match",
   "if-none-match",
+  "last-event-id",
   "petstore-simulate",
   "x-request-id",
   "traceparent",
@@ -61,7 +64,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
   describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
     test("answers a valid request as it declares", async () => {
       const { status } = await send(operation, { key });
-      const declared = [operation.answer.status, ...operation.errors.map((error) => error.status)];
+      const declared = [operation.response.status, ...operation.errors.map((error) => error.status)];
       expect(declared).toContain(status);
     });
 
@@ -203,6 +206,8 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     });
 
     if (operation.quota) {
+      /** What answers an operation whose parameters name what may not be there. */
+      const statuses = [operation.response.status, operation.params?.invalidError.status];
       /** Uses up the minute of a new key: one way to send more with it. */
       const useUp = async () => {
         const spent = await service.newKey("enterprise", { perMinute: 30, perDay: 1_000 }, [...scopes]);
@@ -216,10 +221,8 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       test("costs nothing, and answers a key whose windows are used up", async () => {
         const { spent } = await useUp();
         const whenUsedUp = await send(operation, { key: spent });
-        expect([whenUsedUp.status, whenUsedUp.headers.get("x-ratelimit-remaining")]).toEqual([
-          operation.answer.status,
-          "0",
-        ]);
+        expect(statuses).toContain(whenUsedUp.status);
+        expect(whenUsedUp.headers.get("x-ratelimit-remaining")).toBe("0");
       });
 
       test("answers a key that is banned", async () => {
@@ -228,10 +231,8 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         for (let strike = 0; strike < 20; strike++) await other();
         expect((await other()).json.code).toBe("key_banned");
         const whenBanned = await send(operation, { key: spent });
-        expect([whenBanned.status, whenBanned.headers.get("x-ratelimit-remaining")]).toEqual([
-          operation.answer.status,
-          "0",
-        ]);
+        expect(statuses).toContain(whenBanned.status);
+        expect(whenBanned.headers.get("x-ratelimit-remaining")).toBe("0");
         expect(whenBanned.headers.get("x-ratelimit-reset")).toBe(String(Math.ceil(service.clock.now() / 1000) + 60));
       });
     }
@@ -266,7 +267,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       test("answers 304 to its own entity tag", async () => {
         const { status, headers } = await send(operation, { key });
         const tag = headers.get("etag");
-        if (status !== 200) return expect(tag).toBeNull();
+        if (status !== 200 || !isCacheable(operation)) return expect(tag).toBeNull();
         for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
           const again = await send(operation, { key, headers: { "If-None-Match": sent as string } });
           expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", tag]);
@@ -325,7 +326,8 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       });
     }
 
-    if (!operation.body) {
+    // A stream continues, so that nobody can tell whether there is more to come.
+    if (!operation.body && !operation.response.stream) {
       test("takes an empty object for no body, as many clients send it", async () => {
         for (const body of ["", "{}", "{ }", " \r\n\t{\r\n}\n"]) {
           const { status } = await sendBytes(operation, body);

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { type Arbitrary, array, constant, constantFrom, integer, oneof, record } from "fast-check";
-import type { Mode } from "../../src/contract/operation.ts";
+import type { Mode } from "../../src/contract/caller.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
@@ -18,14 +18,14 @@ interface Instant {
 }
 
 interface KeyState {
-  /** The denial that goes on: since when, when the key may come again, requests that came too early. */
+  /** The denial that continues: since when, when the key may come again, requests that came too early. */
   denial?: { readonly since: number; until: number; strikes: number } | undefined;
   banEnds: number;
   level: number;
 }
 
 /**
- * What a limiter has to answer, worked out from the list of all requests that were ever admitted:
+ * What a limiter must answer, worked out from the list of all requests that were ever admitted:
  * slow, and simple enough to be seen to be right. Engines are compared with it.
  */
 export class LimiterModel {
@@ -68,7 +68,7 @@ export class LimiterModel {
     return this.#count(address, quota, this.#now());
   }
 
-  /** Advances the clock of an account's sandbox by so many milliseconds. Returns how far it is ahead of real time. */
+  /** Advances the clock of an account's sandbox by this many milliseconds. Returns how far it is ahead of real time. */
   advance(accountId: string, milliseconds: number): number {
     const ahead = (this.#ahead.get(accountId) ?? 0) + milliseconds;
     this.#ahead.set(accountId, ahead);

@@ -51,7 +51,7 @@ export class LimiterUnderTest {
     return answers;
   }
 
-  /** Uses up the minute, goes on a second after the first 429, and gives the answer to the last strike. */
+  /** Uses up the minute, continues a second after the first 429, and gives the answer to the last strike. */
   async offend(who: Caller): Promise<Admission> {
     await this.send(who, who.perMinute + 1);
     this.clock.advance(SECOND);

@@ -20,7 +20,7 @@ async function figuresOf(under: LimiterUnderTest, quota: Quota) {
   return { limit, remaining, reset };
 }
 
-/** Declares what every engine of the port `Limiter` has to pass, with so many random stories. */
+/** Declares what every engine of the port `Limiter` must pass, with so many random stories. */
 export function limiterConformance(name: string, open: OpenLimiter, stories = 150): void {
   describe(`${name} keeps the promises of the port Limiter:`, () => {
     let under: LimiterUnderTest;
@@ -68,7 +68,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         expect([...resets]).toEqual([noonSecond + 61]); // rounded up: at that second it has ended
       });
 
-      test("of the next request starts anew, however late it comes", async () => {
+      test("of the next request starts again, however late it comes", async () => {
         await under.send(caller(), 3);
         under.clock.advance(200_000);
         expect(await under.sendOne(caller())).toEqual({

@@ -1,14 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  all,
-  first,
-  type Row,
-  type SqlParameter,
-  type Stage,
-  type Storage,
-  StorageUnavailable,
-  statement,
-} from "../../src/storage/storage.ts";
+import { StorageUnavailable } from "../../src/storage/errors.ts";
+import { type Row, type SqlParameter, statement } from "../../src/storage/statement.ts";
+import type { Stage, Storage } from "../../src/storage/storage.ts";
+import { all, first } from "../../src/storage/transaction.ts";
 
 /** The store of the current test, and a way to open it once more. */
 export interface StoreUnderTest {
@@ -61,7 +55,7 @@ const addPets = (store: Storage, from: number, to: number) =>
   });
 const collect = async (stream: AsyncIterable<readonly Row[]>) => (await Array.fromAsync(stream)).flat();
 
-/** Declares what every engine has to pass to bring many rows into a store, and many out of it. */
+/** Declares what every engine must pass to bring many rows into a store, and many out of it. */
 export function movingConformance({ storage, open }: StoreUnderTest): void {
   describe("a stage", () => {
     let stage: Stage;
@@ -72,7 +66,7 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
 
     const staged = async () => (await stage.all(countStaged))[0]?.figure;
 
-    test("holds rows beside the store, which a transaction takes over", async () => {
+    test("holds rows next to the store, which a transaction takes over", async () => {
       await stage.add(rows(1, 1_234));
       await stage.add(rows(1_235, 1_236));
       await stage.add([]);

@@ -16,6 +16,9 @@ interface Order {
   returnedAt?: string;
 }
 
+type DayFigures = Readonly<Record<"added" | "sold" | "expired" | "returned", number>>;
+const none: DayFigures = { added: 0, sold: 0, expired: 0, returned: 0 };
+
 /** Something that a client does. `petId` may name what does not exist, and so may `back`, the age of an order: 0 is the latest. */
 export type Act =
   | { readonly kind: "add"; readonly status: Status | undefined }
@@ -32,7 +35,7 @@ export type Happening =
   | { readonly kind: "restart" };
 
 /**
- * What a shop of animals and orders has to answer, and what it has to hold: simple enough to be seen
+ * What a shop of animals and orders must answer, and what it must hold: simple enough to be seen
  * to be right. `now` tells unix milliseconds.
  */
 export class ShopModel {
@@ -40,6 +43,8 @@ export class ShopModel {
   readonly #animals: ({ status: Status | undefined } | undefined)[] = [];
   readonly orders: Order[] = [];
   readonly #now: () => number;
+  /** What has happened on each day, by its name. */
+  readonly #days = new Map<string, DayFigures>();
   /** The time of the last change: the times of a shop never decrease, also where the clock is set back. */
   #time = 0;
 
@@ -51,12 +56,37 @@ export class ShopModel {
     return this.#animals.flatMap((animal, index) => (animal ? [{ id: index + 1, status: animal.status }] : []));
   }
 
+  /** The figures that the shop must show, counted again. */
+  get summary() {
+    const now = timeText(Math.max(this.#time, this.#now()));
+    const count = (status: Status | undefined) => this.animals.filter((animal) => animal.status === status).length;
+    return {
+      animals: {
+        total: this.animals.length,
+        available: count("available"),
+        pending: count("pending"),
+        sold: count("sold"),
+        withoutStatus: count(undefined),
+      },
+      categories: this.animals.length > 0 ? [{ categoryId: 1, animals: this.animals.length }] : [],
+      openOrders: this.orders.filter(({ status }) => status === "placed").length,
+      today: this.#days.get(now.slice(0, 10)) ?? none,
+    };
+  }
+
+  #happened(what: keyof DayFigures): void {
+    const day = timeText(this.#time).slice(0, 10);
+    const figures = this.#days.get(day) ?? none;
+    this.#days.set(day, { ...figures, [what]: figures[what] + 1 });
+  }
+
   /** Does it, and gives the answer: the status, and the code of an error. */
   act(act: Act): string {
     this.#time = Math.max(this.#time, this.#now());
     switch (act.kind) {
       case "add":
         this.#animals.push({ status: act.status });
+        this.#happened("added");
         return "201";
       case "update":
         return this.#update(act.petId, act.status);
@@ -88,9 +118,12 @@ export class ShopModel {
     const animal = this.#animals[petId - 1];
     if (!animal) return "404 pet_not_found";
     if (status === animal.status) return "200";
-    if (animal.status === "sold") return "409 invalid_transition";
     if (this.#openOrder(petId)) return "409 pet_has_open_order";
+    if (this.orders.some((order) => order.petId === petId && order.status === "confirmed")) {
+      return "409 invalid_transition";
+    }
     animal.status = status;
+    if (status === "sold") this.#happened("sold");
     return "200";
   }
 
@@ -127,6 +160,7 @@ export class ShopModel {
       if (order.status !== "confirmed") return "409 order_not_confirmed";
       if (!animal) return "409 ordered_pet_not_found";
       Object.assign(order, { status: "returned", returnedAt: timeText(this.#time) });
+      this.#happened("returned");
       animal.status = "available";
       return "200";
     }
@@ -136,11 +170,13 @@ export class ShopModel {
     Object.assign(order, isSale ? { status: "confirmed" } : { status: "cancelled" });
     order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#time);
     animal.status = isSale ? "sold" : "available";
+    if (isSale) this.#happened("sold");
     return "200";
   }
 
   #end(order: Order): void {
     order.status = "expired";
+    this.#happened("expired");
     const animal = this.#animals[order.petId - 1];
     if (animal) animal.status = "available";
   }
@@ -178,7 +214,7 @@ const arbitraryHappening: Arbitrary<Happening> = oneof(
       kind: constantFrom("time passes"),
       milliseconds: oneof(
         integer({ min: 1, max: 2 * RESERVATION * MINUTE }),
-        constantFrom(1, RESERVATION * MINUTE - 1, RESERVATION * MINUTE),
+        constantFrom(1, RESERVATION * MINUTE - 1, RESERVATION * MINUTE, 12 * 60 * MINUTE),
       ),
     }),
   },

@@ -1,21 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { each, nested } from "../../src/storage/combined-steps.ts";
+import { StorageUnavailable } from "../../src/storage/errors.ts";
 import {
   type Append,
   type Appended,
-  afterCommit,
-  all,
-  append,
-  each,
-  final,
-  first,
+  type Counted,
   lockStatement,
-  nested,
   type Row,
   type SqlParameter,
-  type Storage,
-  StorageUnavailable,
   statement,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/statement.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { afterCommit, all, append, final, first } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { movingConformance } from "./migrate-store.ts";
 
@@ -34,6 +30,12 @@ interface PetRow extends Row {
   status: string | null;
 }
 
+interface LogRow extends Row {
+  id: bigint;
+  at: bigint;
+  actor: string;
+  name: string;
+}
 interface CountRow extends Row {
   figure: bigint;
 }
@@ -53,22 +55,33 @@ const deleteNewest = statement("DELETE FROM pets WHERE shop = 1 AND id = $1");
 const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
 const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id";
 const appended: Append = {
-  count: lockStatement<Appended>(
-    "UPDATE shops SET last_pet_id = last_pet_id + 1, last_at = $1 WHERE shop = $2 RETURNING last_pet_id AS id, last_at AS at",
+  count: lockStatement<Counted>(
+    `UPDATE shops SET last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1, last_at = $1 WHERE shop = $2
+     RETURNING last_pet_id AS id, last_at AS at, last_event_id AS log_id`,
   ),
   insert: statement("INSERT INTO pets (shop, id, added_at, name, category_id) VALUES ($1, $2, $3, $4, $5)"),
+  log: statement("INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)"),
   insertAll: statement<Appended>(
     `WITH counted AS (
-       UPDATE shops SET last_at = $1, last_pet_id = last_pet_id + $3 WHERE shop = $2
-       RETURNING last_pet_id - $3 AS before, last_at AS at
+       UPDATE shops SET last_at = $1, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3 WHERE shop = $2
+       RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS logged_before, last_at AS at
+     ), given AS (
+       SELECT fields, number
+       FROM json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
      ), added AS (
        INSERT INTO pets (shop, id, added_at, name, category_id)
-       SELECT $2, before + number, at, ${given}
-       FROM counted, json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
+       SELECT $2, before + number, at, ${given} FROM counted, given
+     ), logged AS (
+       INSERT INTO events (shop, id, at, pet_id, type, actor)
+       SELECT $2, logged_before + number, at, before + number, 'pet.created', (fields->>2) FROM counted, given
      )
      SELECT before + 1 AS id, at FROM counted`,
   ),
 };
+const logOfPets = statement<LogRow>(
+  `SELECT events.id, at, actor, name FROM events JOIN pets ON pets.shop = events.shop AND pets.id = pet_id
+   WHERE events.shop = 1 ORDER BY events.id`,
+);
 const addCounter = statement(
   "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
 );
@@ -79,7 +92,8 @@ let lastId = 0;
 const petRow = (name: string, categoryId: SqlParameter, status: string | null) =>
   [++lastId, name, categoryId, status] as const;
 const addRex = () => final(addPet, ...petRow("Rex", 1, null));
-const appendTo = (store: Storage, name: string, list = 1) => store.write(() => append(appended, list, 7, name, 1));
+const appendTo = (store: Storage, name: string, list = 1) =>
+  store.write(() => append(appended, list, 7, [name, 1], [`key of ${name}`]));
 const nonsense = statement("SELECT nothing FROM nowhere");
 
 const add = (storage: Storage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
@@ -101,7 +115,7 @@ async function failureOf(work: () => MaybePromise<unknown>): Promise<unknown> {
   }
 }
 
-/** Declares what every engine of the port `Storage` has to pass. */
+/** Declares what every engine of the port `Storage` must pass. */
 export function storageConformance(engineName: string, engine: StorageEngine): void {
   describe(`${engineName} keeps the promises of the port Storage:`, () => {
     let location: string;
@@ -218,7 +232,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
       });
 
-      test("does not go on behind a last step, unless it is part of another", async () => {
+      test("does not continue after a last step, unless it is part of another", async () => {
         const write = (part: typeof addRex) =>
           storage.write(function* () {
             yield* part();
@@ -343,7 +357,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect(done.toSorted()).toEqual(["before Rex", "before Tom", "behind Rex", "behind Tom"]);
         });
 
-        test("once, also if it has to run again because others were in its way", async () => {
+        test("once, also if it must run again because others were in its way", async () => {
           await storage.write(() => all(addCounter, "acc_counter"));
           let runs = 0;
           let counted = 0;
@@ -402,6 +416,17 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         }
       });
 
+      test("is in the log once, with an id of the log without gaps, the same time, and its own values", async () => {
+        const stores = [storage, await open()];
+        await Promise.all(
+          Array.from({ length: 100 }, (_, index) => appendTo(stores[index % 2] as Storage, `Pet ${index}`)),
+        );
+        const logged = await storage.all(logOfPets);
+        expect(logged.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => BigInt(index + 1)));
+        expect(logged.filter(({ actor, name, at }) => actor !== `key of ${name}` || at !== 7n)).toEqual([]);
+        expect(new Set(logged.map(({ name }) => name)).size).toBe(100);
+      });
+
       test("gets no id that another had, even if the newest row was deleted", async () => {
         const newest = (await appendTo(storage, "Tom"))?.id as bigint;
         await storage.write(() => all(deleteNewest, newest));
@@ -447,7 +472,24 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       expect(noticed).toBe(1);
     });
 
-    test("somebody leads, and goes on leading", async () => {
+    test("each commit of one's own is told, once it can be read", async () => {
+      const told: Promise<string[]>[] = [];
+      storage.onCommit(() => told.push(Promise.resolve(names(storage))));
+      await add(storage, "Rex");
+      await add(storage, "Kim");
+      const [early = [], late] = await Promise.all(told);
+      expect([told.length, early.includes("Rex"), late]).toEqual([2, true, ["Rex", "Kim"]]);
+    });
+
+    test("what could be read is settled in the end", async () => {
+      const added = add(storage, "Rex");
+      while ((await names(storage)).length === 0) await new Promise(setImmediate);
+      await storage.settled();
+      await added;
+      await storage.settled();
+    });
+
+    test("somebody leads, and continues leading", async () => {
       expect(await storage.lead()).toBe(true);
       expect(await storage.lead()).toBe(true);
       await storage.close();

@@ -1,4 +1,6 @@
 // A disk that is full, that may not be written or that fails while the service runs.
+// Manual controls, on which these tests failed: every failure logged, places of files unchecked, damage taken for
+// temporary, a longer wait for a lock, only one member of a failed group told, a `/readyz` that does not write.
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
@@ -9,7 +11,7 @@ import { lastAnswers, StoreUnderFault, unavailable } from "./store-under-fault.t
 /** More than fit into one group commit. */
 const MANY = 600;
 
-/** What has to hold whatever lets writes fail for this reason: `begin` brings the fault, and what it gives ends it. */
+/** What must hold whatever lets writes fail for this reason: `begin` brings the fault, and what it gives ends it. */
 async function expectWritesToFailAndComeBack(
   store: StoreUnderFault,
   reason: string,
@@ -51,9 +53,10 @@ describe.skipIf(!canInject)("a disk on which every write fails", () => {
     await using store = await StoreUnderFault.start();
     await expectWritesToFailAndComeBack(store, reason, async () => {
       const injection = await Injection.begin(store.pid, "pwrite64", error);
+      await store.failsWrites(); // on a busy machine the tracer can say that it attached and still miss a call
       return () => injection[Symbol.asyncDispose]();
     });
-    expect(store.names()).toEqual(["before the fault", "after the fault"]);
+    expect([...new Set(store.names())]).toEqual(["before the fault", "after the fault"]);
   });
 });
 
@@ -62,7 +65,7 @@ describe.skipIf(!canInject)("while its disk fails, the service", () => {
     await using store = await StoreUnderFault.start();
     await using _ = await Injection.begin(store.pid, "pread64", "EIO");
     const beside = new Database(store.file);
-    beside.run("UPDATE shops SET last_category_id = last_category_id + 1"); // what others write has to be read
+    beside.run("UPDATE shops SET last_category_id = last_category_id + 1"); // what others write must be read
     beside.close();
     expect(lastAnswers).toContain(await store.read());
     expect(await store.lastWords()).toStartWith(`The store at ${store.file} failed: `); // SQLite takes it for damaged

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newDataDir, Program, runJson, serveCommand } from "../harness/program.ts";
+import { secretKey } from "../harness/webhook-service.ts";
 
 /** Lets every sync of a disk fail. */
 const failingSyncs = [
@@ -21,7 +22,8 @@ const hasStrace = Bun.which("strace") !== null && Bun.spawnSync(["strace", "-o",
 
 describe.skipIf(!hasStrace)("a sync that fails", () => {
   test("ends the service at once, without an orderly stop and without acknowledging the write", async () => {
-    const settings = { PETSTORE_ENV: "staging" };
+    // With the key of webhooks, which the first start would sync into the data folder.
+    const settings = { PETSTORE_ENV: "staging", PETSTORE_SECRET_KEY: secretKey };
     const dataDir = newDataDir();
     const account = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], settings);
     const { key } = await runJson(dataDir, ["keys", "create", "--account", account.id], settings);

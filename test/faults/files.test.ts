@@ -37,7 +37,7 @@ function damage(file: string): void {
   const descriptor = openSync(file, "r+");
   writeSync(descriptor, Buffer.alloc(PAGE, 0xff), 0, PAGE, (page - 1) * PAGE);
   closeSync(descriptor);
-  database.run("UPDATE shops SET last_category_id = last_category_id + 1"); // whoever has the page in memory reads it again
+  database.run("UPDATE shops SET last_category_id = last_category_id + 1"); // a process with the page in memory reads it again
   database.close();
 }
 
@@ -47,6 +47,7 @@ const pageOfAnimals = "SELECT rootpage AS page FROM sqlite_schema WHERE name = '
 /** Lets another release of the program write the store. */
 function renew(file: string): void {
   const newer = new Database(file);
+  newer.run("INSERT INTO petstore_steps (digest) VALUES ('of a later step')");
   newer.run(`PRAGMA user_version = ${migrations.length + 1}`);
   newer.close();
 }
@@ -95,7 +96,7 @@ const newer = ({ file }: StoreUnderFault) =>
   `The store at ${file} was written by a newer release: ` +
   `its schema is ${migrations.length + 1}, this release knows ${migrations.length}.\n`;
 
-describe("a store on which going on would risk data ends the service with a line that says why:", () => {
+describe("a store on which continuing would risk data ends the service with a line that says why:", () => {
   test("one whose animals are found damaged", async () => {
     await using store = await StoreUnderFault.start();
     damage(store.file);
@@ -146,7 +147,7 @@ describe("at the start,", () => {
   test.each([
     ["is empty", ({ file }: StoreUnderFault) => writeFileSync(file, ""), "is empty. No release leaves its store so"],
     [
-      "is missing beside its log",
+      "is missing next to its log",
       ({ file }: StoreUnderFault) => renameSync(file, `${file}-wal`),
       "is missing, but its log",
     ],

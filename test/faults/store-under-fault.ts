@@ -62,6 +62,14 @@ export class StoreUnderFault implements AsyncDisposable {
     return this.#see("POST", "/pets", JSON.stringify({ name, categoryId: 1 }));
   }
 
+  /** Adds animals until one fails. The first should. */
+  failsWrites(): Promise<Seen> {
+    return eventually(
+      () => this.add("before the fault"),
+      (seen) => seen === unavailable,
+    );
+  }
+
   /** Reads an animal. */
   read(id = 1): Promise<Seen> {
     return this.#see("GET", `/pets/${id}`);

@@ -3,10 +3,13 @@ import type { Page } from "playwright-core";
 
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** What axe-core finds against WCAG 2.2, levels A and AA, on a page as it is now: the rule and the element of each violation. */
-export async function accessibilityViolations(page: Page): Promise<string[]> {
+/**
+ * What axe-core finds against WCAG 2.2, levels A and AA, on a page as it is now: the rule and the element of each
+ * violation. `within` is the selector of the part to look at.
+ */
+export async function accessibilityViolations(page: Page, within = "html"): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate<string[]>(`
-    axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ["violations"] }).then(({ violations }) =>
+    axe.run('${within}', { runOnly: ${JSON.stringify(tags)}, resultTypes: ["violations"] }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ": " + target.join(" "))))`);
 }

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { defineError, failure } from "../../src/contract/errors.ts";
-import { bind, defineOperation, type Handlers, noContent, type Tag } from "../../src/contract/operation.ts";
+import { bind, type Handlers } from "../../src/contract/handler.ts";
+import { defineOperation, noContent, type Tag } from "../../src/contract/operation.ts";
 import type { Domain } from "../../src/domains/domain.ts";
+import { operator } from "../../src/domains/events/author.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 
 const tag: Tag = { name: "attempts", description: "Operations of tests.", stability: "experimental" };
@@ -27,7 +29,7 @@ const attempt = defineOperation({
     }),
     examples: { "A success": { end: "success" } },
   },
-  answer: {
+  response: {
     status: 200,
     description: "It succeeded.",
     schema: Type.Object({ end: Type.String({ description: "How it ended." }) }),
@@ -42,8 +44,8 @@ const drop = defineOperation({
   path: "/drops",
   tag,
   summary: "Drop something",
-  description: "Adds an animal, and answers with nothing.",
-  answer: noContent("It was dropped."),
+  description: "Adds an animal, and returns nothing.",
+  response: noContent("It was dropped."),
 });
 
 const issueSecret = defineOperation({
@@ -52,8 +54,8 @@ const issueSecret = defineOperation({
   path: "/secrets",
   tag,
   summary: "Get a secret",
-  description: "Adds an animal, and answers with a secret.",
-  answer: {
+  description: "Adds an animal, and returns a secret.",
+  response: {
     status: 201,
     description: "A secret, shown once.",
     schema: Type.Object({ secret: Type.String({ description: "The secret." }) }),
@@ -70,7 +72,7 @@ export const attempts: Domain = {
   operations,
   open: ({ storage }) => {
     const pets = new PetStore(storage);
-    const addOne = (shop: number) => pets.add(shop, { name: "Rex", categoryId: 1n });
+    const addOne = (shop: number) => pets.add(operator(shop), { name: "Rex", categoryId: 1n });
     const handlers: Handlers<typeof operations> = {
       *attempt({ caller: { shop }, body: { end } }) {
         yield* addOne(shop);

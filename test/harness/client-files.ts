@@ -3,16 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
 import { deriveClient } from "../../src/derive/client.ts";
+import { deriveConsole } from "../../src/derive/console.ts";
 
 const root = join(import.meta.dir, "../..");
 const bin = (name: string) => join(root, "node_modules/.bin", name);
 
-/** The modules of the client that are generated from the contract, formatted, by their path in the project. */
+/** The modules of the client and of the console that are generated from the contract, formatted, by their path in the project. */
 export function generatedModules(): Record<string, string> {
-  const modules = deriveClient(domains.flatMap(({ operations }) => operations));
+  const operations = domains.flatMap((domain) => domain.operations);
+  const modules = Object.entries(deriveClient(operations)).map(([name, text]) => [`client/src/${name}`, text] as const);
   return Object.fromEntries(
-    Object.entries(modules).map(([name, text]) => {
-      const path = `client/src/${name}`;
+    [...modules, ["console/src/generated/contract.ts", deriveConsole(operations)] as const].map(([path, text]) => {
       return [path, run([bin("biome"), "check", "--write", `--stdin-file-path=${path}`], text)];
     }),
   );

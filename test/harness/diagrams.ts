@@ -15,7 +15,7 @@ function requestPath(): string[] {
   return [
     "flowchart LR",
     '  client([client]) --> server["server.ts"] --> api["api.ts"]',
-    `  api --> ${stageNames.join(" --> ")} --> answer["answer.ts"] --> response([response])`,
+    `  api --> ${stageNames.join(" --> ")} --> answer["response.ts"] --> response([response])`,
     `  handle <--> handler["domain's handler"] <--> store["domain's store"]`,
     `  ${stageNames.slice(1).join(" & ")} -. failure .-> answer`,
   ];

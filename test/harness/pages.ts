@@ -1,4 +1,6 @@
-import type { BoundOperation, Caller, Input, Listing, Operation } from "../../src/contract/operation.ts";
+import type { Caller } from "../../src/contract/caller.ts";
+import type { BoundOperation, Input, Listing } from "../../src/contract/handler.ts";
+import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
 
 /** A page of a list, by the operation, its path and query, and where it starts. */
@@ -14,14 +16,24 @@ interface Samples {
   readonly ids: readonly bigint[];
   /** Where pages of a list by identifiers start, besides at its beginning. */
   readonly positions: readonly bigint[];
+  /** Of query parameters that are times. */
+  readonly moments: readonly string[];
 }
 
-type Schema = { readonly enum?: readonly unknown[]; readonly default?: unknown; readonly items?: object } & object;
+type Schema = {
+  readonly format?: string;
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly items?: object;
+} & object;
 
 /** Values for a parameter, as its schema has them. Throws for a kind of parameter that has none here. */
 function valuesFor(name: string, schema: Schema, samples: Samples): readonly unknown[] {
   if (schema.enum) return schema.enum;
   if (isInt64(schema)) return samples.ids;
+  if (schema.format === "date-time") return samples.moments;
+  if (schema.examples) return [...schema.examples, "no row has this"];
   if (schema.items) return [valuesFor(name, schema.items, samples)];
   if (schema.default !== undefined) return [schema.default];
   throw new Error(`The parameter ${name} needs values here, so that its pages can be asked for.`);
@@ -43,6 +55,9 @@ function parametersOf(object: { readonly properties: object } | undefined): [str
 
 const neverWrites = () => Promise.reject(new Error("A list has nothing to write."));
 
+/** Filters that a list is asked with at once: how others go together is seen by then. */
+const MAX_FILTERS = 3;
+
 /** With and without each of its filters, in each order: how a paged list can be asked for. */
 function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageRequest, "after">[] {
   const paths = parametersOf(params?.schema).map(([name, schema]) => [name, valuesFor(name, schema, samples)] as const);
@@ -50,7 +65,9 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
     const values = valuesFor(name, schema, samples);
     return [name, schema.default === undefined ? [undefined, ...values] : values] as const;
   });
-  return choices(paths).flatMap((path) => choices(queries).map((chosen) => ({ params: path, query: chosen })));
+  const defaults = queries.filter(([, values]) => values[0] !== undefined).length;
+  const chosen = choices(queries).filter((one) => Object.keys(one).length <= defaults + MAX_FILTERS);
+  return choices(paths).flatMap((path) => chosen.map((one) => ({ params: path, query: one })));
 }
 
 /**

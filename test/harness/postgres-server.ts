@@ -16,7 +16,7 @@ import { arch, platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /** PostgreSQL refuses to run as root: it then runs as `nobody`, whose number is the same everywhere. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 /** Tests lose no power: what matters is what the server has been told to commit. */
 const unsafeButFast = ["fsync=off", "full_page_writes=off", "unix_socket_directories=", "listen_addresses=127.0.0.1"];
@@ -189,7 +189,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Gives a folder to the user whom the server runs as. */
+/** Returns a folder to the user whom the server runs as. */
 function own(folder: string): void {
   if (user.uid === undefined) return;
   chownSync(folder, user.uid, user.gid);
@@ -204,7 +204,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function programs(): string {
+/** The folder of the programs of PostgreSQL. */
+export function programs(): string {
   if (binaries === undefined) throw new Error(postgresMissing);
   return binaries;
 }

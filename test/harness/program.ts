@@ -35,7 +35,7 @@ export async function runCommand(dataDir: string, words: readonly string[], sett
   return { status, stdout, stderr };
 }
 
-/** Runs a command with `--json` that has to succeed, and returns what it says. */
+/** Runs a command with `--json` that must succeed, and returns what it says. */
 export async function runJson(
   dataDir: string,
   words: readonly string[],

@@ -1,5 +1,5 @@
 // Loaded before all tests. In the short form each property meets the same cases in every run, so that a
-// failure tells of the change that is tested; the long form looks for new ones.
+// failure points to the change that is tested; the long form looks for new ones.
 import { configureGlobal } from "fast-check";
 import { longForm } from "./form.ts";
 

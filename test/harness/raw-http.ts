@@ -48,7 +48,7 @@ export async function exchange(
     if (written < 0) return;
     unsent = unsent.subarray(written);
     socket.flush();
-    if (unsent.length === 0) setImmediate(() => pump(socket)); // otherwise `drain` goes on
+    if (unsent.length === 0) setImmediate(() => pump(socket)); // otherwise `drain` continues
   };
 
   const socket = await Bun.connect({

@@ -6,7 +6,7 @@ const allOperations: readonly Operation[] = domains.flatMap((domain) => domain.o
 
 /**
  * The errors by which an operation may refuse even a valid request, because of what other requests have
- * changed: a name is taken, a resource is deleted. What nobody can delete has to be found.
+ * changed: a name is taken, a resource is deleted. What nobody can delete must be found.
  */
 function refusalsOf(
   { method, path, errors }: Operation,
@@ -19,7 +19,7 @@ function refusalsOf(
 
 /** The statuses that show that an operation has taken a request for valid. `operations` are all that are served. */
 export function servedStatuses(operation: Operation, operations?: readonly Operation[]): number[] {
-  return [operation.answer.status, ...refusalsOf(operation, operations).map(({ status }) => status)];
+  return [operation.response.status, ...refusalsOf(operation, operations).map(({ status }) => status)];
 }
 
 /**
@@ -28,6 +28,6 @@ export function servedStatuses(operation: Operation, operations?: readonly Opera
  */
 export function asServed(operation: Operation, outcome: string): string {
   const refusals = new Set(refusalsOf(operation).map(({ status, code }) => `${status} ${code}`));
-  const each = outcome.split(", ").map((one) => (refusals.has(one) ? String(operation.answer.status) : one));
+  const each = outcome.split(", ").map((one) => (refusals.has(one) ? String(operation.response.status) : one));
   return each.join(", ");
 }

@@ -1,7 +1,7 @@
 import { App, type AppOptions } from "../../src/app/app.ts";
 import { domains as allDomains, type ServedDomain } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { Scope } from "../../src/contract/operation.ts";
+import type { Scope } from "../../src/contract/caller.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Account } from "../../src/domains/accounts/accounts.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
@@ -55,6 +55,7 @@ export class TestService {
       log,
       domains,
       ...(options.openStore && { openStore: options.openStore }),
+      maxStreams: options.maxStreams,
     });
     const document = await (await fetch(new URL("/openapi.json", app.base))).json();
     return new TestService(app, clock, store, logLines, options, new DocumentCheck(document));
@@ -92,10 +93,10 @@ export class TestService {
       path: path.split("?")[0] as string,
       status: response.status,
       headers: response.headers,
-      text: await response.text(),
+      text: await textOf(response),
     };
     this.#check.check(answer);
-    return { ...answer, json: answer.text === "" ? undefined : JSON.parse(answer.text) };
+    return { ...answer, json: answer.text === "" || isStream(response) ? undefined : JSON.parse(answer.text) };
   }
 
   /** Checks an answer that did not come by `call` against the document. */
@@ -159,11 +160,23 @@ export interface TestOptions {
   readonly store?: TestStore;
   /** Stands in for the store that the settings choose. */
   readonly openStore?: AppOptions["openStore"];
+  readonly maxStreams?: number;
   readonly clock?: ManualClock;
 }
 
 function testConfig(settings: Record<string, string>, domains: readonly ServedDomain[]): Config {
   return readConfig({ PETSTORE_PORT: "0", ...settings }, undefined, settingsOf(domains));
+}
+
+const isStream = ({ headers }: Response) => headers.get("content-type") === "text/event-stream";
+
+/** The body; of a stream, what it begins with. */
+async function textOf(response: Response): Promise<string> {
+  if (!isStream(response) || !response.body) return response.text();
+  const reader = response.body.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
 }
 
 function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {

@@ -6,6 +6,7 @@ import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
+import { daily, totals } from "../../src/domains/shops/figures.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { SharedPostgres } from "./shared-postgres.ts";
 
@@ -15,13 +16,13 @@ export interface TestStore {
   readonly settings: Record<string, string>;
   /** The folder of an embedded store; empty for another. */
   readonly folder: string;
-  /** Runs SQL beside the running service. */
+  /** Runs SQL alongside the running service. */
   run(sql: string): Promise<void>;
   /** The same with one statement, and gives its rows. */
   rows(sql: string): Promise<unknown[]>;
-  /** Opens it beside the running service. */
+  /** Opens it alongside the running service. */
   open(): Promise<Storage>;
-  /** Takes out all animals, orders and categories beside the running service, and starts their ids and times anew. */
+  /** Takes out all animals, orders and categories alongside the running service, and starts their ids and times again. */
   empty(): Promise<void>;
   /** Holds up everybody who writes animals, until the function that it gives is called. */
   lock(): Promise<() => Promise<void>>;
@@ -31,15 +32,18 @@ export interface TestStore {
 }
 
 /** What holds animals, orders and categories. */
-const shopTables = [
-  "pets",
-  "pet_status_changes",
-  "store_orders",
-  "categories",
-  "deleted_categories",
-  "category_animals",
-];
-const startAnew = "UPDATE shops SET last_pet_id = 0, last_category_id = 0, last_order_id = 0, last_at = 0;";
+const shopTables = ["pets", "events", "store_orders", "categories", "deleted_categories", "category_animals"];
+const startAnew = `UPDATE shops SET ${[
+  "last_pet_id",
+  "last_category_id",
+  "last_order_id",
+  "last_event_id",
+  "last_at",
+  ...totals,
+  ...daily.flatMap((name) => [`${name}_count`, `${name}_day`]),
+]
+  .map((column) => `${column} = 0`)
+  .join(", ")};`;
 
 /** True if services under test keep their stores in PostgreSQL: `TEST_ENGINE=postgres`. */
 export const onPostgres = process.env["TEST_ENGINE"] === "postgres";
@@ -57,6 +61,8 @@ async function newFolder(): Promise<TestStore> {
     database.run("PRAGMA busy_timeout = 5000");
     const result = work(database);
     database.close();
+    // A service in this process reads on to the end of its turn what it had begun to read before.
+    await new Promise((resolve) => setImmediate(resolve));
     return result;
   };
   const run = async (sql: string) => void (await beside((database) => database.run(sql)));

@@ -1,13 +1,16 @@
 import { Type } from "typebox";
 import { defineError, failure } from "../../src/contract/errors.ts";
-import { bind, defineOperation, type Handlers, type Tag } from "../../src/contract/operation.ts";
+import { bind, type Handlers } from "../../src/contract/handler.ts";
+import { defineOperation, type Tag } from "../../src/contract/operation.ts";
 import { pagesOf } from "../../src/contract/paging.ts";
 import { Int64, Text } from "../../src/contract/schemas.ts";
 import { defineDomain } from "../../src/domains/domain.ts";
 import { setting } from "../../src/settings/setting.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
 import { pageOf } from "../../src/storage/page.ts";
-import { all, final, type Row, type Storage, statement } from "../../src/storage/storage.ts";
+import { type Row, statement } from "../../src/storage/statement.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { all, final } from "../../src/storage/transaction.ts";
 import type { Command } from "../../src/terminal/command.ts";
 import { whenReady } from "../../src/timing/maybe-promise.ts";
 
@@ -44,7 +47,7 @@ const createToy = defineOperation({
   summary: "Add a toy",
   description: "Adds a toy and returns it.",
   body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
-  answer: {
+  response: {
     status: 201,
     description: "The toy as it was added.",
     schema: Toy,
@@ -61,7 +64,7 @@ const getToy = defineOperation({
   summary: "Get a toy",
   description: "Returns the toy with the given identifier.",
   params: { schema: Type.Object({ toyId }), invalidError: toyNotFound },
-  answer: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
+  response: { status: 200, description: "The toy.", schema: Toy, examples: { "A ball": ball } },
 });
 const operations = [listToys, createToy, getToy] as const;
 

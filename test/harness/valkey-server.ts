@@ -143,7 +143,7 @@ export class ValkeyCluster {
     }
     for (const [index, replica] of this.replicas.entries()) {
       const id = await this.masters[index]?.command("CLUSTER", "MYID");
-      // It has to have heard of its master first.
+      // It must have heard of its master first.
       while ((await replica.command("CLUSTER", "REPLICATE", String(id)).catch(() => "")) !== "OK");
     }
     for (const server of servers) {

@@ -4,7 +4,7 @@ import type { Message, Network } from "../../src/domains/webhooks/send.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 /** A request that a receiver got. */
-interface Received {
+export interface Received {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
@@ -15,7 +15,7 @@ export interface ReceiverOptions {
   readonly port?: number;
   /** The certificates, as files; without them it speaks http. */
   readonly tls?: readonly { cert: string; key: string; serverName?: string }[];
-  readonly answer?: () => Response;
+  readonly answer?: (received: Received) => Response | Promise<Response>;
 }
 
 /** A receiver of webhooks. It takes everything, unless it is told to answer otherwise. */
@@ -32,8 +32,9 @@ export class Receiver {
       }),
       fetch: async (request) => {
         const body = await request.text();
-        this.received.push({ path: new URL(request.url).pathname, headers: request.headers, body });
-        return answer();
+        const received = { path: new URL(request.url).pathname, headers: request.headers, body };
+        this.received.push(received);
+        return answer(received);
       },
     });
   }

@@ -181,7 +181,7 @@ export const bareAnswers: readonly BareAnswer[] = [
       ),
   },
   {
-    what: "`Transfer-Encoding` beside `Content-Length`, in HTTP/1.0, given twice, or other than `chunked`",
+    what: "`Transfer-Encoding` with `Content-Length`, in HTTP/1.0, given twice, or other than `chunked`",
     answer: "400",
     bytes: (valid) => [
       ...framed(
@@ -242,7 +242,7 @@ export const bareAnswers: readonly BareAnswer[] = [
       ),
   },
   {
-    what: "trailers behind the last chunk; what was asked for may have been done all the same",
+    what: "trailers after the last chunk; what was asked for may have been done all the same",
     answer: "400",
     readsBody: true,
     mayHaveRun: true,

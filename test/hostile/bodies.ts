@@ -13,7 +13,7 @@ import type { Target } from "./target.ts";
 export function attackBodies(operation: Operation, target: () => Target): void {
   if (!operation.body) return;
   const valid = bodyOf(operation) as string;
-  const success = operation.answer.status;
+  const success = operation.response.status;
   const served = servedStatuses(operation);
   const send = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const { status, text } = await target().call(operation.method, pathOf(operation), {

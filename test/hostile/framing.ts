@@ -16,7 +16,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
   const readsBody = operation.body !== undefined;
   /** The body of a GET is ignored. */
   const ignoresBody = operation.method === "GET";
-  const success = String(operation.answer.status);
+  const success = String(operation.response.status);
   const valid = () => target().valid(operation);
   const outcome = (request: RawRequest) => outcomeOfBytes(render(request), request);
   const outcomeOfBytes = async (bytes: string | Iterable<string>, request: RawRequest, options?: ExchangeOptions) =>
@@ -103,7 +103,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           const request = withChunks(valid(), `${chunks.join("")}0\r\n\r\n`);
           const got = await outcomeOfBytes(render(request), request, { leaves: !isRight });
           // A chunk that is too long eats up the end; the service then waits until the client leaves.
-          // Whoever ignores the body has answered before its fault is seen.
+          // A handler that ignores the body has responded before its fault is seen.
           const answered = `${success}(, bare 400)?`;
           const whenWrong = [...(ignoresBody ? [answered] : []), ignoresBody ? "bare 400" : "bare 400|closed"];
           expect(got).toMatch(new RegExp(`^(${isRight ? success : whenWrong.join("|")})$`));

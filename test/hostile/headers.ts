@@ -12,7 +12,7 @@ import type { Target } from "./target.ts";
 /** Headers, as bytes on the wire. */
 export function attackHeaders(operation: Operation, target: () => Target): void {
   const valid = () => target().valid(operation);
-  const success = String(operation.answer.status);
+  const success = String(operation.response.status);
   const outcome = async (changed: Partial<RawRequest>) =>
     asServed(operation, await target().outcome({ ...valid(), ...changed }));
   const withLines = (...more: string[]) => outcome({ more });

@@ -1,9 +1,11 @@
 // Hostile requests to the real program, for every operation of the contract. What every answer owes is
-// in `soundness.ts`; what is sent, and what has to come back, in the files beside it. A property that
+// in `soundness.ts`; what is sent, and what must come back, in the files next to it. A property that
 // fails prints its seed and its smallest case.
+// Manual controls, on which these tests failed: 26, such as no limit for chunked bodies.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { invalidRequest } from "../../src/contract/errors.ts";
 import { longForm, rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
 import { bareAnswers } from "./bare-answers.ts";
@@ -25,7 +27,22 @@ beforeAll(async () => {
 });
 afterAll(() => target.program.child.kill());
 
-describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
+/** Their valid requests are refused for what they name: a random identifier, or events that do not go together. */
+const refusedAnyway = new Set(["getRequest", "getWebhookDelivery", "redeliverWebhooks"]);
+
+/**
+ * Not those that answer 20 times a minute, nor a stream, which does not end, nor those of which a 400 does not tell
+ * whether the request was taken for valid. Up to their handlers, they share all code with the others.
+ */
+const attacked = operations.filter(
+  ({ name, quota, response, errors }) =>
+    quota !== "sandbox" &&
+    !response.stream &&
+    !refusedAnyway.has(name) &&
+    !errors.some((error) => error.status === 400 && error !== invalidRequest),
+);
+
+describe.each(attacked.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
   attackBodies(operation, () => target);
   attackQueries(operation, () => target);
   attackPaths(operation, () => target);
@@ -48,9 +65,9 @@ describe("after all that", () => {
   }
 
   test("each operation answers as before", async () => {
-    for (const operation of operations) {
+    for (const operation of attacked) {
       const got = await target.outcome(target.valid(operation));
-      expect([operation.name, asServed(operation, got)]).toEqual([operation.name, String(operation.answer.status)]);
+      expect([operation.name, asServed(operation, got)]).toEqual([operation.name, String(operation.response.status)]);
     }
   });
 

@@ -39,7 +39,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
       for (const name of ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]) {
         for (const method of ["DELETE", "POST", "TRACE", MARK]) {
           const got = asServed(operation, await ask(operation.method, undefined, [`${name}: ${method}`]));
-          expect([name, method, got]).toEqual([name, method, String(operation.answer.status)]);
+          expect([name, method, got]).toEqual([name, method, String(operation.response.status)]);
         }
       }
     });

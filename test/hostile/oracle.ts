@@ -34,6 +34,9 @@ interface Document {
   readonly components: object;
 }
 
+/** RFC 3339, section 5.6. */
+const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+
 /** Judges the input of one operation. */
 export class Oracle {
   readonly #ajv = new Ajv2020({ strict: false });
@@ -48,6 +51,7 @@ export class Oracle {
     this.#ajv.addSchema({ $id: "document", components });
     this.#ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
     this.#ajv.addFormat("int32", { type: "number", validate: (value) => Math.abs(value) < 2 ** 31 });
+    this.#ajv.addFormat("date-time", (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)));
     const schema = documented.requestBody?.content["application/json"]?.schema;
     this.#body = schema && this.#compile(schema);
     const parameters = (documented.parameters ?? []).filter((parameter) => parameter.in === "query");
@@ -89,7 +93,7 @@ export class Oracle {
     }
   }
 
-  /** True if the text behind the `?` is a valid query. No text is taken for the cursor of a page. */
+  /** True if the text after the `?` is a valid query. No text is taken for the cursor of a page. */
   takesQuery(query: string): boolean {
     const given = new Map<string, string>();
     for (const pair of query.split("&").filter(Boolean)) {

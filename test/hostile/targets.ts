@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { errorsOf, type Operation } from "../../src/contract/operation.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { errorsOf } from "../../src/contract/operation-properties.ts";
 import { rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
 import { dangerousNames, hostileTexts, isInt64Text } from "./hostile-texts.ts";
@@ -29,7 +30,7 @@ const text = fc.oneof(
 
 /** Queries of one operation, as bytes on the wire. */
 export function attackQueries(operation: Operation, target: () => Target): void {
-  const success = String(operation.answer.status);
+  const success = String(operation.response.status);
   const outcome = async (query: string) => {
     const valid = target().valid(operation);
     return asServed(operation, await target().outcome({ ...valid, target: `${valid.target}?${query}` }));
@@ -119,7 +120,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
           const path = operation.path.replaceAll(/\{[^}]*\}/g, value);
           const got = await outcome(basePath + path);
           // An integer may have become the id of something by an earlier request.
-          const isThere = isInt64Text(value) && asServed(operation, got) === String(operation.answer.status);
+          const isThere = isInt64Text(value) && asServed(operation, got) === String(operation.response.status);
           expect([value, isThere || got]).toEqual([value, isThere || describeError(params.invalidError)]);
         }
       });
@@ -177,7 +178,7 @@ function expectedAt(operation: Operation, path: string): RegExp {
   if (!same) return /^405 method_not_allowed$/;
   // A body that belongs to another operation is judged by this one.
   const statuses = [
-    same.answer.status,
+    same.response.status,
     ...(same === operation ? same.errors : errorsOf(same)).map(({ status }) => status),
   ];
   return new RegExp(`^(${statuses.join("|")})( |$)`);

@@ -41,5 +41,13 @@ await orval.generate({
 });
 await orval.generate({
   input: document,
+  output: {
+    target: join(folder, "orval/plain.ts"),
+    client: "fetch",
+    baseUrl: { getBaseUrlFromSpecification: true },
+  },
+});
+await orval.generate({
+  input: document,
   output: { target: join(folder, "orval/zod.ts"), client: "zod", override: { useBigInt: true } },
 });

@@ -1,14 +1,15 @@
 // Clients that tools of others generate from the document: they compile with the strictest settings, their error
 // codes are exhaustive, and they take names and integers of every kind.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
-import { errorsOf, type Operation } from "../../src/contract/operation.ts";
-import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { errorsOf } from "../../src/contract/operation-properties.ts";
+import { hasInteropTools } from "../harness/interop-tools.ts";
 import { TestService } from "../harness/service.ts";
-import type { Animal, ClientUnderTest } from "./clients/exact-json.ts";
+import type { Animal, Connect } from "./clients/exact-json.ts";
+import { generateClients, runIn } from "./generated-folder.ts";
 
 const root = join(import.meta.dir, "../..");
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
@@ -75,7 +76,6 @@ let service: TestService;
 let key: string;
 beforeAll(async () => {
   if (!isInstalled) return;
-  folder = mkdtempSync(join(tmpdir(), "petstore-clients-"));
   service = await TestService.start();
   key = await service.newKey();
   for (const body of animals) {
@@ -83,39 +83,22 @@ beforeAll(async () => {
     const text = `{"name":${JSON.stringify(name)},"categoryId":${categoryId}}`;
     expect((await service.call("POST", "/pets", { key, body: text })).status).toBe(201);
   }
-  const document = join(folder, "openapi.json");
-  writeFileSync(document, await (await fetch(new URL("/openapi.json", service.app.base))).text());
-  mkdirSync(join(folder, "generated"));
-  cpSync(join(interopFolder, "clients"), join(folder, "clients"), { recursive: true });
-  symlinkSync(join(interopFolder, "node_modules"), join(folder, "node_modules"));
+  folder = await generateClients(await (await fetch(new URL("/openapi.json", service.app.base))).text());
   for (const tool of Object.keys(errorTypes)) {
     writeFileSync(join(folder, "clients", `${tool}-switches.ts`), switches(tool, false));
     writeFileSync(join(folder, "clients", `${tool}-control.ts`), switches(tool, true));
   }
-  await run(["node", join(interopFolder, "generate.mjs"), document, join(folder, "generated")]);
 });
 afterAll(async () => {
   await service?.stop();
   if (isInstalled) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a command and returns its output; it throws an error if the command fails and `mayFail` is not set. */
-async function run(command: string[], mayFail = false): Promise<string> {
-  const child = Bun.spawn(command, { cwd: folder, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, status] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (status !== 0 && !mayFail) throw new Error(`${command.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
-  return stdout;
-}
-
 test.skipIf(!isInstalled)(
   "compile with the strictest settings, with a switch over all codes of each error",
   async () => {
     const compiler = join(root, "node_modules/.bin/tsc");
-    const output = await run([compiler, "-p", join(folder, "clients"), "--pretty", "false"], true);
+    const output = await runIn(folder, [compiler, "-p", join(folder, "clients"), "--pretty", "false"], true);
     const faults = [...output.matchAll(/^(\S+)\(([0-9]+),[0-9]+\): error (TS[0-9]+): .*$/gm)].map(
       ([message, file = "", line, code]) => ({ message, file, line, code }),
     );
@@ -136,18 +119,20 @@ test.skipIf(!isInstalled)(
 const seen = ({ name, categoryId }: Animal) => ({ name, categoryId: BigInt(categoryId) });
 
 describe.each(Object.keys(errorTypes))("the client of %s", (tool) => {
-  const load = async () => (await import(join(folder, "clients", `${tool}.ts`))) as { client: ClientUnderTest };
+  const load = async () => {
+    const { connect } = (await import(join(folder, "clients", `${tool}.ts`))) as { connect: Connect };
+    return connect(service.app.base, key);
+  };
 
   test.skipIf(!isInstalled)("parses a page of 🐶, right-to-left text and the bounds of int64", async () => {
-    const { client } = await load();
-    const page = await client.list(service.app.base, key);
+    const page = await (await load()).list(100);
     expect(page.slice(0, animals.length).map(seen)).toEqual(animals);
   });
 
   test.skipIf(!isInstalled)("adds such animals", async () => {
-    const { client } = await load();
+    const client = await load();
     for (const animal of animals) {
-      expect(seen(await client.create(service.app.base, key, animal.name, animal.categoryId))).toEqual(animal);
+      expect(seen(await client.create(animal.name, animal.categoryId))).toEqual(animal);
     }
   });
 });
@@ -155,10 +140,8 @@ describe.each(Object.keys(errorTypes))("the client of %s", (tool) => {
 // What the tools themselves do to large integers, as docs/interop.md says.
 describe("without an exact parser", () => {
   test.skipIf(!isInstalled)("@hey-api's validator refuses 2^63-1, which JSON.parse rounds up", async () => {
-    const { listRounded } = (await import(join(folder, "clients/hey-api.ts"))) as {
-      listRounded: (base: string, key: string) => Promise<unknown>;
-    };
-    const refusal = await listRounded(service.app.base, key).catch(String);
+    const { connect } = (await import(join(folder, "clients/hey-api.ts"))) as { connect: Connect };
+    const refusal = await connect(service.app.base, key).listPlainly(2).catch(String);
     expect(refusal).toContain("Expected int64 to be <= 9223372036854775807");
   });
 

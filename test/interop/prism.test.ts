@@ -114,11 +114,12 @@ function headerFaults({ method, path }: Operation, response: Response): string[]
 
 describe("as a mock", () => {
   test.skipIf(!isInstalled)("answers every operation with success, and headers that fit their schemas", async () => {
-    for (const operation of operations) {
+    // Prism cannot write `text/event-stream`: it answers 500.
+    for (const operation of operations.filter(({ response }) => !response.stream)) {
       const { response } = await call(operation, bodyOf(operation));
       expect([operation.name, response.status, headerFaults(operation, response)]).toEqual([
         operation.name,
-        operation.answer.status,
+        operation.response.status,
         [],
       ]);
     }

@@ -13,7 +13,9 @@ import {
   signedHeaders,
 } from "../../src/domains/webhooks/signatures.ts";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
-import { network, Receiver } from "../harness/webhooks.ts";
+import { ManualClock } from "../harness/manual-clock.ts";
+import { WebhookService } from "../harness/webhook-service.ts";
+import { network, type Received, Receiver } from "../harness/webhooks.ts";
 
 interface StandardWebhooks {
   readonly Webhook: new (secret: string) => { verify(body: string, headers: Record<string, string>): unknown };
@@ -89,4 +91,28 @@ describe.skipIf(!isInstalled)("a message", () => {
     expect(() => new standard.Webhook(shownSecret(third)).verify(body, headers)).toThrow("No matching signature");
     expect(await isSigned(body, headers, shownPublicKey(third))).toBe(false);
   });
+});
+
+test.skipIf(!isInstalled)("what the service delivers is verified, before a rotation and after it", async () => {
+  const it = await WebhookService.start({}, { clock: new ManualClock(Date.now()) }); // verifiers compare the time
+  const target = it.receiver();
+  const endpoint = await it.endpoint(target);
+  const delivered = async (name: string): Promise<Received> => {
+    await it.addPet(name);
+    await it.deliver();
+    return target.received.at(-1) as Received;
+  };
+
+  const expectVerified = async ({ body, headers }: Received, { secret, publicKey }: typeof endpoint) => {
+    const all = Object.fromEntries(headers);
+    expect(new standard.Webhook(secret).verify(body, all)).toMatchObject({ type: "pet.created" });
+    expect(await isSigned(body, all, publicKey)).toBe(true);
+  };
+  await expectVerified(await delivered("Rex 🐕 \u2028é"), endpoint);
+  const { json: rotated } = await it.call("POST", `/webhook-endpoints/${endpoint.id}/rotate-secret`);
+  expect(rotated.secret).not.toBe(endpoint.secret);
+  const after = await delivered("Ida");
+  await expectVerified(after, endpoint);
+  await expectVerified(after, rotated);
+  await it.stop();
 });

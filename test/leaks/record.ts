@@ -4,14 +4,14 @@ import { App } from "../../src/app/app.ts";
 import { domains } from "../../src/app/domains.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { IssuedKey } from "../../src/domains/keys/keys.ts";
-import type { Transaction } from "../../src/storage/storage.ts";
+import type { Transaction } from "../../src/storage/transaction.ts";
 import { type Evidence, evidence } from "./evidence.ts";
 
 /** A longer body is a file of another project: the bundle of the reference page. */
-const LONGEST_BODY = 1_000_000;
-const shownKey = /psk_[a-z]+_\w{38}/g;
+const MAX_BODY = 1_000_000;
+const toApiKeyBody = /psk_[a-z]+_\w{38}/g;
 /** How long the metrics of a service may take that is stopped because it hangs, in milliseconds. */
-const MOST_PATIENCE = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 if (evidence) {
   recordKeys(evidence);
@@ -51,10 +51,10 @@ function* recordStep(step: Transaction<unknown>, to: Evidence): Transaction<unkn
 
 const secretAnswers = domains
   .flatMap(({ operations }) => operations)
-  .filter(({ answer }) => answer.secret)
-  .map(({ method, path, answer }) => ({
+  .filter(({ response }) => response.secret)
+  .map(({ method, path, response }) => ({
     method,
-    status: answer.status,
+    status: response.status,
     path: new RegExp(`${path.replaceAll(/\{[^}]*\}/g, "[^/?]+")}(\\?|$)`),
   }));
 
@@ -73,15 +73,15 @@ function recordAnswers(to: Evidence): void {
     const response = await original(...given);
     const { status, headers } = response;
     to.answer(`${status}\n${[...headers].map((header) => header.join(": ")).join("\n")}`);
-    if (Number(headers.get("content-length") ?? LONGEST_BODY) < LONGEST_BODY) {
+    if (Number(headers.get("content-length") ?? MAX_BODY) < MAX_BODY) {
       // What is cut off by the end of a service is no answer.
       response
         .clone()
         .text()
         .then((text) => {
           if (!isSecret(response.url, given[1]?.method, status)) return to.answer(text);
-          for (const [shown] of text.matchAll(shownKey)) to.key(shown);
-          return to.answer(text.replaceAll(shownKey, ""));
+          for (const [shown] of text.matchAll(toApiKeyBody)) to.key(shown);
+          return to.answer(text.replaceAll(toApiKeyBody, ""));
         })
         .catch(() => {});
     }
@@ -145,7 +145,7 @@ function recordMetrics(): void {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const original = App.prototype.stop;
   App.prototype.stop = async function (this: App) {
-    const signal = AbortSignal.timeout(MOST_PATIENCE);
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
     await fetch(`http://127.0.0.1:${this.port}/metrics`, { signal }).catch(() => {});
     await original.call(this);
   };

@@ -1,4 +1,4 @@
-// The search itself: whatever gets out has to be found, and what is shown on purpose must not be.
+// The search itself: whatever gets out must be found, and what is shown on purpose must not be.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,6 +34,10 @@ It has six sample animals and an account on the Business plan. This is its API k
 
   ${shown}
 
+Open the console, signed in:
+
+  http://127.0.0.1:8080/console#key=${shown}
+
 Try it:
 
   curl -H 'Authorization: Bearer ${shown}' 'http://127.0.0.1:8080/v1/pets?status=available'
@@ -55,7 +59,7 @@ describe("found is", () => {
     expect(leaks()).toEqual([expect.stringContaining("answers: ")]);
   });
 
-  test("a key in a log, also beside an error", () => {
+  test("a key in a log, also next to an error", () => {
     evidence.log(`{"level":"info","event":"request","path":"/v1/pets?key=${key}"}`);
     evidence.log(`{"level":"error","event":"request_failed","stack":"Error: ${key}"}`);
     expect(leaks()).toHaveLength(2);
@@ -93,7 +97,11 @@ describe("nothing is found", () => {
       ["main.ts", "keys", "rotate", "--json"],
       () => `{"key":"${key}","id":"key_1"}\n`,
     ],
-    ["in the path that the command line names", ["main.ts", "backup", "x"], () => `{"file":"${root}/x"}\n`],
+    [
+      "in the path that the command line names",
+      ["main.ts", "backups", "take", "--file", "x"],
+      () => `{"file":"${root}/x"}\n`,
+    ],
   ])("%s", (_what, command, text) => {
     evidence.process(command)(text());
     expect(leaks()).toEqual([]);

@@ -9,11 +9,11 @@ import { animal, CALM, LENGTH, Measured } from "./measured.ts";
 /** The promises: what is left of the best goodput, and the seconds to be normal again. */
 const LEFT = 0.9;
 const NORMAL_WITHIN = 5;
-/** What has to be left even where others disturb the measurement; the control leaves far less. */
+/** What must be left even where others disturb the measurement; the control leaves far less. */
 const LEFT_WHERE_BUSY = 0.7;
 /** The machine is busy if the service waited for a processor for more of the time than this. */
 const BUSY = 0.1;
-/** The control has to be found out in one of so many attempts: thousands of readers need a quiet machine. */
+/** The control must be found out in one of so many attempts: thousands of readers need a quiet machine. */
 const ATTEMPTS = 5;
 /** A bound for a measurement that hangs, in milliseconds. */
 const LONGEST = 300_000;

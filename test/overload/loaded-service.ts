@@ -8,7 +8,7 @@ import { environment, newKey } from "../torture/keys.ts";
 import { metric } from "./metrics.ts";
 import { type LoadOrder, type LoadReport, runLoad } from "./open-loop.ts";
 
-/** Paths that whoever watches asks for. */
+/** Paths that monitoring requests. */
 const watched = ["/healthz", "/readyz", "/metrics"];
 
 /** The service as a process of its own, with all that a load on it needs. */

@@ -93,7 +93,7 @@ export class Measured implements AsyncDisposable {
     return { byClock, byProcessor, waited };
   }
 
-  /** Puts the load of many clients on the service, so many requests a second. */
+  /** Puts the load of many clients on the service, this many requests a second. */
   #crowd(rate: number): Promise<Round> {
     return this.load({ connections: CROWD, seconds: LENGTH, rate });
   }

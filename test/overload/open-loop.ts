@@ -4,7 +4,7 @@
 
 export interface LoadOrder {
   readonly port: number;
-  /** The request, byte by byte; a service has to keep its connection open. */
+  /** The request, byte by byte; a service must keep its connection open. */
   readonly request: string;
   readonly connections: number;
   /** Requests due each second; without it each connection sends again as soon as it is answered. */

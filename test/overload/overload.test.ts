@@ -1,4 +1,5 @@
 // More requests than the service can answer, from a process of its own (`open-loop.ts`).
+// Manual controls, on which these tests failed: refused requests that count or take effect, `/readyz` that fails.
 
 import { describe, expect, test } from "bun:test";
 import { loadLimits } from "../../src/http/load.ts";

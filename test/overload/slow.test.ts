@@ -9,9 +9,9 @@ import { LoadedService } from "./loaded-service.ts";
 import { SlowClients, type SlowKind, slowKinds } from "./slow-clients.ts";
 
 /** Connections that this process may have; the service may have as many. */
-const MOST_OPEN = Number(/^Max open files +\d+ +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
+const MAX_OPEN = Number(/^Max open files +\d+ +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
 /** Clients of the kind that costs nothing to be, and of each other one. */
-const IDLE = Math.min(rounds(200, 10_000), MOST_OPEN - 4_000);
+const IDLE = Math.min(rounds(200, 10_000), MAX_OPEN - 4_000);
 const EACH = rounds(20, 300);
 /** Clients of a kind that sends as fast as it can, which is work for the service, not slowness. */
 const POURING = rounds(5, 30);

@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { canIsolate } from "../delivery/bare-machine.ts";
+import { canMakeNetworks } from "../drill/network.ts";
 import { areInteropToolsInstalled } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 
@@ -33,6 +35,19 @@ export function whatIsMissing(): string[] {
     [
       !Bun.which("nginx") && !existsSync("/usr/sbin/nginx"),
       "Tests behind the proxy were skipped: they need nginx (Debian: apt-get install nginx-light).",
+    ],
+    [!Bun.which("caddy"), "Tests behind Caddy were skipped: they need it (Debian: apt-get install caddy)."],
+    [
+      !Bun.which("systemd-analyze"),
+      "Tests of the units of systemd were skipped: they need systemd-analyze (Debian: apt-get install systemd).",
+    ],
+    [
+      !canIsolate,
+      "Tests on a bare machine were skipped: they need root, namespaces and overlay mounts (Debian: apt-get install iproute2 util-linux).",
+    ],
+    [
+      !canMakeNetworks(),
+      "The test of a failover was skipped: it needs root, network namespaces and nft (Debian: apt-get install iproute2 nftables).",
     ],
     [!Bun.which("promtool"), "Tests of alerts were skipped: they need promtool (Debian: apt-get install prometheus)."],
     [

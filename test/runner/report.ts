@@ -7,7 +7,12 @@ export interface Result {
   readonly skipped: number;
   /** Each failure: where it is, and the runner's message. */
   readonly failures: readonly string[];
+  /** How long the tests of each file took, in seconds. */
+  readonly seconds: ReadonlyMap<string, number>;
 }
+
+/** So many files are named as the slowest. */
+const SLOWEST = 8;
 
 /** Reads the JUnit report of a run. A run that left none, or failed outside a test, counts as one failure. */
 export function readReport(file: string, status: number | null): Result {
@@ -16,7 +21,13 @@ export function readReport(file: string, status: number | null): Result {
   const figure = (name: string) => Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(attributes)?.[1] ?? 0);
   const [tests, skipped] = [figure("tests"), figure("skipped")];
   const failed = figure("failures") || (status === 0 && tests > 0 ? 0 : 1);
-  return { passed: Math.max(0, tests - failed - skipped), failed, skipped, failures: failuresOf(xml) };
+  return {
+    passed: Math.max(0, tests - failed - skipped),
+    failed,
+    skipped,
+    failures: failuresOf(xml),
+    seconds: secondsOf(xml),
+  };
 }
 
 /** The sum of several results. */
@@ -27,12 +38,28 @@ export function sum(results: readonly Result[]): Result {
     failed: total("failed"),
     skipped: total("skipped"),
     failures: results.flatMap(({ failures }) => failures),
+    seconds: new Map(results.flatMap(({ seconds }) => [...seconds])),
   };
+}
+
+/** A line that names the files whose tests took longest, side by side with others. */
+export function slowestLine({ seconds }: Result): string {
+  const slowest = [...seconds].toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST);
+  return `Slowest: ${slowest.map(([file, time]) => `${file} ${Math.round(time)} s`).join(", ")}.`;
 }
 
 /** The closing line: `N passed, N failed`, and `, N skipped` if the machine lacks something. */
 export function closingLine({ passed, failed, skipped }: Result): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}
+
+function secondsOf(xml: string): Map<string, number> {
+  const seconds = new Map<string, number>();
+  for (const [, attributes = ""] of xml.matchAll(/<testcase ([^>]*)>/g)) {
+    const file = unescaped(attribute(attributes, "file"));
+    seconds.set(file, (seconds.get(file) ?? 0) + Number(attribute(attributes, "time")));
+  }
+  return seconds;
 }
 
 function failuresOf(xml: string): string[] {

@@ -11,7 +11,7 @@ import { postgresMissing } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { searchEvidence } from "../leaks/search.ts";
 import { whatIsMissing } from "./missing.ts";
-import { closingLine, type Result, readReport, sum } from "./report.ts";
+import { closingLine, type Result, readReport, slowestLine, sum } from "./report.ts";
 import { type Tier, testFiles, tiers, tiersOf } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -30,6 +30,7 @@ chmodSync(folder, 0o711); // PostgreSQL, which does not run as root, keeps its f
 try {
   const result = sum(await runTier());
   if (result.skipped > 0) for (const line of whatIsMissing()) console.log(line);
+  console.log(slowestLine(result));
   for (const failure of result.failures) console.log(failure);
   console.log(closingLine(result));
   process.exitCode = result.failed > 0 ? 1 : 0;
@@ -51,7 +52,8 @@ async function runTier(): Promise<Result[]> {
 
   const own = files.filter((file) => !tiersOf(file).includes("embedded"));
   const shared = files.filter((file) => tiersOf(file).includes("embedded"));
-  if (postgresMissing !== undefined) return [run("tests", own, {}), { passed: 0, failed: 0, skipped: 1, failures: [] }];
+  if (postgresMissing !== undefined)
+    return [run("tests", own, {}), { passed: 0, failed: 0, skipped: 1, failures: [], seconds: new Map() }];
   const postgres = await SharedPostgres.start();
   try {
     const results = own.length > 0 ? [run("engines", own, {})] : [];
@@ -96,6 +98,7 @@ function run(name: string, files: readonly string[], environment: Record<string,
     failed: leaks.length === 0 ? 0 : 1,
     skipped: 0,
     failures: leaks.map((leak) => `Leak: ${leak}`),
+    seconds: new Map(),
   };
   return sum([readReport(report, exitCode), search]);
 }

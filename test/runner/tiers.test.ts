@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { replacePart } from "../../src/derive/docs.ts";
-import { type Tier, testFiles, tiers, tiersOf, tierTable } from "./tiers.ts";
+import { type Tier, testFiles, tierLists, tiers, tiersOf } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (file: string) => Bun.file(join(root, file)).text();
@@ -11,7 +11,7 @@ test("each test file runs in at least one tier, and docs/tests.md lists it", asy
   expect(files.length).toBeGreaterThan(100);
   expect(files.filter((file) => tiersOf(file).length === 0)).toEqual([]);
   const text = await read("docs/tests.md");
-  expect(text).toBe(replacePart(text, "tiers", tierTable(root)));
+  expect(text).toBe(replacePart(text, "tiers", tierLists(root)));
 });
 
 test("each tier has its npm command, and CI runs it", async () => {

@@ -6,18 +6,20 @@ export const tiers = {
   embedded: { command: "npm test" },
   /** The same on PostgreSQL, and what only the database and the shared limits can show. */
   engines: { command: "npm run test:engines" },
-  /** Kills, faults, many processes, overload, hostile input, delivery and clocks. */
+  /** Kills, faults, many processes, overload, hostile input, delivery, clocks, and pages in a browser. */
   system: { command: "npm run test:system" },
 } as const;
 
 export type Tier = keyof typeof tiers;
 
-/** Tests that start, kill, freeze or flood whole processes: folders and files. */
+/** Tests that start, kill, freeze or flood whole processes, a browser's too: folders and files. */
 const system = [
   "test/attack/",
   "test/bodies/",
   "test/clocks/",
+  "test/console/",
   "test/delivery/",
+  "test/drill/",
   "test/faults/",
   "test/hostile/",
   "test/interop/",
@@ -26,13 +28,17 @@ const system = [
   "test/torture/",
   "test/workers/",
   "test/adopt.test.ts",
+  "test/archived-log.test.ts",
+  "test/backups.test.ts",
   "test/banned-keys.test.ts",
+  "test/doctor.test.ts",
   "test/document-lint.test.ts",
   "test/launching.test.ts",
   "test/lost-answers.test.ts",
   "test/many-processes.test.ts",
   "test/moving-animals.test.ts",
   "test/moving-animals-postgres.test.ts",
+  "test/reference-page.test.ts",
   "test/second-process.test.ts",
   "test/stopping.test.ts",
   "test/supply-chain.test.ts",
@@ -48,21 +54,27 @@ const enginesOnly = ["src/limits/valkey/", "src/storage/postgres/", "test/moving
 const onEachEngine = [
   "src/domains/",
   "src/limits/limits.store.test.ts",
+  "test/console/live.test.ts",
+  "test/deleted-accounts.test.ts",
   "test/every-operation.test.ts",
   "test/new-domain.test.ts",
   "test/paging.test.ts",
   "test/protocol.test.ts",
   "test/simulated-errors.test.ts",
   "test/simulation.test.ts",
+  "test/sample-stores.test.ts",
+  "test/streams.test.ts",
+  "test/suspended-accounts.test.ts",
   "test/telemetry.test.ts",
+  "test/two-shops.test.ts",
 ];
 
 /** The tiers in which a test file runs. */
 export function tiersOf(file: string): readonly Tier[] {
   const isIn = (places: readonly string[]) => places.some((place) => file.startsWith(place));
+  if (isIn(onEachEngine)) return ["embedded", "engines"];
   if (isIn(system)) return ["system"];
-  if (isIn(enginesOnly)) return ["engines"];
-  return isIn(onEachEngine) ? ["embedded", "engines"] : ["embedded"];
+  return isIn(enginesOnly) ? ["engines"] : ["embedded"];
 }
 
 /** Every test file of the project, relative to `root`, in alphabetical order. */
@@ -72,12 +84,16 @@ export function testFiles(root: string): string[] {
     .toSorted();
 }
 
-/** The table of all test files in docs/tests.md. */
-export function tierTable(root: string): string {
-  const names = Object.keys(tiers) as Tier[];
-  const rows = testFiles(root).map((file) => {
-    const own = tiersOf(file);
-    return `| \`${file}\` |${names.map((name) => (own.includes(name) ? " ✓ |" : " |")).join("")}`;
-  });
-  return [`| file | ${names.join(" | ")} |`, `| --- |${names.map(() => " --- |").join("")}`, ...rows].join("\n");
+/** The test files of each tier, one line per folder, for docs/tests.md. */
+export function tierLists(root: string): string {
+  const groups = Map.groupBy(testFiles(root), (file) => tiersOf(file).join(" and "));
+  return [...groups].map(([names, files]) => `Tier ${names}:\n\n${folderLines(files).join("\n")}`).join("\n\n");
 }
+
+function folderLines(files: readonly string[]): string[] {
+  const folders = Map.groupBy(files, (file) => file.slice(0, file.lastIndexOf("/") + 1));
+  return [...folders].map(([folder, members]) => `- \`${folder}\`: ${members.map(shortName).join(", ")}`);
+}
+
+/** The name of a test file without its folder and extension: `pets` for `pets.test.ts`. */
+const shortName = (file: string) => file.slice(file.lastIndexOf("/") + 1).replace(/\.test\.tsx?$/, "");

@@ -6,7 +6,7 @@ interface Banned {
   readonly until: number;
 }
 
-/** Keys that were told that they are banned: each has to be so, until the moment that it was told. */
+/** Keys that were told that they are banned: each must be so, until the moment that it was told. */
 export class Bans {
   readonly violations: string[] = [];
   readonly #banned: Banned[] = [];

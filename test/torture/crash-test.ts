@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { logViolations } from "../conformance/replay.ts";
 import { newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { stopwatch, waitedForProcessor } from "../harness/run-queue.ts";
 import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
@@ -15,9 +16,17 @@ import { Random } from "./random.ts";
 import { ShopLedger } from "./shop-ledger.ts";
 import { rowViolations, shopRows } from "./shop-rows.ts";
 
-const CONNECTIONS = 24;
-/** The promise: ready again so soon after its start, in milliseconds. */
-const READY_WITHIN = 2_000;
+/** What a round does besides the changes of orders. */
+interface Load {
+  /** Connections that create animals. */
+  readonly connections: number;
+  /** Whether one round in ten gets a key banned. */
+  readonly bans: boolean;
+}
+
+const usualLoad: Load = { connections: 24, bans: true };
+/** A start that takes longer than this hangs, in milliseconds. The report says how long the slowest one took. */
+const READY_WITHIN = 10_000;
 /** One round in so many gets a key banned, which takes a second. */
 const BAN_EVERY = 10;
 /** The latest moments of a kill, in milliseconds, in a start and under load. */
@@ -33,6 +42,7 @@ export class CrashTest implements AsyncDisposable {
   readonly dataDir = newDataDir();
   readonly #moments: Random;
   readonly #command: readonly string[];
+  readonly #load: Load;
   readonly #ledger = new Ledger();
   readonly #shop = new ShopLedger((id, name) => this.#ledger.claim(id, name));
   readonly #workload: OrderWorkload;
@@ -49,11 +59,12 @@ export class CrashTest implements AsyncDisposable {
   /** The longest time from a start to readiness, in milliseconds. */
   #slowestStart = 0;
 
-  constructor(seed: number, command = serveCommand) {
+  constructor(seed: number, command = serveCommand, load = usualLoad) {
     this.#moments = new Random(seed);
     this.#animals = new Animals(new Random(seed)); // apart: how many are made depends on the machine
     this.#workload = new OrderWorkload(seed, this.#shop);
     this.#command = command;
+    this.#load = load;
   }
 
   get violations(): string[] {
@@ -90,10 +101,10 @@ export class CrashTest implements AsyncDisposable {
     if (this.#moments.below(4) === 0) await this.#killStart();
     const program = await this.#start();
     const client = await this.#check(program);
-    const bringsBan = this.#rounds++ % BAN_EVERY === 5;
+    const bringsBan = this.#rounds++ % BAN_EVERY === 5 && this.#load.bans;
     let isGone = false;
     const load = Promise.all([
-      createUntilGone(client, CONNECTIONS, this.#animals, this.#ledger, () => isGone),
+      createUntilGone(client, this.#load.connections, this.#animals, this.#ledger, () => isGone),
       this.#workload.untilGone(client, () => isGone),
     ]);
     if (bringsBan) await this.#bans.provoke(program.base, await newKey(this.dataDir, { perMinute: 1, perDay: 1_000 }));
@@ -112,6 +123,9 @@ export class CrashTest implements AsyncDisposable {
     await this.#readFrom("/pets?limit=100", client);
     this.#ledger.settle();
     const found = this.#inspect<{ count: number }>("SELECT count(*) AS count FROM pets")[0]?.count;
+    const shops = this.#inspect<{ shop: bigint }>("SELECT DISTINCT shop FROM events");
+    for (const { shop } of shops)
+      this.#violations.push(...logViolations(shop, (sql) => this.#inspect(sql), readExactly));
     if (found !== expected) this.#violations.push(`the store has ${found} animals instead of ${expected}`);
     const status = await program.end();
     if (status !== 0) this.#violations.push(`the service ended with ${status}: ${program.errors}`);
@@ -158,7 +172,7 @@ export class CrashTest implements AsyncDisposable {
     if (program.errors !== "") this.#violations.push(`the service complained: ${program.errors}`);
   }
 
-  /** Waits for nothing in particular: the moment of a kill has to have no reason. */
+  /** Waits for nothing in particular: the moment of a kill must have no reason. */
   #anyMoment(latest: number): Promise<void> {
     return Bun.sleep(this.#moments.below(latest * 1_000) / 1_000);
   }
@@ -176,7 +190,7 @@ export class CrashTest implements AsyncDisposable {
     return next === undefined ? path : this.#readFrom(next, client);
   }
 
-  /** Looks into the file beside the running service: to open it alone would repair what the service has to. */
+  /** Looks into the file alongside the running service: to open it alone would repair what the service must repair. */
   #inspect<R>(sql: string): R[] {
     const database = new Database(join(this.dataDir, "petstore.db"), { readonly: true });
     database.run("PRAGMA busy_timeout = 10000");

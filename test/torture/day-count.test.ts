@@ -30,6 +30,6 @@ test.each([0, 50, 99, 131])("a count of %p is noticed", (found) => {
   expect(violationsOf(found)).toEqual([`the day's count is ${found} after a kill, not from 100 to 130`]);
 });
 
-test("a new day begins anew", () => {
+test("a new day starts at zero", () => {
   expect(violationsOf(0, "2")).toEqual([]);
 });

@@ -13,7 +13,7 @@ interface Life {
 
 /**
  * Checks, from the outside, that an account's count of the day outlives each kill but for the last
- * second, and is never more than what was sent. The account's quota has to be the same for the minute
+ * second, and is never more than what was sent. The account's quota must be the same for the minute
  * and the day, so that the headers show the day.
  */
 export class DayCount {

@@ -10,7 +10,7 @@ import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 /** Staging: no first account and no sample animals. No reservation ends while a test runs, on whatever machine. */
 export const environment = { PETSTORE_ENV: "staging", PETSTORE_RESERVATION_MINUTES: "43200" };
 
-/** A key of a new account, made beside the service that runs on the folder. */
+/** A key of a new account, made alongside the service that runs on the folder. */
 export async function newKey(dataDir: string, quota: Quota): Promise<string> {
   return (await newKeys(dataDir, quota, 1))[0] as string;
 }

@@ -1,4 +1,4 @@
-// The check is checked: whatever may go wrong with an acknowledged animal has to be noticed.
+// The check is checked: whatever may go wrong with an acknowledged animal must be noticed.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Ledger, readExactly, type ShownAnimal } from "./ledger.ts";
 

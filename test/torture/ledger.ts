@@ -26,12 +26,15 @@ interface Entry {
 /**
  * What a client knows of the animals that it sent, and what it has a right to: each that was
  * acknowledged is there exactly once as it was sent, nothing else is but what was sent, and no id is
- * ever given twice. The names of the animals sent have to be unique.
+ * ever given twice. The names of the animals sent must be unique.
  */
 export class Ledger {
   /** What went against this so far, in words. */
   readonly violations: string[] = [];
   acknowledged = 0;
+  /** Animals that were acknowledged and are missing, and animals that are there twice. */
+  lost = 0;
+  duplicated = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #nameById = new Map<string, string>();
   #unsettled: Entry[] = [];
@@ -68,9 +71,10 @@ export class Ledger {
     for (const entry of this.#unsettled) {
       if (entry.isSeen)
         entry.fate = "acknowledged"; // the service has shown it: it may not take it back
-      else if (entry.fate === "acknowledged")
+      else if (entry.fate === "acknowledged") {
+        this.lost++;
         this.violations.push(`${describe(entry)} was acknowledged and is missing`);
-      else entry.fate = "gone";
+      } else entry.fate = "gone";
     }
     this.#unsettled = [];
   }
@@ -84,7 +88,7 @@ export class Ledger {
     this.#nameById.set(id, name);
   }
 
-  /** Asks for all animals that have to be there to be seen once more. Returns how many they are. */
+  /** Asks for all animals that must be there to be seen once more. Returns how many they are. */
   reopen(): number {
     this.#unsettled = [...this.#entries.values()].filter(({ fate }) => fate === "acknowledged");
     for (const entry of this.#unsettled) entry.isSeen = false;
@@ -99,6 +103,7 @@ export class Ledger {
       this.violations.push(`${describe(entry)} ${verb} ${JSON.stringify(shown)}`);
     }
     if (entry.id !== undefined && entry.id !== id) {
+      this.duplicated++;
       this.violations.push(`${describe(entry)} has two ids, ${entry.id} and ${id}`);
     }
     entry.id = id;

@@ -16,7 +16,7 @@ const CONNECTIONS = 24;
 /** The latest moment of a kill under load, in milliseconds. */
 const LATEST_KILL = 120;
 /** A bound for a round that hangs, in milliseconds. */
-const LONGEST_ROUND = 10_000;
+const MAX_ROUND = 10_000;
 
 /** A request that is sent until it is answered. Its name is the animal's and the idempotency key. */
 interface Attempt {
@@ -103,7 +103,7 @@ function compare(dataDir: string, { answered }: Customers): string[] {
 }
 
 /**
- * Kills the service so many times under customers, who find all that they asked for in the end; with the
+ * Kills the service this many times under customers, who find all that they asked for in the end; with the
  * header until one of them was killed between commit and answer.
  */
 async function crashTest(rounds: number, header: string | undefined) {
@@ -140,7 +140,7 @@ test(
     expect(violations.slice(0, 10)).toEqual([]);
     console.log(`${kills} kills, ${animals} animals, ${replays} of them committed before a kill and answered after it`);
   },
-  60_000 + ROUNDS * LONGEST_ROUND,
+  60_000 + ROUNDS * MAX_ROUND,
 );
 
 test("is found out without the keys", async () => {

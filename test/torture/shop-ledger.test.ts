@@ -1,4 +1,4 @@
-// The check is checked: whatever may go wrong with an animal and its orders has to be noticed.
+// The check is checked: whatever may go wrong with an animal and its orders must be noticed.
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ShownAnimal } from "./ledger.ts";
 import { ShopLedger, type ShownOrder, type TrackedPet } from "./shop-ledger.ts";
@@ -53,7 +53,7 @@ describe("noticed is", () => {
     place();
     ledger.acknowledge(article, [order("placed")]);
     expect(look([shown()])).toEqual([
-      expect.stringContaining("has to be"),
+      expect.stringContaining("must be"),
       expect.stringContaining('had other orders: ["7"]'),
     ]);
   });
@@ -67,20 +67,20 @@ describe("noticed is", () => {
     ["a deletion that was not asked for", [], [order("placed")]],
   ])("%s, where an order was not acknowledged", (_what, animals, orders) => {
     place();
-    expect(look(animals, orders)).toEqual([expect.stringMatching(/^shop 1 .* has to be .* or, whole, .*, and is /)]);
+    expect(look(animals, orders)).toEqual([expect.stringMatching(/^shop 1 .* must be .* or, whole, .*, and is /)]);
   });
 
   test("a deleted animal that is back, at any later look", () => {
     remove();
     ledger.acknowledge(article, []);
     look([]);
-    expect(look([shown()])).toEqual([expect.stringContaining("has to be")]);
+    expect(look([shown()])).toEqual([expect.stringContaining("must be")]);
   });
 
   test("what was not there after one kill and is after the next", () => {
     place();
     look([shown()]);
-    expect(look([shown(reserved)], [order("placed")])).toEqual([expect.stringContaining("has to be")]);
+    expect(look([shown(reserved)], [order("placed")])).toEqual([expect.stringContaining("must be")]);
   });
 
   test("an animal that is there twice, another id, and an unknown animal", () => {

@@ -60,7 +60,7 @@ export class ShopLedger {
     return this.#articles.has(name);
   }
 
-  /** How many animals have to be there. */
+  /** How many animals must be there. */
   get present(): number {
     return [...this.#articles.values()].filter(({ stock }) => stock.animal).length;
   }
@@ -115,7 +115,7 @@ export class ShopLedger {
     if (!isSame(found, stock) && !(wanted && isSame(found, wanted))) {
       const or = wanted ? ` or, whole, ${JSON.stringify(wanted)}` : "";
       this.violations.push(
-        `${article.name} (id ${article.id}) has to be ${JSON.stringify(stock)}${or}, and is ${JSON.stringify(found)}`,
+        `${article.name} (id ${article.id}) must be ${JSON.stringify(stock)}${or}, and is ${JSON.stringify(found)}`,
       );
     }
     article.stock = found;

@@ -20,12 +20,14 @@ export function shopRows(read: Read): [ShownAnimal[], ShownOrder[]] {
 /** What of the store does not fit together, in words. */
 export function rowViolations(read: Read): string[] {
   const wrong = {
-    "its history ends with another status": `
-      SELECT id FROM pets JOIN pet_status_changes AS change ON change.shop = pets.shop AND change.pet_id = pets.id
-      WHERE change.to_status IS NOT pets.status
-        AND change.number = (SELECT max(number) FROM pet_status_changes WHERE shop = pets.shop AND pet_id = pets.id)`,
-    "it is gone, and its history is there": `
-      SELECT pet_id AS id FROM pet_status_changes WHERE (shop, pet_id) NOT IN (SELECT shop, id FROM pets)`,
+    "its last event shows another status": `
+      SELECT id FROM pets WHERE status IS NOT (
+        SELECT data ->> '$.status' FROM events WHERE events.shop = pets.shop AND pet_id = pets.id AND type LIKE 'pet.%'
+        ORDER BY events.id DESC LIMIT 1)`,
+    "it is gone, and no event says so": `
+      SELECT DISTINCT pet_id AS id FROM events
+      WHERE type = 'pet.created' AND (shop, pet_id) NOT IN (SELECT shop, id FROM pets)
+        AND (shop, pet_id) NOT IN (SELECT shop, pet_id FROM events WHERE type = 'pet.deleted')`,
     "an order is open, and the animal is not pending": `
       SELECT pet_id AS id FROM store_orders
       WHERE status = 'placed' AND (SELECT status FROM pets WHERE pets.shop = store_orders.shop AND pets.id = pet_id) IS NOT 'pending'`,

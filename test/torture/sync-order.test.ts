@@ -17,7 +17,7 @@ const CONNECTIONS = 8;
 const ANIMALS = 120;
 const names = Array.from({ length: ANIMALS }, (_, index) => `Traced-${String(index).padStart(4, "0")}`);
 
-/** Creates animals over several connections of the traced program, which has to make its folder first. */
+/** Creates animals over several connections of the traced program, which must make its folder first. */
 async function trace(command: readonly string[]) {
   const above = realpathSync(newDataDir());
   const folders = [join(above, "made"), join(above, "made", "by-it")];

@@ -10,7 +10,7 @@ const sends = /^(write|writev|sendto|sendmsg)$/;
 /**
  * Looks in a trace for the way of each animal that was acknowledged: written to the log of the store
  * (its write-ahead log), then synced to the disk, and only then answered with 201. Returns what is
- * not so. The names have to be as strace writes them: letters, digits and hyphens.
+ * not so. The names must be as strace writes them: letters, digits and hyphens.
  */
 export function syncOrderViolations(calls: readonly SystemCall[], names: readonly string[], wal: string): string[] {
   const walWrites = calls.filter((call) => writes.test(call.name) && pathOf(call) === wal);
@@ -27,7 +27,7 @@ export function syncOrderViolations(calls: readonly SystemCall[], names: readonl
 }
 
 /**
- * Looks for each folder that was made: its entry in the folder above has to be synced before anything
+ * Looks for each folder that was made: its entry in the folder above must be synced before anything
  * is acknowledged. Returns what is not so.
  */
 export function folderViolations(calls: readonly SystemCall[], folders: readonly string[]): string[] {

@@ -112,7 +112,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
   });
 
-  test("that was stopped and goes on kills none of its workers", async () => {
+  test("that was stopped and continues kills none of its workers", async () => {
     const settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
     const service = await startWorkers(2, settings);
     const before = workerPids(service);

@@ -1,7 +1,8 @@
 // Workers on one PostgreSQL, while the worst is done to them and to it.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { hasOpenOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
+import { operator } from "../../src/domains/events/author.ts";
+import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
 import type { Pet } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { systemClock } from "../../src/timing/clock.ts";
@@ -83,7 +84,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     expect(await untilEach(({ status }) => status === 401)).toBeLessThan(EVERYWHERE_WITHIN);
   });
 
-  test("a worker that is killed under load loses and doubles nothing; others go on, and it is replaced", async () => {
+  test("a worker that is killed under load loses and doubles nothing; others continue, and it is replaced", async () => {
     const ledger = new Ledger();
     const animals = new Animals(new Random(7));
     const client = new Client(program.base, account.key);
@@ -177,13 +178,15 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
 
   test("one does the periodic work of all; when it is killed, another takes over within seconds", async () => {
     const { storage, shop } = account;
-    const pets = new PetStore(storage, { hasOpenOrder });
+    const pets = new PetStore(storage, { decidingOrder });
     const orders = new OrderStore(storage, pets, systemClock, 1);
     /** Places an order whose reservation ends at once, and returns its animal. */
     const overdue = async () => {
-      const pet = await storage.write(() => pets.add(shop, { name: "Rex", categoryId: 1n, status: "available" }));
+      const pet = await storage.write(() =>
+        pets.add(operator(shop), { name: "Rex", categoryId: 1n, status: "available" }),
+      );
       const petId = (pet as Pet).id;
-      await storage.write(() => orders.place(shop, { petId }));
+      await storage.write(() => orders.place(operator(shop), { petId }));
       return petId;
     };
     const client = new Client(program.base, account.key);

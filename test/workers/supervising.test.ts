@@ -1,4 +1,7 @@
 // `serve --workers`: one supervising process, and workers that share its port.
+// Manual controls, on which these tests failed: limits for each worker, old workers killed or stopped too early,
+// every process leading, a lease that never passes, an unprotected port, orphaned workers, endless replacement,
+// readiness announced too early, broken lines, silence measured by the clock.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -37,7 +40,7 @@ test("on the embedded store, one process is the rule, and it says why", async ()
 
 test.each(["0", "-1", "1.5", "two", "257"])("%s workers are refused", async (count) => {
   const { status, stderr } = await runCommand(newDataDir(), ["serve", `--workers=${count}`]);
-  expect([status, stderr]).toEqual([2, expect.stringContaining("--workers has to be a whole number from 1 to 256.")]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("--workers must be a whole number from 1 to 256.")]);
 });
 
 test("a worker that no supervisor started is refused, and not shown in the overview", async () => {
@@ -207,7 +210,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     const database = new URL(own.PETSTORE_DATABASE_URL).pathname.slice(1);
     const program = await startWorkers(2, own);
     const before = workerPids(program);
-    await server.run("UPDATE petstore_schema SET version = version + 1", database); // of a newer release
+    await server.run("INSERT INTO petstore_steps (step, digest) VALUES (1000, 'of a later step')", database);
     program.child.kill("SIGHUP");
     await program.until(() => program.output.includes('"event":"restart_failed"'));
     expect(workerPids(program)).toEqual(before);

@@ -1,4 +1,4 @@
-// The service with a wall clock that is wrong by so many milliseconds, and, where a second word is
+// The service with a wall clock that is wrong by this many milliseconds, and, where a second word is
 // given, without the time of the machine: it then knows nothing but the wall clock of its last end.
 import { App } from "../../../src/app/app.ts";
 import { domains } from "../../../src/app/domains.ts";

@@ -24,8 +24,19 @@ export interface Animal {
   readonly categoryId: bigint | number;
 }
 
-/** What each client is asked to do. */
+/** What each client is asked to do, with its settings for exact integers. */
 export interface ClientUnderTest {
-  list(base: string, key: string): Promise<readonly Animal[]>;
-  create(base: string, key: string, name: string, categoryId: bigint): Promise<Animal>;
+  list(limit: number): Promise<readonly Animal[]>;
+  create(name: string, categoryId: bigint): Promise<Animal>;
+  /** Calls a deprecated operation. */
+  read(id: bigint): Promise<Animal>;
+  /** The same page without those settings. */
+  listPlainly(limit: number): Promise<readonly Animal[]>;
+  /** All animals of all pages, where the client has an iterator. */
+  all?(limit: number): AsyncIterable<Animal>;
+  /** The ids of events from the first on, where the client reads streams. */
+  follow?(signal: AbortSignal): AsyncIterable<bigint>;
 }
+
+/** `base` is the base address, `key` an API key. */
+export type Connect = (base: string, key: string) => ClientUnderTest;

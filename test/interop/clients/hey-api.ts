@@ -1,39 +1,36 @@
 import { createClient } from "../generated/hey/client";
-import { createPet, listPets } from "../generated/hey/sdk.gen";
-import { type ClientUnderTest, exactValue, writeExactly } from "./exact-json";
+import { createPet, getPet, listPets, streamEvents } from "../generated/hey/sdk.gen";
+import { type Connect, exactValue, writeExactly } from "./exact-json";
 
 /**
- * A fetch that gives integers which a number cannot hold as strings: the client parses answers with
+ * A fetch that gives integers which a number cannot hold as strings: the client parses responses with
  * `JSON.parse`, and makes bigints of numbers and strings alike.
  */
 async function exactFetch(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
-  const text = async () =>
-    JSON.stringify(JSON.parse(await response.clone().text(), exactValue), (_key, value: unknown) =>
-      typeof value === "bigint" ? String(value) : value,
-    );
+  const asText = (...entry: Parameters<typeof exactValue>) => {
+    const value = exactValue(...entry);
+    return typeof value === "bigint" ? String(value) : value;
+  };
+  const text = async () => JSON.stringify(JSON.parse(await response.clone().text(), asText));
   return Object.assign(response, { text });
 }
 
-/** `fetch` may be the plain one, to show what it rounds. */
-export const connect = (
-  base: string,
-  key: string,
-  fetch: typeof globalThis.fetch = exactFetch as typeof globalThis.fetch,
-) => createClient({ baseUrl: base, auth: key, fetch, bodySerializer: writeExactly });
-
-export const client: ClientUnderTest = {
-  async list(base, key) {
-    const { data } = await listPets({ client: connect(base, key), query: { limit: 100 }, throwOnError: true });
-    return data;
-  },
-  async create(base, key, name, categoryId) {
-    const { data } = await createPet({ client: connect(base, key), body: { name, categoryId }, throwOnError: true });
-    return data;
-  },
+export const connect: Connect = (baseUrl, key) => {
+  const plain = createClient({ baseUrl, auth: key });
+  const fetch = exactFetch as typeof globalThis.fetch;
+  const exact = createClient({ baseUrl, auth: key, fetch, bodySerializer: writeExactly });
+  const list = async (client: typeof plain, limit: number) =>
+    (await listPets({ client, query: { limit }, throwOnError: true })).data;
+  return {
+    list: (limit) => list(exact, limit),
+    listPlainly: (limit) => list(plain, limit),
+    create: async (name, categoryId) =>
+      (await createPet({ client: exact, body: { name, categoryId }, throwOnError: true })).data,
+    read: async (petId) => (await getPet({ client: exact, path: { petId }, throwOnError: true })).data,
+    async *follow(signal) {
+      const { stream } = await streamEvents({ client: plain, query: { after: 0n }, signal });
+      for await (const { id } of stream) yield BigInt(id);
+    },
+  };
 };
-
-/** The page through the plain `fetch`. */
-export async function listRounded(base: string, key: string): Promise<unknown> {
-  return listPets({ client: connect(base, key, globalThis.fetch), throwOnError: true });
-}

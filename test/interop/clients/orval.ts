@@ -1,5 +1,6 @@
-import { createPet, listPets } from "../generated/orval/client";
-import type { ClientUnderTest } from "./exact-json";
+import { createPet, getPet, listPets } from "../generated/orval/client";
+import { listPets as listPlainly } from "../generated/orval/plain";
+import type { Connect } from "./exact-json";
 
 declare global {
   interface BigInt {
@@ -11,19 +12,23 @@ BigInt.prototype.toJSON = function toJSON() {
   return JSON.rawJSON(this.toString());
 };
 
-const authorized = (key: string) => ({ Authorization: `Bearer ${key}` });
+/** The client returns every response. */
+function dataOf<T>(response: { status: number; data: unknown }, status: number): T {
+  if (response.status !== status) throw new Error(`status ${response.status}`);
+  return response.data as T;
+}
 
 /** Its base address is that of the document. */
-export const client: ClientUnderTest = {
-  async list(_base, key) {
-    const response = await listPets({ limit: 100 }, { headers: authorized(key) });
-    if (response.status !== 200) throw new Error(`status ${response.status}`);
-    return response.data;
-  },
-  async create(_base, key, name, categoryId) {
-    const headers = { ...authorized(key), "Content-Type": "application/json" };
-    const response = await createPet({ name, categoryId }, { headers });
-    if (response.status !== 201) throw new Error(`status ${response.status}`);
-    return response.data;
-  },
+export const connect: Connect = (_base, key) => {
+  const headers = { Authorization: `Bearer ${key}` };
+  return {
+    list: async (limit) => dataOf(await listPets({ limit }, { headers }), 200),
+    listPlainly: async (limit) => dataOf(await listPlainly({ limit }, { headers }), 200),
+    create: async (name, categoryId) =>
+      dataOf(
+        await createPet({ name, categoryId }, { headers: { ...headers, "Content-Type": "application/json" } }),
+        201,
+      ),
+    read: async (petId) => dataOf(await getPet(petId, { headers }), 200),
+  };
 };

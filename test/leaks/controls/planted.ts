@@ -1,4 +1,4 @@
-// A test that passes while its service answers with a key: the run has to fail all the same.
+// A test that passes while its service answers with a key: the run must fail all the same.
 import { expect, test } from "bun:test";
 import { generateApiKey } from "../../../src/domains/keys/api-key.ts";
 

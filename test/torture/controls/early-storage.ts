@@ -1,15 +1,9 @@
 import type { Database } from "bun:sqlite";
+import { Run } from "../../../src/storage/run.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import {
-  type Append,
-  type Row,
-  Run,
-  type SqlParameter,
-  type Stage,
-  type Statement,
-  type Storage,
-  type Transaction,
-} from "../../../src/storage/storage.ts";
+import type { Append, Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
+import type { Stage, Storage } from "../../../src/storage/storage.ts";
+import type { Transaction } from "../../../src/storage/transaction.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
 const DELAY = 50;
@@ -47,30 +41,42 @@ export class EarlyStorage implements Storage {
     return this.run(body);
   }
 
-  /** Runs the statements of a transaction, and calls back before each but the first. */
-  protected run<T>(body: () => Transaction<T>, between = () => {}): T {
+  /** Runs the statements of a transaction. Calls back with the SQL of each but the last, after it has run. */
+  protected run<T>(body: () => Transaction<T>, between = (_sql: string) => {}): T {
     const run = new Run(body);
     for (let step = run.step; step; step = run.step) {
-      const { statement, parameters, more = [], append } = step;
-      if (append) run.advance(this.#append(append, parameters));
+      const { statement, parameters, more = [], append, logged } = step;
+      if (append) run.advance(this.#append(append, parameters, logged));
       else {
         const rows = this.all(statement, ...parameters);
-        for (const others of more) this.all(statement, ...others);
+        for (const other of more) this.all(other.statement, ...other.parameters);
         run.advance(rows);
       }
-      if (run.step) between();
+      if (run.step) between(append ? append.insert.sql : statement.sql);
     }
     return run.finish();
   }
 
-  #append({ count, insert }: Append, [now = 0, list = 0, ...values]: readonly SqlParameter[]): Row[] {
+  #append(
+    { count, insert, log }: Append,
+    [now = 0, list = 0, ...values]: readonly SqlParameter[],
+    logged: readonly SqlParameter[] = [],
+  ): Row[] {
     const [counted] = this.all(count, now, list);
     if (!counted) return [];
-    this.all(insert, list, counted.id, counted.at, ...values);
+    const { id, at, log_id } = counted;
+    this.all(insert, list, id, at, ...values);
+    this.all(log, list, id, at, log_id, ...logged);
     return [counted];
   }
 
   onForeignWrite(): void {}
+  onCommit(): void {}
+  settled(): void {}
+  async keyChangesKnown(): Promise<void> {}
+  async scrub(): Promise<boolean> {
+    return true;
+  }
   catchUp(): boolean {
     return true;
   }

@@ -1,4 +1,4 @@
-// The service on a store that does not keep its promise. The checks have to find it out.
+// The service on a store that does not keep its promise. The checks must find it out.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { App } from "../../../src/app/app.ts";
@@ -33,6 +33,6 @@ const stores: Readonly<Record<string, (config: Config) => Promise<Storage>>> = {
 };
 
 const openStore = stores[process.argv[2] ?? ""];
-if (!openStore) throw new Error(`One of ${Object.keys(stores).join(", ")} has to be named.`);
+if (!openStore) throw new Error(`One of ${Object.keys(stores).join(", ")} must be named.`);
 const app = await App.start(readConfig(process.env, undefined, settingsOf(domains)), { openStore });
 app.log.info("listening", { address: app.base, pid: process.pid });

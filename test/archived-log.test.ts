@@ -1,0 +1,120 @@
+// The recipe of docs/operating.md for PostgreSQL: a base backup, an archive of the log, and a restore to a point in time.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { eventually, newDataDir, runCommand, runJson } from "./harness/program.ts";
+import { freePort } from "./harness/valkey-server.ts";
+
+/** Programs of a PostgreSQL that has all of them: the one of npm has no pg_basebackup. */
+const programs = globSync("/usr/lib/postgresql/*/bin")
+  .toSorted((one, other) => other.localeCompare(one, undefined, { numeric: true }))
+  .find((folder) => existsSync(join(folder, "pg_basebackup")));
+const NOBODY = 65_534;
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+const page = readFileSync(join(import.meta.dir, "../docs/operating.md"), "utf8");
+const section = /^### Archiving the log of PostgreSQL\n[^]*?(?=^##)/m.exec(page)?.[0] ?? "";
+/** The settings and the commands of the section, in order. */
+const [archiving = "", commands = "", recovery = ""] = [...section.matchAll(/```\w+\n([^]*?)```/g)].map(
+  ([, text]) => text,
+);
+
+let folder: string;
+let server: ChildProcess | undefined;
+let port: number;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "petstore-archive-"));
+  port = await freePort();
+  mkdirSync(join(folder, "backups/wal"), { recursive: true });
+  own(folder);
+});
+afterEach(async () => {
+  await end();
+  rmSync(folder, { recursive: true });
+});
+
+/** Gives a folder to the user whom the server runs as. */
+function own(path: string): void {
+  if (user.uid !== undefined) spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, path]);
+}
+
+const inFolder = (text: string) => text.replaceAll("/backups", join(folder, "backups"));
+
+function run(name: string, ...words: string[]): void {
+  const environment = { ...process.env, PGHOST: "127.0.0.1", PGPORT: String(port), PGUSER: "petstore" };
+  const { status, stderr } = spawnSync(join(programs ?? "", name), words, {
+    ...user,
+    env: environment,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
+}
+
+/** Starts the server on a data folder, with more settings, and resolves when it takes writes. */
+async function start(data: string, settings: string): Promise<void> {
+  const listening = `port = ${port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n`;
+  writeFileSync(join(data, "postgresql.auto.conf"), listening + inFolder(settings));
+  server = spawn(join(programs ?? "", "postgres"), ["-D", data], { ...user, stdio: "ignore" });
+  await eventually(
+    () => ask<{ waits: boolean }>("SELECT pg_is_in_recovery() AS waits").catch(() => [{ waits: true }]),
+    ([row]) => row?.waits === false,
+  );
+}
+
+async function end(): Promise<void> {
+  const gone = server && server.exitCode === null && new Promise((resolve) => server?.once("exit", resolve));
+  server?.kill("SIGQUIT"); // as a crash does
+  await gone;
+  server = undefined;
+}
+
+async function ask<R>(sql: string): Promise<R[]> {
+  const client = new SQL(`postgres://petstore@127.0.0.1:${port}/postgres`, { max: 1 });
+  try {
+    return (await client.unsafe(sql)) as R[];
+  } finally {
+    await client.close();
+  }
+}
+
+test.skipIf(!programs)(
+  "PostgreSQL is restored to a point in time from a base backup and the archived log",
+  async () => {
+    const data = join(folder, "data");
+    run("initdb", "-D", data, "-A", "trust", "-U", "petstore", "--no-sync");
+    await start(data, archiving);
+    const settings = { PETSTORE_DATABASE_URL: `postgres://petstore@127.0.0.1:${port}/postgres` };
+    const dataDir = newDataDir();
+    const add = (name: string) => runJson(dataDir, ["accounts", "create", "--name", name, "--plan", "free"], settings);
+    await add("in the base backup");
+    const [, words = ""] = /^pg_basebackup (.*)$/m.exec(inFolder(commands)) ?? [];
+    run("pg_basebackup", ...words.split(" "));
+    await add("in the log");
+    const [moment] = await ask<{ now: string }>(
+      "SELECT to_char(clock_timestamp(), 'YYYY-MM-DD HH24:MI:SS.USOF') AS now",
+    );
+    await add("too late");
+    const [last] = await ask<{ file: string }>("SELECT pg_walfile_name(pg_switch_wal()) AS file");
+    await eventually(
+      async () => existsSync(join(folder, "backups/wal", last?.file ?? "")),
+      (isArchived) => isArchived,
+    );
+    await end();
+    rmSync(data, { recursive: true });
+
+    cpSync(join(folder, "backups/base"), data, { recursive: true });
+    own(data);
+    writeFileSync(join(data, "recovery.signal"), "");
+    await start(data, recovery.replace(/(?<=recovery_target_time = ')[^']*/, moment?.now ?? ""));
+    const { stdout } = await runCommand(dataDir, ["accounts", "list"], settings);
+    expect(["in the base backup", "in the log", "too late"].map((one) => stdout.includes(one))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await add("after the restore");
+  },
+);

@@ -1,0 +1,252 @@
+// Backups of the embedded store: taken while the service runs, verified, and restored. What came after a backup is
+// missing after its restore, and nothing else.
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+
+let dataDir: string;
+let folder: string;
+let settings: Record<string, string>;
+let key: string;
+
+beforeEach(async () => {
+  [dataDir, folder] = [newDataDir(), newDataDir()];
+  settings = { PETSTORE_BACKUP_DIR: folder };
+  const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "business"]);
+  key = (await runJson(dataDir, ["keys", "create", "--account", id])).key;
+});
+
+const programs: Program[] = [];
+const start = async (more: Record<string, string> = {}) => {
+  const program = await Program.start(dataDir, { ...settings, ...more });
+  programs.push(program);
+  return program;
+};
+afterEach(async () => {
+  for (const program of programs.splice(0)) await program.end("SIGKILL");
+});
+
+const run = (...words: string[]) => runCommand(dataDir, words, settings);
+const file = () => join(dataDir, "petstore.db");
+const isBackup = (name: string) => /^petstore-.*\.db$/.test(name);
+const backups = () => readdirSync(folder).filter(isBackup).toSorted();
+const add = async ({ base }: Program, name: string) => {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const body = JSON.stringify({ name, categoryId: 1 });
+  expect((await fetch(`${base}/pets`, { method: "POST", headers, body })).status).toBe(201);
+};
+const names = async ({ base }: Program) => {
+  const answer = await fetch(`${base}/pets?limit=100`, { headers: { Authorization: `Bearer ${key}` } });
+  return ((await answer.json()) as { name: string }[]).map(({ name }) => name);
+};
+
+describe("the drill", () => {
+  test("a service whose folder is lost continues from its newest backup", async () => {
+    const program = await start();
+    for (let number = 0; number < 20; number++) await add(program, `before ${number}`);
+    const before = await names(program);
+    const taken = await runJson(dataDir, ["backups", "take"], settings);
+    expect(taken.rows.pets).toBe(before.length);
+    for (let number = 0; number < 5; number++) await add(program, `after ${number}`);
+    await program.end("SIGKILL");
+    rmSync(dataDir, { recursive: true });
+
+    const { status, stdout } = await run("restore", taken.file, "--yes");
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`${before.length} animals`)]);
+    const restored = await start();
+    expect(await names(restored)).toEqual(before);
+    await add(restored, "continues");
+    expect(await names(restored)).toEqual([...before, "continues"]);
+  });
+});
+
+describe("the service", () => {
+  test("takes a backup at once and when the newest is too old, and keeps as many as it is told", async () => {
+    const program = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_KEEP: "2" });
+    await program.until(() => program.output.includes('"event":"backup_taken"'));
+    const [first = ""] = backups();
+    expect(statSync(join(folder, first)).mode & 0o777).toBe(0o600);
+    const metrics = await (await fetch(program.base.replace("/v1", "/metrics"))).text();
+    expect(metrics).toMatch(/^petstore_backup_newest_timestamp_seconds 1[0-9.]{9,}$/m);
+    expect(metrics).toContain("petstore_backup_interval_seconds 86400\n");
+    await program.end();
+    // The folder now has three backups of days before.
+    const old = ["petstore-2026-01-01T00-00-00-000Z.db", "petstore-2026-01-02T00-00-00-000Z.db"];
+    for (const name of old) copyFileSync(join(folder, first), join(folder, name));
+    renameSync(join(folder, first), join(folder, "petstore-2026-01-03T00-00-00-000Z.db"));
+    writeFileSync(join(folder, "notes.txt"), "Of the operator.");
+    writeFileSync(join(folder, "petstore-2026-01-03T00-00-00-000Z.db.unfinished-4194304"), "Of one that was killed.");
+    const again = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_KEEP: "2" });
+    await again.until(() => again.output.includes('"event":"backup_taken"'));
+    expect(readdirSync(folder).toSorted()).toEqual([
+      "notes.txt",
+      "petstore-2026-01-03T00-00-00-000Z.db",
+      expect.stringMatching(isNow),
+    ]);
+    expect(await again.end()).toBe(0);
+  });
+
+  test("reports a backup that fails, keeps the old ones, and continues", async () => {
+    writeFileSync(join(folder, "in the way"), "");
+    const program = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_DIR: join(folder, "in the way") });
+    await program.until(() => program.output.includes('"event":"backup_failed"'));
+    const metrics = await (await fetch(program.base.replace("/v1", "/metrics"))).text();
+    expect(metrics).toContain("petstore_backup_failures_total 1\n");
+    expect(metrics).toContain("petstore_backup_newest_timestamp_seconds 0\n");
+    await add(program, "Rex");
+  });
+
+  test("takes none on PostgreSQL, and says so at the start", async () => {
+    const { status, stderr } = await runCommand(dataDir, ["serve"], {
+      PETSTORE_BACKUP_EVERY: "1h",
+      PETSTORE_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("PostgreSQL has its own tools for backups.")]);
+  });
+});
+
+const isNow = new RegExp(`^petstore-${new Date().getUTCFullYear()}-.*\\.db$`);
+
+/** Damages a page of the animals' table, which opening a store does not read. */
+function damage(store: string): void {
+  const database = new Database(store);
+  const row = database.query<{ page: number }, []>("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'pets'");
+  const at = ((row.get()?.page ?? 1) - 1) * 4_096;
+  database.close();
+  writeFileSync(store, readFileSync(store).fill(0xff, at, at + 4_096));
+}
+
+describe("backups", () => {
+  test("are listed, the newest first, and verified", async () => {
+    expect((await run("backups", "list")).stdout).toContain("There is no backup in");
+    for (let count = 0; count < 2; count++) expect((await run("backups", "take")).status).toBe(0);
+    const listed = await runJson(dataDir, ["backups", "list"], settings);
+    expect(listed.map((one: { file: string }) => one.file)).toEqual(
+      backups()
+        .toReversed()
+        .map((name) => join(folder, name)),
+    );
+    const { status, stdout } = await run("backups", "verify");
+    expect([status, stdout.match(/ is whole: 0 animals/g)?.length]).toEqual([0, 2]);
+    expect(readdirSync(folder)).toHaveLength(2); // reading made no file
+  });
+
+  test("that are damaged are found, also those that open", async () => {
+    const { file: taken } = await runJson(dataDir, ["backups", "take"], settings);
+    damage(taken);
+    const { status, stderr } = await run("backups", "verify");
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/is damaged|cannot be read as a store/)]);
+    expect((await run("restore", taken, "--yes")).status).toBe(1);
+    expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
+  });
+});
+
+const takeBackup = async () => (await runJson(dataDir, ["backups", "take"], settings)).file as string;
+const animalsIn = (store: string) => {
+  const database = new Database(store);
+  const pets = database.query<{ name: string }, []>("SELECT name FROM pets ORDER BY id").all();
+  database.close();
+  return pets.map(({ name }) => name);
+};
+
+describe("a restore", () => {
+  test("is refused while a service runs, and names it", async () => {
+    const backup = await takeBackup();
+    const program = await start();
+    await add(program, "Rex");
+    const { status, stderr } = await run("restore", backup, "--yes");
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`process ${program.child.pid}`)]);
+    expect(await names(program)).toEqual(["Rex"]);
+  });
+
+  test("is refused while another program has the store open", async () => {
+    const backup = await takeBackup();
+    const other = new Database(file());
+    other.query("SELECT count(*) FROM pets").get();
+    const { status, stderr } = await run("restore", backup, "--yes");
+    other.close();
+    expect([status, stderr]).toEqual([1, expect.stringContaining("is in use")]);
+  });
+
+  test("keeps the store that it replaces, with what only its log has", async () => {
+    const backup = await takeBackup();
+    const program = await start();
+    await add(program, "in the log");
+    await program.end("SIGKILL");
+    expect(statSync(`${file()}-wal`).size).toBeGreaterThan(0);
+    const { replaced } = await runJson(dataDir, ["restore", backup, "--yes"], settings);
+    expect(animalsIn(file())).toEqual([]);
+    expect(animalsIn(replaced)).toEqual(["in the log"]);
+    expect(await names(await start())).toEqual([]);
+  });
+
+  test("takes away the log of a store that is missing", async () => {
+    const backup = await takeBackup();
+    const program = await start();
+    await add(program, "in the log");
+    await program.end("SIGKILL");
+    rmSync(file());
+    expect((await run("restore", backup, "--yes")).status).toBe(0);
+    expect(existsSync(`${file()}-wal`)).toBe(false);
+    expect(await names(await start())).toEqual([]);
+  });
+
+  test.each([
+    ["of a newer release", "INSERT INTO petstore_steps (digest) VALUES ('of a later step')", "newer release"],
+    ["of a version that was never released", "DROP TABLE petstore_steps", "never released"],
+  ])("of a backup %s is refused", async (_, change, reason) => {
+    const backup = await takeBackup();
+    const database = new Database(backup);
+    database.run(change);
+    database.close();
+    const { status, stderr } = await run("restore", backup, "--yes");
+    expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+  });
+
+  test("of a store that was copied without its log is refused", async () => {
+    const program = await start();
+    await add(program, "Rex");
+    await program.end("SIGKILL");
+    for (const part of ["", "-wal"]) copyFileSync(file() + part, join(folder, `copied.db${part}`));
+    const { status, stderr } = await run("restore", join(folder, "copied.db"), "--yes");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("petstore backups take")]);
+  });
+
+  test.each([
+    ["that is missing", () => {}, "There is no file"],
+    ["that is no store", (path: string) => writeFileSync(path, "Dear diary\n".repeat(500)), "not a database"],
+    ["that is empty", (path: string) => writeFileSync(path, ""), "is empty"],
+    ["that is a folder", (path: string) => mkdirSync(path), "cannot be read as a store"],
+  ])("of a file %s is refused", async (_, make, reason) => {
+    const path = join(folder, "backup.db");
+    make(path);
+    const { status, stderr } = await run("restore", path, "--yes");
+    expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
+  });
+
+  test("asks first, and without an answer does nothing", async () => {
+    const { status, stderr } = await run("restore", await takeBackup());
+    expect([status, stderr]).toEqual([2, expect.stringContaining("Add --yes to do it.")]);
+  });
+
+  test("gives the restored store to its owner alone", async () => {
+    const backup = await takeBackup();
+    chmodSync(backup, 0o644);
+    expect((await run("restore", backup, "--yes")).status).toBe(0);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from "node:util";
+
+/** A resource or a part of it, with its numbers as the digits that stood in the text. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** An event as the interface shows it, as far as it is looked at. */
+export interface LoggedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: { readonly id: string };
+  readonly data?: Fields;
+  readonly previous?: Fields;
+}
+
+/**
+ * A shop as its log tells it, from the first event on: that must be the shop as it is. The log has no gap, tells of
+ * nothing twice, and says of each change what was before.
+ */
+export class Replay {
+  readonly violations: string[] = [];
+  readonly #resources: Readonly<Record<string, Map<string, Fields>>> = {
+    pet: new Map(),
+    category: new Map(),
+    order: new Map(),
+  };
+  #last = 0n;
+
+  add(event: LoggedEvent): void {
+    const { id, type, subject, data, previous } = event;
+    if (BigInt(id) !== ++this.#last) this.violations.push(`event ${id} stands in the place of ${this.#last}`);
+    if (type === "pets.reassigned") return this.#reassign(data ?? {});
+    const resources = this.#resources[type.slice(0, type.indexOf("."))];
+    if (!resources) return; // keys are no part of what a shop holds
+    const known = resources.get(subject.id);
+    const before = data === undefined ? previous : previous && patched(data, previous);
+    if (!isDeepStrictEqual(before, known))
+      this.violations.push(`${JSON.stringify(event)} follows on ${JSON.stringify(known)}`);
+    if (data === undefined) resources.delete(subject.id);
+    else resources.set(subject.id, data);
+  }
+
+  /** The resources of a kind that there are, by ascending id. */
+  all(kind: "pet" | "category" | "order"): Fields[] {
+    const resources = [...(this.#resources[kind]?.entries() ?? [])];
+    return resources.toSorted(([one], [other]) => Number(BigInt(one) - BigInt(other))).map(([, resource]) => resource);
+  }
+
+  /** How many events there are. */
+  get length(): number {
+    return Number(this.#last);
+  }
+
+  #reassign({ from, to }: Fields): void {
+    const pets = this.#resources["pet"] as Map<string, Fields>;
+    for (const [id, pet] of pets) if (pet["categoryId"] === from) pets.set(id, { ...pet, categoryId: to });
+  }
+}
+
+/** What a JSON Merge Patch (RFC 7396) makes of a resource. */
+function patched(resource: Fields, patch: Fields): Fields {
+  const fields = new Map(Object.entries(resource));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) fields.delete(name);
+    else if (isFields(value))
+      fields.set(name, patched(isFields(fields.get(name)) ? (fields.get(name) as Fields) : {}, value));
+    else fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+interface Row {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly data: string | null;
+  readonly previous: string | null;
+}
+
+/**
+ * What the log of a shop says otherwise than its animals, in a store that `rows` reads. `parse` reads JSON with its
+ * numbers as digits.
+ */
+export function logViolations(
+  shop: number | bigint,
+  rows: (sql: string) => readonly unknown[],
+  parse: (text: string) => unknown,
+): string[] {
+  const replay = new Replay();
+  const logged = rows(`
+    SELECT CAST(id AS TEXT) AS id, type, COALESCE(subject, CAST(pet_id AS TEXT)) AS subject, data, previous
+    FROM events WHERE shop = ${shop} ORDER BY events.id
+  `) as readonly Row[];
+  const fields = (text: string | null) => (text === null ? undefined : (parse(text) as Fields));
+  for (const { id, type, subject, data, previous } of logged) {
+    const [after, before] = [fields(data), fields(previous)];
+    replay.add({
+      id,
+      type,
+      subject: { id: subject },
+      ...(after && { data: after }),
+      ...(before && { previous: before }),
+    });
+  }
+  const animals = rows(`
+    SELECT CAST(pets.id AS TEXT) AS id, name, CAST(category_id AS TEXT) AS "categoryId", status, pairs AS metadata
+    FROM pets LEFT JOIN metadata ON metadata.shop = pets.shop AND kind = 'pet' AND metadata.id = pets.id
+    WHERE pets.shop = ${shop} ORDER BY pets.id
+  `) as readonly (Fields & { readonly metadata: string | null })[];
+  const told = replay.all("pet");
+  const wrong = animals
+    .map(({ metadata, ...animal }) => patched({}, { ...animal, metadata: metadata && parse(metadata) }))
+    .filter((animal, index) => !isDeepStrictEqual(animal, told[index]))
+    .map((animal) => `the log does not tell of ${JSON.stringify(animal)}`);
+  const count = told.length === animals.length ? [] : [`the log reports ${told.length} of ${animals.length} animals`];
+  return [...replay.violations, ...count, ...wrong];
+}

@@ -1,0 +1,244 @@
+// The page of the animals, by pointer, by keyboard and on a telephone.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+
+const hostile = [
+  "<img src=x onerror=alert(1)>",
+  "</script><script>alert(1)</script>",
+  "שלום עולם",
+  "\u202Eevil\u202C & <b>bold</b>",
+  "🐈‍⬛🐕🦜",
+  "x".repeat(255),
+  "{{name}} ${name} %s",
+];
+
+const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true });
+const row = (page: Page, name: string) => page.getByRole("row").filter({ has: link(page, name) });
+
+describe.skipIf(!hasBrowser)("the page of the animals", () => {
+  let it: TestConsole;
+  let small: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    small = await TestConsole.start({ width: 390 });
+    for (const one of [it, small]) {
+      await one.addCategory("Dogs");
+      await one.addCategory("Cats");
+    }
+  });
+  afterAll(async () => {
+    await it.stop();
+    await small.stop();
+  });
+
+  const statusOf = async (id: number) =>
+    (await it.service.call("GET", `/pets?ids=${id}`, { key: it.key })).json[0]?.status;
+
+  test("adds, changes and deletes an animal by pointer", async () => {
+    const page = await it.open("/animals");
+    await page.getByRole("button", { name: "Add the first animal" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Ida");
+    await dialog.getByLabel("Category").selectOption("Dogs");
+    await dialog.getByRole("button", { name: "Add animal" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await row(page, "Ida").getByRole("cell", { name: "Dogs" }).waitFor();
+    await page.getByRole("status").getByText("Ida: added").waitFor();
+
+    await row(page, "Ida").hover();
+    await row(page, "Ida").getByRole("button", { name: "Edit Ida" }).click();
+    await dialog.getByLabel("Name").fill("Ida II");
+    await dialog.getByLabel("Category").selectOption("Cats");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await row(page, "Ida II").getByRole("cell", { name: "Cats" }).waitFor();
+
+    await row(page, "Ida II").hover();
+    await row(page, "Ida II").getByRole("button", { name: "Delete Ida II" }).click();
+    await link(page, "Ida II").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await link(page, "Ida II").waitFor();
+    await row(page, "Ida II").hover();
+    await row(page, "Ida II").getByRole("button", { name: "Delete Ida II" }).click();
+    await page.close({ runBeforeUnload: true }); // who leaves the page wants it done
+    await eventually(
+      async () => (await it.service.call("GET", "/pets", { key: it.key })).json.length,
+      (count) => count === 0,
+    );
+  });
+
+  test("adds an animal by keyboard alone, and says beside each field what is wrong with it", async () => {
+    const page = await it.open("/animals");
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    await page.keyboard.type("n");
+    const dialog = page.getByRole("dialog", { name: "Add an animal" });
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.type("n");
+    await dialog.waitFor();
+    await page.keyboard.press("Enter"); // the first field has the focus
+    await dialog.getByText("Fill this in.").first().waitFor();
+    expect(await dialog.getByLabel("Name").getAttribute("aria-invalid")).toBe("true");
+    await page.keyboard.type("Kim");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("Dogs");
+    for (const _ of ["status", "cancel", "add"]) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await link(page, "Kim").waitFor();
+    await page.close();
+  });
+
+  test("sells an animal, undoes it, and changes many at once", async () => {
+    const [first, second] = [
+      await it.addPet({ name: "Ben", status: "available" }),
+      await it.addPet({ name: "Bo", status: "pending" }),
+    ];
+    const page = await it.open("/animals");
+    await page.getByLabel("Status of Ben").selectOption("Sold");
+    await eventually(
+      () => statusOf(first),
+      (status) => status === "sold",
+    );
+    await page.getByRole("button", { name: "Undo" }).click();
+    await eventually(
+      () => statusOf(first),
+      (status) => status === "available",
+    );
+    await page.getByLabel("Select Ben").check();
+    await page.getByLabel("Select Bo").check();
+    await page.getByText("2 animals selected").waitFor();
+    await page.getByRole("button", { name: "Mark as sold" }).click();
+    for (const id of [first, second])
+      await eventually(
+        () => statusOf(id),
+        (status) => status === "sold",
+      );
+    await page.close();
+  });
+
+  test("keeps filters and pages in the address", async () => {
+    for (let number = 1; number <= 60; number++)
+      await it.addPet({ name: `Cat ${number}`, categoryId: 2, status: "available" });
+    const page = await it.open("/animals");
+    await page.getByLabel("Category").selectOption("Cats");
+    await link(page, "Cat 60").waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await link(page, "Cat 1").waitFor();
+    const address = page.url();
+    expect(address).toMatch(/\?category=2&cursor=/);
+    await page.getByRole("button", { name: "Previous" }).click();
+    await link(page, "Cat 60").waitFor();
+    await page.goBack();
+    await link(page, "Cat 1").waitFor();
+    await page.keyboard.type("[");
+    await link(page, "Cat 60").waitFor();
+    const shared = await it.open(new URL(address).pathname.replace("/console", "") + new URL(address).search);
+    await link(shared, "Cat 1").waitFor();
+    await Promise.all([page.close(), shared.close()]);
+  });
+
+  test("finds animals by a part of their name, in any case", async () => {
+    await it.addPet({ name: "Großer Hund", status: "available" });
+    const page = await it.open("/animals");
+    await link(page, "Großer Hund").waitFor();
+    await page.keyboard.type("/großer h");
+    await page.waitForURL(/[?&]name=gro/);
+    await link(page, "Großer Hund").waitFor();
+    await page.getByLabel("Search by name").fill("nobody");
+    await page.getByText("No animal passes these filters.").waitFor();
+    await page.getByRole("button", { name: "Show all animals" }).click();
+    await link(page, "Großer Hund").waitFor();
+    // The next letter is typed while the address changes.
+    await page.evaluate(`{
+      const push = history.pushState;
+      history.pushState = function (...entry) {
+        history.pushState = push;
+        push.apply(history, entry);
+        const field = document.querySelector("input[type=search]");
+        field.value += "n";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      };
+    }`);
+    await page.keyboard.type("/hu");
+    await page.waitForURL(/[?&]name=hun/);
+    expect(await page.getByLabel("Search by name").inputValue()).toBe("hun");
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    await page.getByRole("button", { name: "Show all animals" }).click();
+    expect(await page.getByLabel("Search by name").inputValue()).toBe("");
+    await page.close();
+  });
+
+  test("shows a change that another tab made first, and lets the reader choose", async () => {
+    const id = await it.addPet({ name: "Otto", status: "available" });
+    const [one, two] = [await it.open("/animals"), await it.open("/animals")];
+    for (const page of [one, two]) {
+      await row(page, "Otto").hover();
+      await row(page, "Otto").getByRole("button", { name: "Edit Otto" }).click();
+      await page.getByRole("dialog").getByLabel("Name").waitFor();
+    }
+    await one.getByRole("dialog").getByLabel("Name").fill("Otto of one");
+    await one.getByRole("button", { name: "Save" }).click();
+    await link(one, "Otto of one").waitFor();
+    const dialog = two.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Otto of two");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Somebody else changed this animal while you were editing it.").waitFor();
+    await dialog.getByRole("cell", { name: "Otto of one" }).waitFor();
+    await dialog.getByRole("cell", { name: "Otto of two" }).waitFor();
+    expect(await accessibilityViolations(two)).toEqual([]);
+    await dialog.getByRole("button", { name: "Save my change" }).click();
+    await link(two, "Otto of two").waitFor();
+    const { json } = await it.service.call("GET", `/pets?ids=${id}`, { key: it.key });
+    expect(json[0].name).toBe("Otto of two");
+    const usage: { operations: { deprecated?: boolean }[] }[] = (
+      await it.service.call("GET", "/usage", { key: it.key })
+    ).json;
+    expect(usage.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)).toEqual([]);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test("shows names literally", async () => {
+    for (const name of hostile) await it.addPet({ name, status: "available" });
+    const page = await it.open("/animals");
+    for (const name of hostile) await link(page, name).waitFor();
+    for (const name of hostile) expect(await link(page, name).innerText()).toBe(name);
+    expect(await page.evaluate("document.querySelectorAll('main img, main b, main script').length")).toBe(0);
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)("in %s colours, axe-core reports nothing, wide or narrow", async (colors) => {
+    for (const one of [it, small]) {
+      await one.addPet({ name: "Ada" });
+      const page = await one.open("/animals", { colors });
+      await link(page, "Ada").first().waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await page.getByLabel("Select Ada").first().check();
+      await page.getByRole("button", { name: "Add animal" }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await page.close();
+    }
+  });
+
+  test("fits a telephone, where an animal can be added and sold", async () => {
+    for (const name of hostile) await small.addPet({ name });
+    const page = await small.open("/animals");
+    await page.getByRole("button", { name: "Add animal" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Pip");
+    await dialog.getByLabel("Category").selectOption("Cats");
+    await dialog.getByRole("button", { name: "Add animal" }).click();
+    await link(page, "Pip").waitFor();
+    await page.getByLabel("Status of Pip").selectOption("Sold");
+    await page.getByRole("status").getByText("Pip: sold").waitFor();
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    await page.close();
+  });
+});

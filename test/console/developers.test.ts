@@ -1,0 +1,167 @@
+// The log of events and the log of requests, by pointer, by keyboard and on a telephone.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+
+const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍⬛🐕🦜", "x".repeat(255)];
+const fits = (page: Page) => page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth");
+
+describe.skipIf(!hasBrowser)("for developers", () => {
+  let it: TestConsole;
+  let small: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    small = await TestConsole.start({ width: 390 });
+    for (const one of [it, small]) {
+      await one.addCategory("Dogs");
+      for (const name of hostile) await one.addPet({ name, status: "available" });
+    }
+  });
+  afterAll(async () => {
+    await it.stop();
+    await small.stop();
+  });
+
+  const call = (method: string, path: string, body?: unknown, one = it) =>
+    one.service.call(method, path, { key: one.key, ...(body !== undefined && { body }) });
+  /** Sends a request that fails, and gives its id once its record is there. */
+  const failed = async (one = it) => {
+    one.service.clock.advance(1_000); // few requests of a second are recorded
+    const { headers } = await call("POST", "/pets", { name: "", categoryId: "Dogs" }, one);
+    const id = headers.get("x-request-id") as string;
+    await eventually(
+      async () => (await call("GET", `/requests/${id}`, undefined, one)).status,
+      (status) => status === 200,
+    );
+    return id;
+  };
+
+  test("events are filtered by type, animal and order, and one of them is opened", async () => {
+    const ida = await it.addPet({ name: "Ida", status: "available" });
+    const { id: order } = (await call("POST", "/store/orders", { petId: ida, reference: "Till 4" })).json;
+    const page = await it.open("/events");
+    const events = page.getByLabel("Events", { exact: true }).getByRole("listitem");
+    await events.filter({ hasText: "Dogs" }).waitFor();
+    await page.getByLabel("Animal id").fill(String(ida));
+    await page.keyboard.press("Enter");
+    await events.filter({ hasText: "Dogs" }).waitFor({ state: "detached" });
+    expect(await events.count()).toBe(3);
+    await page.getByLabel("Type").selectOption("Order placed");
+    await eventually(
+      () => events.count(),
+      (count) => count === 1,
+    );
+    await page.getByLabel("Animal id").fill("");
+    await page.getByLabel("Order id").fill(String(order));
+    await page.keyboard.press("Enter");
+    await eventually(
+      async () => page.url(),
+      (url) => url.endsWith(`/events?type=order.placed&order=${order}`),
+    );
+    await events.getByText("Till 4").waitFor();
+    await page.keyboard.press("Tab");
+    await page.getByRole("link", { name: "Order placed" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "After" }).getByText('"reference": "Till 4"').waitFor();
+    await page
+      .getByRole("link", { name: `pet ${ida}` })
+      .or(page.getByText(`order ${order}`))
+      .first()
+      .waitFor();
+    await page.goBack();
+    await events.getByText("Till 4").waitFor();
+    await page.close();
+  });
+
+  test("an event leads to the request that caused it", async () => {
+    const page = await it.open("/events?type=pet.created");
+    await page.getByRole("link", { name: "Added" }).last().click();
+    await page.getByRole("heading", { name: /^Event \d/ }).waitFor();
+    const link = page.getByRole("link", { name: /-/ });
+    await eventually(
+      async () => (await call("GET", `/requests/${await link.innerText()}`)).status,
+      (status) => status === 200,
+    );
+    await link.click();
+    await page.getByText("createPet was carried out and answered with 201.").waitFor();
+    await page.close();
+  });
+
+  test("a failed request is found, explained, and copied as a command", async () => {
+    const id = await failed();
+    const page = await it.open("/requests");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Rejected" }).click();
+    await page.getByRole("link", { name: "POST /pets" }).first().click();
+    const happened = page.getByRole("region", { name: "What happened" });
+    await happened.getByText("/body/name").waitFor();
+    await happened.getByText("Correct every field that the details name.").waitFor();
+    await page.getByText("readInput").waitFor();
+    expect(page.url()).toEndWith(`/requests/${id}`);
+    await page.getByRole("button", { name: "Copy the command" }).click();
+    const expected = `curl -i -X POST '${it.service.app.base}/pets' \\\n  -H "Authorization: Bearer $PETSTORE_KEY"`;
+    await eventually(
+      () => page.evaluate<string>("navigator.clipboard.readText()"),
+      (text) => text.startsWith(expected),
+    );
+    await page.getByRole("link", { name: "invalid_request" }).click();
+    await page.getByRole("button", { name: "Remove the filter invalid_request" }).waitFor();
+    await page.close();
+  });
+
+  test("a request is found by its id, by keyboard; for one that is not recorded the page says so", async () => {
+    const id = await failed();
+    const page = await it.open();
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
+    await page.keyboard.type("gr");
+    await page.getByRole("table", { name: "Requests" }).waitFor();
+    await page.getByLabel("Request id").fill(id);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "POST /pets" }).waitFor();
+    await page.goBack();
+    await page.getByLabel("Request id").fill("nonsense");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("request_not_found").waitFor();
+    await page.close();
+  });
+
+  test("an event that happens while the page is open is shown", async () => {
+    const page = await it.open("/events?type=pet.created");
+    await page.getByRole("link", { name: "Added" }).first().waitFor();
+    await it.addPet({ name: "Newcomer" });
+    await page.getByText("Newcomer").waitFor();
+    await page.close();
+  });
+
+  test("names in events are shown literally", async () => {
+    const page = await it.open("/events?type=pet.created");
+    for (const name of hostile) expect(await page.getByText(name, { exact: true }).first().innerText()).toBe(name);
+    expect(await page.evaluate("document.querySelectorAll('main img').length")).toBe(0);
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing, and all fits a telephone",
+    async (colors) => {
+      for (const one of [it, small]) {
+        const id = await failed(one);
+        const pages = {
+          "/events": "x".repeat(255),
+          "/events/5": "pet.created",
+          "/requests": "POST /pets",
+          [`/requests/${id}`]: id,
+        };
+        for (const [path, text] of Object.entries(pages)) {
+          const page = await one.open(path, { colors });
+          await page.getByText(text, { exact: true }).first().waitFor();
+          expect([path, await accessibilityViolations(page)]).toEqual([path, []]);
+          expect([path, await fits(page)]).toEqual([path, true]);
+          await page.close();
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,119 @@
+// Animals from a CSV file, and back into one.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { csvLine, readCsv } from "../../console/src/shop/csv.ts";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+
+describe("a CSV file", () => {
+  test("is read with quotes, line feeds in fields, and either end of line", () => {
+    const text = '\uFEFFname,status\r\n"a ""b"", c",sold\n\n"two\nlines",\nlast,';
+    expect(readCsv(text)).toEqual([
+      { line: 1, fields: ["name", "status"] },
+      { line: 2, fields: ['a "b", c', "sold"] },
+      { line: 4, fields: ["two\nlines", ""] },
+      { line: 6, fields: ["last", ""] },
+    ]);
+  });
+
+  test("is written so that it reads the same", () => {
+    const values = ['"', ",", "\n", "\r\n", "=1+1", "", "🐈", "a"];
+    expect(readCsv(csvLine(values))).toEqual([{ line: 1, fields: values }]);
+  });
+
+  test.each(['a"b\n', '"a"b\n', '"a'])("with a quote out of place is refused: %j", (text) => {
+    expect(() => readCsv(text)).toThrow("Line 1 has a quote that does not belong there.");
+  });
+});
+
+async function choose(page: Page, text: string) {
+  const buffer = Buffer.from(text);
+  await page.getByLabel("CSV file").setInputFiles({ name: "animals.csv", mimeType: "text/csv", buffer });
+}
+const dialog = (page: Page) => page.getByRole("dialog", { name: "Import animals" });
+
+describe.skipIf(!hasBrowser)("in the console", () => {
+  let it: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    await it.addCategory("Dogs");
+  });
+  afterAll(() => it.stop());
+
+  const pets = async () => (await it.service.call("GET", "/pets?limit=100", { key: it.key })).json;
+  test("all faults of a file are shown by line, and nothing is added", async () => {
+    const page = await it.open("/animals");
+    await page.getByRole("button", { name: "Import" }).click();
+    await choose(page, "name,category,status\nRex,Dogs,available\n,Dogs,\nTom,Cats,eaten\n");
+    const alert = dialog(page).getByRole("alert");
+    await alert.getByText("3 faults.").waitFor();
+    expect(await alert.getByRole("listitem").allInnerTexts()).toEqual([
+      "Line 3: Name: Fill this in.",
+      'Line 4: No category is called "Cats".',
+      "Line 4: Status: Use available, pending, sold.",
+    ]);
+    expect(await dialog(page).getByRole("button", { name: "Import" }).isDisabled()).toBe(true);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await choose(page, "name,colour\nRex,red\n");
+    await alert.getByText("Line 1: The column categoryId is missing.").waitFor();
+    expect(await pets()).toEqual([]);
+    await page.close();
+  });
+
+  test("a file is imported, even if responses are lost, and each animal is added once", async () => {
+    const page = await it.open("/animals");
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    let lost = 0;
+    await page.route(/\/v1\/pets$/, async (route) => {
+      if (lost++ % 5 !== 0) return route.continue();
+      await route.fetch(); // the service does the work, and the response does not arrive
+      return route.abort();
+    });
+    await page.getByRole("button", { name: "Import" }).click();
+    const names = Array.from({ length: 40 }, (_, number) => `Pup, "${number}"`);
+    const lines = names.map((name) => csvLine([name, 1, "available"]));
+    await choose(page, `name,categoryId,status\n${lines.join("")}`);
+    await dialog(page).getByText("40 animals to add").waitFor();
+    await dialog(page).getByRole("button", { name: "Import" }).click();
+    await page.getByRole("status").getByText("40 animals added from animals.csv").waitFor();
+    expect((await pets()).map(({ name }: { name: string }) => name).toSorted()).toEqual(names.toSorted());
+    expect(lost).toBeGreaterThan(40);
+    await page.close();
+  });
+
+  test("an import that is stopped adds no more", async () => {
+    const before = (await pets()).length;
+    const page = await it.open("/animals");
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    let sent = 0;
+    await page.route(/\/v1\/pets$/, (route) => (sent++ < 8 ? route.continue() : undefined)); // the ninth waits for ever
+    await page.getByRole("button", { name: "Import" }).click();
+    await choose(page, `name,categoryId\n${"Pup,1\n".repeat(60)}`);
+    await dialog(page).getByRole("button", { name: "Import" }).click();
+    await dialog(page).getByText("8 of 60 animals added").waitFor();
+    await dialog(page).getByRole("button", { name: "Stop" }).click();
+    await dialog(page).waitFor({ state: "detached" });
+    await eventually(
+      async () => (await pets()).length,
+      (count) => count === before + 8,
+    );
+    await page.close();
+  });
+
+  test("the animals that pass the filters are exported", async () => {
+    const page = await it.open("/animals?status=available&sort=id");
+    await page.getByRole("link", { name: 'Pup, "0"', exact: true }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    const records = readCsv(readFileSync(await download.path(), "utf8"));
+    expect(records[0]?.fields).toEqual(["id", "name", "categoryId", "status", "metadata"]);
+    const expected = (await pets()).filter(({ status }: { status?: string }) => status === "available");
+    expect(records.slice(1).map(({ fields }) => fields[1])).toEqual(expected.map(({ name }: { name: string }) => name));
+    await page.close();
+  });
+});

@@ -1,0 +1,159 @@
+// The page of the keys, by pointer, by keyboard and on a telephone.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+
+const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍⬛🐕🦜", "x".repeat(100)];
+
+const row = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
+const dialogOf = (page: Page) => page.getByRole("dialog");
+const newKeyOf = (page: Page) => dialogOf(page).getByLabel("The key", { exact: true });
+
+describe.skipIf(!hasBrowser)("the page of the keys", () => {
+  let it: TestConsole;
+  let small: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    small = await TestConsole.start({ width: 390 });
+  });
+  afterAll(async () => {
+    await it.stop();
+    await small.stop();
+  });
+
+  const call = (method: string, path: string, body?: unknown, key = it.key) =>
+    it.service.call(method, path, { key, ...(body !== undefined && { body }) });
+  const newKey = async (name: string, one = it) =>
+    (await one.service.call("POST", "/keys", { key: one.key, body: { name, scopes: ["read"] } })).json;
+  const statusWith = async (key: string) => (await call("GET", "/key", undefined, key)).status;
+
+  test("a key is created, shown once, copied, and revoked by pointer", async () => {
+    const page = await it.open("/keys");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Create key" }).click();
+    await dialogOf(page).getByLabel("Name").fill("Till 1");
+    await dialogOf(page).getByLabel("Read").check();
+    await dialogOf(page).getByLabel("Expires in").selectOption("30 days");
+    await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+    const secret = await newKeyOf(page).inputValue();
+    await dialogOf(page).getByRole("button", { name: "Copy the key" }).click();
+    await eventually(
+      () => page.evaluate<string>("navigator.clipboard.readText()"),
+      (text) => text === secret,
+    );
+    await page.keyboard.press("Escape"); // would lose the key
+    await page.mouse.click(5, 5);
+    await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
+    await dialogOf(page).waitFor({ state: "detached" });
+    expect((await call("GET", "/key", undefined, secret)).json).toMatchObject({ name: "Till 1", scopes: ["read"] });
+    expect(await page.content()).not.toContain(secret);
+
+    await row(page, "Till 1").hover();
+    await row(page, "Till 1").getByRole("button", { name: "Revoke Till 1" }).click();
+    await dialogOf(page).getByRole("button", { name: "Revoke key" }).click();
+    await row(page, "Till 1").waitFor({ state: "detached" });
+    expect(await statusWith(secret)).toBe(401);
+    await page.getByRole("button", { name: "Ended" }).click();
+    await row(page, "Till 1").getByText("Revoked").waitFor();
+    await page.close();
+  });
+
+  test("a key is created by keyboard, after the service has said what is wrong with it", async () => {
+    const page = await it.open("/keys");
+    await page.getByRole("table").waitFor();
+    await page.keyboard.type("n");
+    await dialogOf(page).waitFor();
+    await page.keyboard.type("Keyboard");
+    await page.keyboard.press("Enter");
+    await dialogOf(page).getByText("Fill this in.").waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Enter");
+    await newKeyOf(page).waitFor();
+    for (const _ of ["field", "copy", "stored"]) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await row(page, "Keyboard").getByText("Valid").waitFor();
+    await page.close();
+  });
+
+  test("another key is rotated, and the old one ends when it was said to", async () => {
+    const { key: old } = await newKey("Rotated");
+    const page = await it.open("/keys");
+    await row(page, "Rotated").hover();
+    await page.getByRole("button", { name: "Rotate Rotated" }).click();
+    await dialogOf(page).getByLabel("Overlap").selectOption("None");
+    await dialogOf(page).getByRole("button", { name: "Rotate key" }).click();
+    const secret = await newKeyOf(page).inputValue();
+    expect([await statusWith(old), await statusWith(secret)]).toEqual([401, 200]);
+    await page.close();
+  });
+
+  test("who rotates the key of the session goes on with the new one", async () => {
+    const body = { name: "Mine", scopes: ["read", "admin"] };
+    const own = (await call("POST", "/keys", body)).json;
+    const page = await it.open("/keys", { key: own.key });
+    await row(page, "Mine").hover();
+    await page.getByRole("button", { name: "Rotate Mine" }).click();
+    await dialogOf(page).getByRole("button", { name: "Rotate key" }).click();
+    const secret = await newKeyOf(page).inputValue();
+    await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
+    await row(page, "Mine").getByText("this key", { exact: true }).waitFor();
+    expect(await page.evaluate<string>('sessionStorage.getItem("petstore-key")')).toBe(secret);
+    await page.close();
+  });
+
+  test("a key that the others need is not revoked, and the page says why", async () => {
+    const { key } = await it.service.newAccountWithKey("free", undefined, ["read", "admin"]);
+    const page = await it.open("/keys", { key });
+    await page.getByRole("table").waitFor();
+    await page.getByRole("button", { name: /^Revoke / }).click();
+    await dialogOf(page).getByRole("button", { name: "Revoke key" }).click();
+    await dialogOf(page).getByRole("alert").getByText("last_admin_key").waitFor();
+    await page.close();
+  });
+
+  test("strikes of the session's key are shown, and without the scope there is no page", async () => {
+    const page = await it.open("/keys");
+    await page.getByText(/\d+ of [\d,]+ that bring a ban/).waitFor();
+    await page.close();
+    const reader = await it.open("/keys", { key: await it.keyWith("read") });
+    await reader.getByText("your key may not see it").waitFor();
+    expect(await reader.getByRole("link", { name: "Keys" }).count()).toBe(0);
+    await reader.close();
+  });
+
+  test("names are shown literally", async () => {
+    for (const name of hostile) await newKey(name);
+    const page = await it.open("/keys");
+    for (const name of hostile) {
+      await row(page, name).waitFor();
+      expect(await page.getByText(name, { exact: true }).innerText()).toBe(name);
+    }
+    expect(await page.evaluate("document.querySelectorAll('main img').length")).toBe(0);
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing, and all fits a telephone",
+    async (colors) => {
+      for (const one of [it, small]) {
+        await newKey("x".repeat(100), one);
+        const page = await one.open("/keys", { colors });
+        await page.getByText("x".repeat(100)).first().waitFor();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+        await page.getByRole("button", { name: "Create key" }).click();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        await dialogOf(page).getByLabel("Name").fill(`On ${colors}`);
+        await dialogOf(page).getByLabel("Read").check();
+        await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+        await newKeyOf(page).waitFor();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        await page.close();
+      }
+    },
+  );
+});

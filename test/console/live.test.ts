@@ -1,0 +1,73 @@
+// What happens elsewhere is shown without a reload, and nothing is missed when the connection was lost.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+
+const link = (page: Page, name: string) => page.locator("table").getByRole("link", { name, exact: true });
+const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
+
+describe.skipIf(!hasBrowser)("the console", () => {
+  let it: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    await it.addCategory("Dogs");
+  });
+  afterAll(() => it.stop());
+
+  const call = (method: string, path: string, body?: unknown) => it.service.call(method, path, { key: it.key, body });
+
+  test("shows animals that others add, change and delete", async () => {
+    const id = await it.addPet({ name: "Rex", status: "available" });
+    const page = await it.open();
+    await isLive(page);
+    await page.keyboard.type("ga");
+    await link(page, "Rex").waitFor();
+    await call("PATCH", `/pets/${id}`, { name: "Rex II", status: "sold" });
+    await link(page, "Rex II").waitFor();
+    expect(await page.getByLabel("Status of Rex II").inputValue()).toBe("sold");
+    await it.addPet({ name: "Bella" });
+    await link(page, "Bella").waitFor();
+    await call("DELETE", `/pets/${id}`);
+    await link(page, "Rex II").waitFor({ state: "detached" });
+    await page.close();
+  });
+
+  test("shows events that came while the connection was lost, each once", async () => {
+    const page = await it.open();
+    await isLive(page);
+    await page.context().setOffline(true);
+    const id = await it.addPet({ name: "Ida", status: "available" });
+    await call("POST", "/store/orders", { petId: id, reference: "Till 4" });
+    await page.context().setOffline(false);
+    const events = page.getByLabel("Events").getByRole("listitem");
+    await events.filter({ hasText: "Till 4" }).waitFor();
+    for (const text of ["Added Ida", "available → pending", "Till 4"]) {
+      expect([text, await events.filter({ hasText: text.replace(/ (?=Ida)/, "") }).count()]).toEqual([text, 1]);
+    }
+    await page.getByRole("table", { name: "Open orders" }).getByText("Till 4").waitFor();
+    await page.close();
+  });
+
+  test("shows the figures of the shop, and renews them", async () => {
+    const page = await it.open();
+    const animals = page.getByRole("region", { name: "Animals", exact: true });
+    await animals.getByText(/^\d+ animals?$/).waitFor();
+    const { json } = await call("GET", "/shop");
+    await isLive(page);
+    await it.addPet({ name: "Kim", status: "available" });
+    await animals.getByText(`${json.animals.total + 1} animals`).waitFor();
+    await page.getByRole("region", { name: "So far today" }).getByText("Sold").waitFor();
+    for (const colors of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: colors });
+      expect([colors, await accessibilityViolations(page)]).toEqual([colors, []]);
+    }
+    await page.keyboard.type("gc");
+    await page
+      .getByRole("row", { name: /Dogs/ })
+      .getByRole("cell", { name: String(json.animals.total + 1) })
+      .waitFor();
+    await page.close();
+  });
+});

@@ -1,0 +1,121 @@
+// The page of the sandbox: its clock, and a new start.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
+  let it: TestConsole;
+  let small: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    small = await TestConsole.over(it.service, it.key, 390);
+    await it.addCategory("Dogs");
+  });
+  afterAll(async () => {
+    await small.browser.stop();
+    await it.stop();
+  });
+
+  beforeEach(() => it.service.clock.advance(60_000)); // a sandbox is asked about 20 times a minute at the most
+
+  const call = (method: string, path: string, body?: unknown) =>
+    it.service.call(method, path, { key: it.key, ...(body !== undefined && { body }) });
+  const order = async (reference: string) =>
+    call("POST", "/store/orders", { petId: await it.addPet({ name: "Rex", status: "available" }), reference });
+
+  test("advances the clock to the end of a reservation, which every tab shows", async () => {
+    await order("Till 1");
+    const [page, other] = [await it.open("/sandbox"), await it.open("/orders?status=all")];
+    await other
+      .getByRole("row", { name: /Till 1/ })
+      .getByText("Placed")
+      .waitFor();
+    await page.getByText("1 reservation, the next ends in").waitFor();
+    await page.getByText("It goes by real time").waitFor();
+    await button(page, "To the end of the next reservation").click();
+    await page.getByText("Nothing", { exact: true }).waitFor();
+    await other
+      .getByRole("row", { name: /Till 1/ })
+      .getByText("Expired")
+      .waitFor();
+    expect((await call("GET", "/sandbox")).json.clock.ahead).toBeGreaterThan(0);
+    await button(page, "+1 day").click();
+    await page.getByText("The clock: 1 day later").waitFor();
+    await Promise.all([page.close(), other.close()]);
+  });
+
+  test("is reset by keyboard after a confirmation, and what happens then is shown live", async () => {
+    const page = await it.open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.keyboard.type("gs");
+    await button(page, "Reset").focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Reset the sandbox?" });
+    await dialog.getByText("are deleted for good").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("Enter");
+    await dialog.getByLabel("Animals").selectOption("None");
+    await dialog.getByRole("button", { name: "Reset the sandbox" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await call("GET", "/pets")).json).toEqual([]);
+    await page.keyboard.type("gt");
+    await page.getByText("0 animals").waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await it.addPet({ name: "Ida", status: "available" });
+    await page.getByLabel("Events").getByText("Ida").waitFor();
+    await page.close();
+  });
+
+  test("that another program resets is shown as it is then", async () => {
+    for (const name of ["Ben", "Bo", "Kim"]) await it.addPet({ name });
+    const page = await it.open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await call("POST", "/sandbox/reset", { animals: "none" });
+    await page.getByText("0 animals").waitFor();
+    await it.addPet({ name: "Otto" });
+    await page.getByLabel("Events").getByText("Otto").waitFor();
+    await page.close();
+  });
+
+  test("is for test keys only", async () => {
+    const live = await TestConsole.start({ settings: { PETSTORE_ENV: "production" } });
+    const { clock, app } = live.service;
+    const account = await app.accounts.createAccount("Live", "business", undefined, clock.now());
+    const { key } = await app.keys.issueKey(account.id, "live", ["read", "write", "admin"], clock.now());
+    const page = await live.open("/sandbox", { key });
+    await page.getByText("your key may not see it").waitFor();
+    await page.getByRole("link", { name: "Keys" }).waitFor();
+    expect(await page.getByRole("link", { name: "Sandbox" }).count()).toBe(0);
+    await page.close();
+    await live.stop();
+  });
+
+  test("offers a key without the scope nothing to change", async () => {
+    const page = await it.open("/sandbox", { key: await it.keyWith("read") });
+    await page.getByText("Time in the sandbox").or(page.getByText("your key may not see it")).first().waitFor();
+    expect([await button(page, "Reset").count(), await button(page, "+1 day").count()]).toEqual([0, 0]);
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing, and all fits a telephone",
+    async (colors) => {
+      await order(`Till ${colors}`);
+      for (const one of [it, small]) {
+        const page = await one.open("/sandbox", { colors });
+        await button(page, "To the end of the next reservation").waitFor();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+        await button(page, "Reset").click();
+        await page.getByRole("dialog").waitFor();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        await page.close();
+      }
+    },
+  );
+});

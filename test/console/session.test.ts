@@ -1,0 +1,154 @@
+// Signing in and out, what is around every page, and what the reader is told when something is wrong.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+
+const rex = (page: Page) => page.getByRole("link", { name: "Rex" });
+const keyField = (page: Page) => page.getByLabel("API key");
+const storage = (page: Page) => page.evaluate<string | null>('sessionStorage.getItem("petstore-key")');
+
+describe.skipIf(!hasBrowser)("in the console", () => {
+  let it: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    await it.addCategory("Dogs");
+    await it.addPet({ name: "Rex", status: "available" });
+  });
+  afterAll(() => it.stop());
+
+  test("a link with a key signs in, and the key leaves the address at once", async () => {
+    const page = await it.open("/animals?sort=id");
+    await rex(page).waitFor();
+    expect(page.url()).toBe(`${it.origin}/console/animals?sort=id`);
+    await page.reload();
+    await rex(page).waitFor(); // the tab remembers the key
+    expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
+    await page.close();
+  });
+
+  test("a key is typed in; one that the service does not know is refused with what to do", async () => {
+    const page = await it.browser.open(`${it.origin}/console/animals`);
+    await keyField(page).fill("psk_test_nothing");
+    await page.keyboard.press("Enter");
+    const alert = page.getByRole("alert");
+    await alert.getByText("Sign in with another key.").waitFor();
+    await alert.getByText("invalid_api_key").waitFor();
+    expect(await alert.innerText()).toMatch(/Request [\w-]+/);
+    expect(await storage(page)).toBeNull();
+    await keyField(page).fill(it.key);
+    await page.keyboard.press("Enter");
+    await rex(page).waitFor();
+    await page.close();
+  });
+
+  test("a new tab gets the key of an open one, and signing out signs all tabs out", async () => {
+    const first = await it.open("/animals");
+    await rex(first).waitFor();
+    const second = await it.browser.open(`${it.origin}/console/animals`);
+    await rex(second).waitFor();
+    await second.getByRole("button", { name: "Sign out" }).click();
+    await keyField(second).waitFor();
+    await keyField(first).waitFor();
+    expect([await storage(first), await storage(second)]).toEqual([null, null]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  test("what the key does not permit is not shown", async () => {
+    const reader = await it.open("/animals", { key: await it.keyWith("read") });
+    await rex(reader).waitFor();
+    for (const name of ["Add animal", "Edit Rex", "Delete Rex", "Status of Rex", "Select Rex"]) {
+      expect([name, await reader.getByLabel(name).count(), await reader.getByText(name).count()]).toEqual([name, 0, 0]);
+    }
+    await reader.close();
+    const writer = await it.open("/animals", { key: await it.keyWith("write") });
+    await writer.getByText("your key may not see it").waitFor();
+    expect(await writer.getByRole("link", { name: "Animals" }).count()).toBe(0);
+    await writer.close();
+  });
+
+  test("a sandbox says that it is one", async () => {
+    const page = await it.open("/animals");
+    await page.getByText("Sandbox: nothing here is real.").waitFor();
+    await page.close();
+  });
+
+  test("shortcuts are listed on ? and lead from page to page", async () => {
+    const page = await it.open("/nowhere");
+    await page.getByText("No page has this address").waitFor();
+    await page.keyboard.type("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Go to Animals").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.type("ga");
+    await rex(page).waitFor();
+    await page.goBack();
+    await page.getByText("No page has this address").waitFor();
+    await page.goForward();
+    await rex(page).waitFor();
+    await page.close();
+  });
+
+  test("a lost connection is shown, and what is shown is read again when it is back", async () => {
+    const page = await it.open("/animals");
+    await rex(page).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    const banner = page.getByText("No connection to the service.");
+    await banner.waitFor();
+    await page.getByRole("button", { name: "All", exact: true }).click();
+    await rex(page).waitFor(); // what is known stays
+    await it.addPet({ name: "Bella", status: "available" });
+    await page.context().setOffline(false);
+    await page.getByRole("link", { name: "Bella" }).waitFor();
+    await banner.waitFor({ state: "detached" });
+    await page.close();
+  });
+
+  test("a revoked key ends the session, and the page says so", async () => {
+    const body = { name: "till", scopes: ["read"] };
+    const { json: till } = await it.service.call("POST", "/keys", { key: it.key, body });
+    const page = await it.open("/animals", { key: till.key });
+    await rex(page).waitFor();
+    await it.service.call("DELETE", `/keys/${till.id}`, { key: it.key });
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    await page.getByRole("alert").getByText("Sign in with another key.").waitFor();
+    expect(await storage(page)).toBeNull();
+    await page.close();
+  });
+
+  test.each([
+    ["rate_limit_exceeded", "Too many requests."],
+    ["key_banned", "The key is banned."],
+    ["storage_unavailable", "The service is not available."],
+    ["overloaded", "The service is not available."],
+  ])("%s is explained with the time until which it lasts", async (code, title) => {
+    const page = await it.open("/animals");
+    await rex(page).waitFor();
+    await page.route(/\/v1\/pets/, (route) =>
+      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": code } }),
+    );
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    const banner = page.locator(".banner.bad");
+    await banner.getByText(title).waitFor();
+    expect(await banner.innerText()).toMatch(/The console goes on by itself in \d+:\d\d/);
+    await page.unroute(/\/v1\/pets/);
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing on signing in or on ?",
+    async (colors) => {
+      const page = await it.browser.open(`${it.origin}/console`, colors);
+      await keyField(page).waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await keyField(page).fill(it.key);
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Sign out" }).waitFor();
+      await page.keyboard.type("?");
+      await page.getByRole("dialog").waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await page.close();
+    },
+  );
+});

@@ -1,0 +1,179 @@
+// Orders, categories, one animal, and how the shop stands today.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+
+const dialogOf = (page: Page) => page.getByRole("dialog");
+const fits = (page: Page) => page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth");
+
+const place = async (one: TestConsole, petId: number, reference: string) =>
+  (await one.service.call("POST", "/store/orders", { key: one.key, body: { petId, reference } })).json.id as number;
+
+describe.skipIf(!hasBrowser)("in the shop", () => {
+  let it: TestConsole;
+  let small: TestConsole;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    small = await TestConsole.start({ width: 390 });
+    for (const one of [it, small]) {
+      for (const name of ["Dogs", "Cats", "Birds"]) await one.addCategory(name);
+    }
+  });
+  afterAll(async () => {
+    await it.stop();
+    await small.stop();
+  });
+
+  const read = async (path: string) => (await it.service.call("GET", path, { key: it.key })).json;
+
+  test("an order is placed, confirmed and returned by pointer", async () => {
+    const rex = await it.addPet({ name: "Rex", status: "available" });
+    const page = await it.open("/orders");
+    await page.getByText("No order is open.").waitFor();
+    await page.getByRole("button", { name: "Place order" }).click();
+    await dialogOf(page).getByLabel("Pet").fill(String(rex));
+    await dialogOf(page).getByLabel("Reference").fill("Till 1");
+    await dialogOf(page).getByRole("button", { name: "Place order" }).click();
+    const row = page.getByRole("row").filter({ hasText: "Till 1" });
+    await row
+      .getByRole("cell", { name: /\d+:\d\d left/ })
+      .first()
+      .waitFor();
+    await row.getByRole("link", { name: "Rex" }).waitFor();
+    await row.getByRole("button", { name: "Confirm" }).click();
+    await page.getByRole("status").getByText("Till 1: confirmed").waitFor();
+    await page.getByRole("button", { name: "Confirmed", exact: true }).click();
+    expect(page.url()).toEndWith("/orders?status=confirmed");
+    await page.getByLabel("Search by reference").fill("Till 1");
+    await page.waitForURL(/reference=Till/);
+    await row.getByRole("button", { name: "Return" }).click();
+    await eventually(
+      () => read(`/pets?ids=${rex}`),
+      ([pet]) => pet.status === "available",
+    );
+    await page.close();
+  });
+
+  test("an order for an animal that is not available is refused with the reason", async () => {
+    const sold = await it.addPet({ name: "Sold", status: "sold" });
+    const page = await it.open("/orders");
+    await page.getByRole("heading", { name: "Orders" }).waitFor();
+    await page.keyboard.type("n");
+    await dialogOf(page).getByLabel("Pet").waitFor();
+    await page.keyboard.type(`${sold}`);
+    await page.keyboard.press("Enter");
+    await dialogOf(page).getByRole("alert").getByText("pet_not_available").waitFor();
+    await page.close();
+  });
+
+  test("a category is added, renamed, and deleted after its animals have gone to another", async () => {
+    const page = await it.open("/categories");
+    await page.getByRole("button", { name: "Add category" }).click();
+    await dialogOf(page).getByLabel("Name").fill("Fish");
+    await dialogOf(page).getByRole("button", { name: "Add category" }).click();
+    await page.getByRole("link", { name: "Fish" }).waitFor();
+    const { id } = (await read("/categories")).find((category: { name: string }) => category.name === "Fish");
+    const nemo = await it.addPet({ name: "Nemo", categoryId: id });
+
+    await page.getByRole("button", { name: "Rename Fish" }).click();
+    await dialogOf(page).getByLabel("Name").fill("Dogs");
+    await dialogOf(page).getByRole("button", { name: "Rename" }).click();
+    await dialogOf(page).getByRole("alert").getByText("category_name_taken").waitFor();
+    await dialogOf(page).getByLabel("Name").fill("Fishes");
+    await dialogOf(page).getByRole("button", { name: "Rename" }).click();
+    await page.getByRole("link", { name: "Fishes" }).waitFor();
+
+    await page.getByRole("button", { name: "Delete Fishes" }).click();
+    await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
+    await dialogOf(page).getByRole("alert").getByText("category_in_use").waitFor();
+    await dialogOf(page).getByLabel("Move to").selectOption("Birds");
+    await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
+    await page.getByRole("link", { name: "Fishes" }).waitFor({ state: "detached" });
+    expect((await read(`/pets?ids=${nemo}`))[0].categoryId).toBe(3);
+    await page.close();
+  });
+
+  test("an animal's page tells what happened to it, and who did it", async () => {
+    const id = await it.addPet({ name: "Otto", status: "available" });
+    await it.service.call("PATCH", `/pets/${id}`, { key: it.key, body: { name: "Otto II", categoryId: 2 } });
+    await place(it, id, "Till 7");
+    const page = await it.open(`/animals/${id}`);
+    const history = page.locator("ol.events");
+    await history.getByText("Name: Otto → Otto II").waitFor();
+    await history.getByText("Category: Dogs → Cats").waitFor();
+    await history.getByText("available → pending").waitFor();
+    expect(await history.getByText("this key").count()).toBe(4);
+    await page.getByRole("button", { name: "Cancel Till 7" }).click();
+    await page
+      .getByText("No order")
+      .or(page.getByRole("cell", { name: "Cancelled" }))
+      .waitFor();
+    await page.keyboard.type("e");
+    await dialogOf(page).getByLabel("Name").fill("Otto III");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Otto III" }).waitFor();
+    await page.close();
+  });
+
+  test("an address of an animal that is not there says so", async () => {
+    for (const id of ["999999", "nonsense"]) {
+      const page = await it.open(`/animals/${id}`);
+      await page.getByText("No animal has this number.").waitFor();
+      await page.close();
+    }
+  });
+
+  test("today's page shows open orders, the latest changes and the limits", async () => {
+    const id = await it.addPet({ name: "Mia", status: "available" });
+    await place(it, id, "Till 9");
+    const page = await it.open();
+    await page.getByRole("table", { name: "Open orders" }).getByText("Till 9").waitFor();
+    await page.getByLabel("Events").getByText("Order placed").first().waitFor();
+    await page.getByText(/This minute: [\d,]+ of 1,000,000 requests/).waitFor();
+    await page.close();
+  });
+
+  test("today's page shows the figures of the shop, which follow a change", async () => {
+    const { animals } = await read("/shop");
+    const page = await it.open();
+    const region = page.getByRole("region", { name: "Animals", exact: true });
+    await region.getByText(`${animals.total} animals`).waitFor();
+    await page.getByRole("region", { name: "So far today" }).getByText("Sold").waitFor();
+    await region
+      .getByRole("link", { name: String(animals.available), exact: true })
+      .first()
+      .click();
+    await page.waitForURL(/status=available/);
+    await page.keyboard.type("n");
+    await dialogOf(page).getByLabel("Name").fill("Pia");
+    await dialogOf(page).getByLabel("Category").selectOption("Birds");
+    await dialogOf(page).getByRole("button", { name: "Add animal" }).click();
+    await page.getByRole("link", { name: "Pia" }).waitFor();
+    await page.keyboard.type("gt");
+    await region.getByText(`${animals.total + 1} animals`).waitFor();
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing, and all fits a telephone",
+    async (colors) => {
+      for (const one of [it, small]) {
+        const id = await one.addPet({ name: "x".repeat(255), status: "available" });
+        await place(one, id, "<b>Till</b>");
+        for (const path of ["", "/orders", "/categories", `/animals/${id}`]) {
+          const page = await one.open(path, { colors });
+          await page
+            .getByText(path === "/categories" ? "Birds" : "<b>Till</b>")
+            .first()
+            .waitFor();
+          expect([path, await accessibilityViolations(page)]).toEqual([path, []]);
+          expect([path, await fits(page)]).toEqual([path, true]);
+          await page.close();
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,119 @@
+// The charts of the usage: exact values by pointer, by keyboard and as a table.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+
+const plot = (page: Page) => page.getByRole("slider", { name: "Requests over time" });
+const told = (page: Page) => page.locator(".chart output");
+const operation = (page: Page, name: string) =>
+  page.getByRole("table", { name: "Requests by operation" }).getByRole("row").filter({ hasText: name });
+
+describe.skipIf(!hasBrowser)("the page of the usage", () => {
+  let it: TestConsole;
+  let small: TestConsole;
+  let till: string;
+  beforeAll(async () => {
+    it = await TestConsole.start();
+    small = await TestConsole.over(it.service, it.key, 390);
+    const send = (method: string, path: string, body?: unknown, key = it.key) =>
+      it.service.call(method, path, { key, ...(body !== undefined && { body }) });
+    till = (await send("POST", "/keys", { name: "<b>till</b>", scopes: ["read"] })).json.key;
+    await send("POST", "/pets", { name: "", categoryId: 1 });
+    const id = await it.addPet({ name: "Rex" });
+    for (let count = 0; count < 3; count++) await send("GET", `/pets/${id}`, undefined, till);
+    it.service.clock.advance(2 * 3_600_000);
+    for (let count = 0; count < 1_200; count++) await send("GET", "/pets?limit=1", undefined, till);
+  });
+  afterAll(async () => {
+    await small.browser.stop();
+    await it.stop();
+  });
+
+  /** The clock of the page is that of the service. */
+  const open = async (path = "/usage", one = it, colors: "light" | "dark" = "light") => {
+    const page = await one.open(path, { colors });
+    await plot(page).waitFor(); // now it is signed in, and stays so
+    await page.clock.setFixedTime(it.service.clock.now());
+    await page.reload();
+    await plot(page).waitFor();
+    return page;
+  };
+
+  test("tells exact values by pointer", async () => {
+    const page = await open();
+    await told(page).getByText("requests in all").waitFor();
+    const box = await plot(page).boundingBox();
+    const { x = 0, y = 0, width = 0, height = 0 } = box ?? {};
+    const at = (bar: number) => page.mouse.move(x + (width * (bar + 0.5)) / 48, y + height / 2);
+    await at(45); // two hours ago
+    await told(page)
+      .getByText(/12:00: \d+ requests, \d+ succeeded, 1 rejected, 0 failed/)
+      .waitFor();
+    await at(46);
+    await told(page).getByText("13:00: 0 requests").waitFor();
+    await page.mouse.move(x, y + height + 200);
+    await told(page).getByText("requests in all").waitFor();
+    await page.close();
+  });
+
+  test("tells exact values by keyboard, and as a table", async () => {
+    const page = await open();
+    await plot(page).focus();
+    await page.keyboard.press("End");
+    expect(await plot(page).getAttribute("aria-valuetext")).toMatch(/14:00: 1,2\d\d requests, 1,2\d\d succeeded/);
+    for (const _ of ["one hour", "two hours"]) await page.keyboard.press("ArrowLeft");
+    await told(page)
+      .getByText(/12:00: .* 1 rejected/)
+      .waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("table", { name: "Requests over time" }).getByRole("row", { name: /12:00/ }).waitFor();
+    await page.close();
+  });
+
+  test("marks deprecated operations, and tells which key calls them", async () => {
+    const page = await open();
+    await operation(page, "getPet").getByText("Deprecated").waitFor();
+    const keys = page.getByRole("table", { name: "Deprecated operations by key" });
+    await keys
+      .getByRole("row", { name: /<b>till<\/b>/ })
+      .getByText("3", { exact: true })
+      .waitFor();
+    await page.close();
+  });
+
+  test("counts by key, by operation and over other times, all of which are in the address", async () => {
+    const page = await open();
+    await page.getByLabel("Key", { exact: true }).selectOption("<b>till</b>");
+    await told(page).getByText("1,203 requests in all").waitFor();
+    await page.getByLabel("Operation", { exact: true }).selectOption("getPet");
+    await told(page).getByText("3 requests in all").waitFor();
+    for (const [name, text] of [
+      ["Hour", "0 requests in all"],
+      ["30 days", "3 requests in all"],
+    ] as const) {
+      await page.getByRole("button", { name }).click();
+      await told(page).getByText(text, { exact: true }).waitFor();
+    }
+    expect(page.url()).toMatch(/\?key=key_\w+&operation=getPet&span=month$/);
+    await page.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing, and all fits a telephone",
+    async (colors) => {
+      for (const one of [it, small]) {
+        const page = await open("/usage", one, colors);
+        await page.getByRole("table", { name: "Deprecated operations by key" }).getByText("getPet").waitFor();
+        await page.getByText("Show as a table").click();
+        await plot(page).focus();
+        await page.keyboard.press("End");
+        expect(await accessibilityViolations(page)).toEqual([]);
+        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+        await page.close();
+      }
+    },
+  );
+});

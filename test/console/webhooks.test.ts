@@ -1,0 +1,194 @@
+// Webhook endpoints and their deliveries, by pointer, by keyboard and on a telephone.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "../harness/accessibility.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { WebhookService } from "../harness/webhook-service.ts";
+
+const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍⬛🐕🦜", "x".repeat(255)];
+const dialogOf = (page: Page) => page.getByRole("dialog");
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const submit = (page: Page, name: string) => dialogOf(page).getByRole("button", { name, exact: true });
+const secretOf = (page: Page) => dialogOf(page).getByLabel("The secret", { exact: true });
+const urlOf = ({ port }: { readonly port: number }) => `http://127.0.0.1:${port}/hook`;
+const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+
+describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
+  let webhooks: WebhookService;
+  let it: TestConsole;
+  let small: TestConsole;
+  beforeAll(async () => {
+    webhooks = await WebhookService.start();
+    it = await TestConsole.over(webhooks.service, webhooks.key);
+    small = await TestConsole.over(webhooks.service, webhooks.key, 390);
+  });
+  afterAll(async () => {
+    await small.browser.stop();
+    await it.stop();
+  });
+
+  test("an endpoint is added, its secret is shown once, and a test reaches it", async () => {
+    const receiver = webhooks.receiver();
+    const page = await it.open("/webhooks");
+    await page.getByText("Nothing is sent anywhere yet.").waitFor();
+    await button(page, "Add endpoint").click();
+    await dialogOf(page).getByLabel("Url").fill(urlOf(receiver));
+    await dialogOf(page).getByLabel("All events").uncheck();
+    await submit(page, "Add endpoint").click();
+    await dialogOf(page).getByText("Fill this in.").waitFor();
+    await dialogOf(page).getByLabel("Pet created").check();
+    await submit(page, "Add endpoint").click();
+    const secret = await secretOf(page).inputValue();
+    expect(secret).toStartWith("whsec_");
+    await button(page, "I have stored it").click();
+    await page.getByRole("heading", { name: urlOf(receiver) }).waitFor();
+    await page.getByText("Pet created").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await button(page, "Send a test").click();
+    await page.getByText("A test message is sent").waitFor();
+    await webhooks.deliver();
+    await row(page, "Webhook endpoint test").getByText("Succeeded").waitFor(); // without a reload
+    expect(receiver.received).toHaveLength(1);
+    await page.close();
+  });
+
+  test("an endpoint is added by keyboard, after the service has said what is wrong with its URL", async () => {
+    const page = await it.open();
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
+    await page.keyboard.type("gw");
+    await page.getByRole("heading", { name: "Webhooks" }).waitFor();
+    await page.keyboard.type("n");
+    await dialogOf(page).waitFor();
+    await page.keyboard.type("nonsense");
+    await page.keyboard.press("Enter");
+    await dialogOf(page).getByRole("alert").getByText("url_invalid").waitFor();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("http://127.0.0.1:9999/keyboard");
+    await page.keyboard.press("Enter");
+    await secretOf(page).waitFor();
+    for (const _ of ["field", "copy", "stored"]) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "http://127.0.0.1:9999/keyboard" }).waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: "http://127.0.0.1:9999/keyboard" }).waitFor();
+    await page.close();
+  });
+
+  test("an endpoint is paused, resumed, edited, gets another secret, and is deleted", async () => {
+    const { id } = await webhooks.endpoint(webhooks.receiver(), { description: "Tills" });
+    const page = await it.open(`/webhooks/${id}`);
+    await button(page, "Pause").click();
+    await page.getByText("Paused", { exact: true }).waitFor();
+    await button(page, "Resume").click();
+    await page.getByText("Enabled", { exact: true }).waitFor();
+    await button(page, "Edit").click();
+    await dialogOf(page).getByLabel("Description").fill("Tills and stock");
+    await button(page, "Save").click();
+    await page.getByText("Tills and stock").waitFor();
+    expect((await webhooks.shown(id)).types).toEqual(["*"]);
+    await button(page, "Rotate secret").click();
+    await submit(page, "Rotate secret").click();
+    expect(await secretOf(page).inputValue()).toStartWith("whsec_");
+    await button(page, "I have stored it").click();
+    await button(page, "Delete").click();
+    await submit(page, "Delete endpoint").click();
+    await page.getByRole("heading", { name: "Webhooks" }).waitFor();
+    expect((await webhooks.call("GET", `/webhook-endpoints/${id}`)).status).toBe(404);
+    await page.close();
+  });
+
+  test("a failed delivery is explained, and its message, a range or everything since is sent again", async () => {
+    let status = 500;
+    const receiver = webhooks.receiver(() => new Response(`${hostile[0]} is down`, { status }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });
+    const petId = await webhooks.addPet("Rex");
+    await webhooks.deliver();
+    const page = await it.open(`/webhooks/${id}`);
+    await page.getByRole("region", { name: "Last failure" }).getByText("500").waitFor();
+    await button(page, "Failed").click();
+    await page.getByRole("link", { name: /^Pet created/ }).click();
+    await page.getByRole("region", { name: "Response" }).getByText(`${hostile[0]} is down`).waitFor();
+    await page.getByRole("region", { name: "The event that was sent" }).getByText('"name": "Rex"').waitFor();
+    status = 200;
+    await page.getByRole("button", { name: /^Redeliver attempt/ }).click();
+    await page.getByText("The message is sent again").waitFor();
+    await webhooks.deliver();
+    await row(page, "Redelivery, attempt 1").getByText("Succeeded").waitFor(); // among the attempts of the message
+
+    const got = receiver.received.length;
+    await page.goBack();
+    await button(page, "Redeliver…").click();
+    await dialogOf(page).getByLabel("Since").fill("2000-01-01T00:00");
+    await submit(page, "Redeliver").click();
+    await page.getByText(/^Events \d+ to \d+ are sent again$/).waitFor();
+    await webhooks.deliver();
+    expect(receiver.received.length).toBe(got + 1);
+
+    await webhooks.rename(petId, "Rex II");
+    const [{ id: last }] = (await webhooks.call("GET", "/events?sort=-id&limit=1")).json;
+    await button(page, "Redeliver…").click();
+    await button(page, "A range of events").click();
+    await dialogOf(page)
+      .getByLabel("From")
+      .fill(String(last + 1));
+    await dialogOf(page).getByLabel("To optional").fill(String(last));
+    await submit(page, "Redeliver").click();
+    await dialogOf(page).getByRole("alert").or(dialogOf(page).locator(".fault")).first().waitFor();
+    await dialogOf(page).getByLabel("From").fill(String(last));
+    await submit(page, "Redeliver").click();
+    await page.getByText(`Events ${last} to ${last} are sent again`).waitFor();
+    await page.close();
+  });
+
+  test("a service without a key for secrets says so on this page alone", async () => {
+    const page = await it.open();
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
+    await page.route(/webhook-endpoints/, (route) =>
+      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "webhooks_unavailable" } }),
+    );
+    await page.keyboard.type("gw");
+    await page.getByRole("alert").getByText("All other pages work.").waitFor();
+    expect(await page.locator(".banner.bad").count()).toBe(0);
+    await page.close();
+  });
+
+  test("without the scope there is no page", async () => {
+    const reader = await it.open("/webhooks", { key: await it.keyWith("read", "write") });
+    await reader.getByText("your key may not see it").waitFor();
+    expect(await reader.getByRole("link", { name: "Webhooks" }).count()).toBe(0);
+    await reader.close();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in %s colours, axe-core reports nothing, all fits a telephone, and texts are shown literally",
+    async (colors) => {
+      await webhooks.newShop();
+      for (const description of hostile) await webhooks.endpoint({ port: 9_998 }, { description });
+      const receiver = webhooks.receiver(() => new Response(hostile.join(" "), { status: 503 }));
+      const { id } = await webhooks.endpoint(receiver, { description: hostile[3], types: ["pet.created"] });
+      await webhooks.addPet(hostile[0]);
+      await webhooks.deliver();
+      const [{ id: attempt }] = await webhooks.deliveries(id);
+      const pages = {
+        "/webhooks": hostile[3] as string,
+        [`/webhooks/${id}`]: "Redeliver",
+        [`/webhooks/${id}/${attempt}`]: hostile.join(" "),
+      };
+      for (const one of [it, small]) {
+        for (const [path, text] of Object.entries(pages)) {
+          const page = await one.open(path, { colors, key: webhooks.key });
+          await page.getByText(text, { exact: true }).first().waitFor();
+          expect([path, await accessibilityViolations(page)]).toEqual([path, []]);
+          expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+          expect(await page.evaluate("document.querySelectorAll('main img').length")).toBe(0);
+          if (path === `/webhooks/${id}`) {
+            await button(page, "Edit").click();
+            expect(await accessibilityViolations(page)).toEqual([]);
+          }
+          await page.close();
+        }
+      }
+    },
+  );
+});

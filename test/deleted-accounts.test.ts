@@ -1,0 +1,127 @@
+// An account that was deleted leaves nothing: neither in a table nor in the files of the store, and others keep all.
+import { describe, expect, test } from "bun:test";
+import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { TestService } from "./harness/service.ts";
+import { onPostgres } from "./harness/test-store.ts";
+
+const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+const ALL = ["read", "write", "admin"] as const;
+
+/** An account with both shops, whose texts all hold a word. */
+async function newAccount(
+  { app, clock, call }: Pick<TestService, "app" | "clock"> & { call: TestService["call"] },
+  word: string,
+) {
+  const { accounts, keys } = app;
+  const { id } = await accounts.createAccount(`Shop of ${word}`, "enterprise", quota, clock.now());
+  const issue = async (mode: "live" | "test") =>
+    (await keys.issueKey(id, `Key of ${word}`, ALL, clock.now(), mode)).key;
+  const issued = { live: await issue("live"), test: await issue("test") };
+  for (const key of Object.values(issued)) {
+    const send = (path: string, body: unknown) =>
+      call("POST", path, { key, body, headers: { "Idempotency-Key": crypto.randomUUID() } });
+    await send("/categories", { name: `Category of ${word}`, metadata: { note: `Pair of ${word}` } });
+    const names = Array.from({ length: 40 }, (_, number) => `Animal ${number} of ${word}`);
+    await Promise.all(names.map((name) => send("/pets", { name, categoryId: 1, status: "available" })));
+    await call("PATCH", "/pets/2", { key, body: { metadata: { [`Key of ${word}`]: `Value of ${word}` } } });
+    await send("/store/orders", { petId: 1, reference: `Order of ${word}` });
+    await send("/keys", { name: `Another key of ${word}`, scopes: ["read"] });
+    await call("GET", "/pets/1", { key });
+    await call("GET", "/usage", { key });
+  }
+  return { id, ...issued };
+}
+
+/** Resolves when nothing is left of a deleted account. */
+async function untilGone({ clock, store }: TestService, id: string): Promise<void> {
+  clock.advance(5_000);
+  while ((await store.rows(`SELECT 1 FROM accounts WHERE id = '${id}'`)).length > 0) await Bun.sleep(5);
+}
+
+const production = { PETSTORE_ENV: "production" };
+
+describe("an account that is deleted", () => {
+  test("leaves nothing, and others keep all", async () => {
+    const service = await TestService.start({ settings: production });
+    const made = { app: service.app, clock: service.clock, call: service.call.bind(service) };
+    // Side by side, so that their rows share pages.
+    const [gone, kept] = await Promise.all([newAccount(made, "Vanishing"), newAccount(made, "Remaining")]);
+    const look = (key: string, path: string) => service.call("GET", path, { key });
+    const before = (await look(kept.live, "/pets?limit=100")).text;
+    const word = /Vanishing/;
+    expect(await service.store.contents()).toMatch(word);
+
+    await service.app.accounts.delete(gone.id, service.clock.now());
+    for (const key of [gone.live, gone.test]) expect((await look(key, "/pets")).status).toBe(401);
+    await untilGone(service, gone.id);
+    // The log of the store is emptied in the same round.
+    while ((await service.store.contents()).includes(gone.id)) await Bun.sleep(5);
+    const contents = await service.store.contents();
+    expect(contents.match(/.{0,40}Vanishing.{0,40}/g) ?? []).toEqual([]);
+    expect(contents).not.toContain(gone.id);
+    expect(contents).toContain("Remaining");
+    for (const key of [kept.live, kept.test]) {
+      expect((await look(key, "/pets?limit=100")).text.replaceAll(/"id":\d+,/g, "").length).toBeGreaterThan(1_000);
+      expect((await look(key, "/store/orders/1")).json.reference).toBe("Order of Remaining");
+    }
+    expect((await look(kept.live, "/pets?limit=100")).text).toBe(before);
+    expect(service.logLines.filter((line) => line.includes('"account_deleted"'))).toHaveLength(1);
+    await service.stop();
+  });
+
+  test("is removed by the next service that starts, however often one is stopped on the way", async () => {
+    let service = await TestService.start();
+    const { account, key } = await service.newAccountWithKey("enterprise", quota, ALL);
+    const shop = await service.shop(account.id);
+    const ANIMALS = 25_000;
+    const rows = Array.from({ length: ANIMALS }, (_, id) => `(${shop}, ${id + 1}, 'Vanishing', 1, 0)`).join(", ");
+    await service.store.run(`INSERT INTO pets (shop, id, name, category_id, added_at) VALUES ${rows}`);
+    const left = async () => (await service.store.rows(`SELECT id FROM pets WHERE shop = ${shop}`)).length;
+    const beside = await service.store.open();
+    await new AccountStore(beside).delete(account.id, service.clock.now());
+    await beside.close();
+    while ((await service.call("GET", "/pets", { key })).status !== 401) await Bun.sleep(5);
+    service.clock.advance(5_000);
+    while ((await left()) === ANIMALS) await Bun.sleep(5);
+    service = await service.restart();
+    expect(await left()).toBeLessThan(ANIMALS);
+    await untilGone(service, account.id);
+    expect([await left(), await service.store.rows(`SELECT 1 FROM shops WHERE shop = ${shop}`)]).toEqual([0, []]);
+    await service.stop();
+  });
+});
+
+describe.skipIf(onPostgres)("accounts delete", () => {
+  test("asks, and ends the keys of an account alongside a running service", async () => {
+    const dataDir = newDataDir();
+    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
+    const { key } = await runJson(dataDir, ["keys", "create", "--account", id]);
+    const program = await Program.start(dataDir);
+    const status = async () =>
+      (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
+    expect(await status()).toBe(200);
+
+    const unasked = await runCommand(dataDir, ["accounts", "delete", id]);
+    expect([unasked.status, unasked.stdout]).toEqual([2, ""]);
+    expect(unasked.stderr).toContain(
+      `This deletes the account ${id} (Vanishing) with all its data. Add --yes to do it.`,
+    );
+    const unknown = await runCommand(dataDir, ["accounts", "delete", "acc_0000000000000000", "--yes"]);
+    expect([unknown.status, unknown.stderr]).toEqual([1, "There is no account acc_0000000000000000.\n"]);
+    expect(await status()).toBe(200);
+
+    const { stdout } = await runCommand(dataDir, ["accounts", "delete", id, "--yes"]);
+    expect(stdout).toStartWith(`Account ${id} (Vanishing) is deleted.`);
+    while ((await status()) !== 401) await Bun.sleep(5);
+    for (const words of [
+      ["accounts", "delete", id, "--yes"],
+      ["accounts", "rename", id, "Again"],
+      ["keys", "create", "--account", id],
+    ])
+      expect((await runCommand(dataDir, words)).stderr).toBe(`There is no account ${id}.\n`);
+    await program.until(() => program.output.includes(`"event":"account_deleted","accountId":"${id}"`));
+    expect(await runJson(dataDir, ["accounts", "list"])).toEqual([]);
+    expect(await program.end()).toBe(0);
+  });
+});

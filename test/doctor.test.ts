@@ -1,0 +1,126 @@
+// What `petstore doctor` finds, on real stores and servers.
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkClock } from "../src/cli/doctor/clock-checks.ts";
+import type { Finding } from "../src/cli/doctor/finding.ts";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { newDataDir, Program, runCommand } from "./harness/program.ts";
+import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+
+/** The status, and the findings by the name of the check. */
+async function examine(dataDir: string, settings: Record<string, string> = {}) {
+  const { status, stdout } = await runCommand(dataDir, ["doctor", "--json"], {
+    PETSTORE_PORT: String(await freePort()),
+    ...settings,
+  });
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  for (const { state, advice } of checks) expect(advice === undefined).toBe(state === "ok");
+  return { status, found: Object.fromEntries(checks.map((finding) => [finding.check, finding])), checks };
+}
+
+describe("doctor", () => {
+  test("finds nothing wrong alongside a running service, nor before the first start", async () => {
+    const dataDir = newDataDir();
+    const before = await examine(dataDir, { PETSTORE_BACKUP_EVERY: "1d" });
+    expect([before.status, before.checks.filter(({ state }) => state !== "ok")]).toEqual([0, []]);
+    expect(before.found["store"]?.message).toEndWith("yet. The first start makes it.");
+    const program = await Program.start(dataDir);
+    const { status, found, checks } = await examine(dataDir, {
+      PETSTORE_PORT: String(program.port),
+      PETSTORE_BACKUP_EVERY: "1d",
+    });
+    expect([status, checks.filter(({ state }) => state !== "ok")]).toEqual([0, []]);
+    expect(found["store"]?.message).toMatch(/petstore\.db, SQLite 3\./);
+    expect(found["service"]?.message).toContain("It is ready at ");
+    expect(found["base address"]?.message).toBe(`${program.base} leads to the service.`);
+    const { stdout } = await runCommand(dataDir, ["doctor"]);
+    expect(stdout).toMatch(/^CHECK +STATE +FINDING\nsettings +ok +All are valid/);
+    expect(stdout).toMatch(/\nbackups +warning +None are taken by the service\.\n +→ Set PETSTORE_BACKUP_EVERY/);
+    expect(await program.end()).toBe(0);
+  });
+
+  test("shows each setting that is wrong", async () => {
+    const { status, checks } = await examine(newDataDir(), { PETSTORE_PORT: "many", PETSTORE_POTR: "1" });
+    expect([status, checks.map(({ check, state }) => [check, state])]).toEqual([
+      1,
+      [
+        ["settings", "failed"],
+        ["settings", "failed"],
+      ],
+    ]);
+  });
+
+  test("finds a store that cannot be read, an old backup, and proxies that trust everybody", async () => {
+    const dataDir = newDataDir();
+    writeFileSync(join(dataDir, "petstore.db"), "no database at all, but long enough to be read as one".repeat(100));
+    mkdirSync(join(dataDir, "backups"));
+    const old = join(dataDir, "backups/petstore-2026-01-01T00-00-00-000Z.db");
+    writeFileSync(old, "");
+    utimesSync(old, 0, 0);
+    const { status, found } = await examine(dataDir, {
+      PETSTORE_BACKUP_EVERY: "1d",
+      PETSTORE_TRUSTED_PROXIES: "0.0.0.0/0",
+      PETSTORE_DATABASE_URL: "",
+    });
+    expect(status).toBe(1);
+    expect(found["store"]?.state).toBe("failed");
+    expect(found["backups"]).toMatchObject({
+      state: "warning",
+      message: expect.stringContaining("2026-01-01") as string,
+    });
+    expect(found["proxies"]?.state).toBe("failed");
+  });
+
+  test("finds a store of another environment, a base address without TLS, and one that leads nowhere", async () => {
+    const dataDir = newDataDir();
+    const program = await Program.start(dataDir);
+    const settings = { PETSTORE_ENV: "production", PETSTORE_PORT: String(program.port) };
+    const { status, found } = await examine(dataDir, settings);
+    expect([status, found["environment"]?.state, found["base address"]?.state]).toEqual([1, "failed", "warning"]);
+    const lost = await examine(dataDir, { ...settings, PETSTORE_BASE_URL: "https://petstore.invalid/v1" });
+    expect(lost.found["base address"]?.message).toStartWith("https://petstore.invalid/v1: ");
+    expect(lost.found["proxies"]?.state).toBe("warning");
+    await program.end();
+  });
+
+  test.skipIf(!hasValkey)("finds whether Valkey answers, and may drop counts", async () => {
+    const server = await ValkeyServer.start();
+    const settings = { PETSTORE_VALKEY_URL: server.url };
+    const valkey = async () => (await examine(newDataDir(), settings)).found["valkey"];
+    expect(await valkey()).toMatchObject({ message: expect.stringMatching(/(Valkey|Redis) \d/) as string });
+    await server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    expect(await valkey()).toMatchObject({
+      state: "warning",
+      message: expect.stringContaining("allkeys-lru") as string,
+    });
+    await server.stop();
+    expect((await valkey())?.state).toBe("failed");
+  });
+
+  test.skipIf(postgresMissing !== undefined)("looks at PostgreSQL: no store, a store, no server", async () => {
+    const server = await PostgresServer.start();
+    const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const dataDir = newDataDir();
+    expect((await examine(dataDir, settings)).found["store"]?.message).toStartWith("There is none at ");
+    await runCommand(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
+    const { status, found } = await examine(dataDir, settings);
+    expect([status, found["store"]?.message, found["schema"]?.state]).toEqual([
+      0,
+      expect.stringContaining("PostgreSQL 1") as string,
+      "ok",
+    ]);
+    expect(found["clock"]?.message).toEndWith("as PostgreSQL has it.");
+    await server.remove();
+    const away = await examine(dataDir, settings);
+    expect([away.status, away.found["store"]?.state]).toEqual([1, "failed"]);
+  });
+
+  test("compares the clock with servers and with the last change", () => {
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    expect(checkClock(now, [], 0).state).toBe("ok");
+    expect(checkClock(now, [{ name: "Valkey", ahead: 1_000 }], now).state).toBe("ok");
+    expect(checkClock(now, [{ name: "Valkey", ahead: -9_000 }], now).message).toContain("Valkey is 9 s behind.");
+    expect(checkClock(now, [], now + 60_000).message).toContain("the last change of the store is of 2026-11-22T12:01");
+  });
+});

@@ -1,0 +1,94 @@
+// Each operation emits the events that its contract declares, and no others.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { domains } from "../src/app/domains.ts";
+import { scopes } from "../src/contract/caller.ts";
+import type { Operation } from "../src/contract/operation.ts";
+import { TestService } from "./harness/service.ts";
+import { bodyOf } from "./harness/valid-call.ts";
+import { secretKey } from "./harness/webhook-service.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await TestService.start({ settings: { PETSTORE_SECRET_KEY: secretKey } });
+  ({ key } = await service.newAccountWithKey("enterprise", undefined, scopes));
+});
+afterAll(() => service.stop());
+
+const call = (method: string, path: string, body?: unknown) => service.call(method, path, { key, body });
+let made = 0;
+const make = async (path: string, body: object) => String((await call("POST", path, body)).json.id);
+const newPet = () => make("/pets", { name: "Rex", categoryId: 1, status: "available" });
+
+/** Makes the resource that a path parameter names, so that the operation can change it. */
+const resources: Readonly<Record<string, (operation: Operation) => Promise<string>>> = {
+  petId: newPet,
+  categoryId: () => make("/categories", { name: `Category ${++made}` }),
+  orderId: async ({ name }) => {
+    const id = await make("/store/orders", { petId: Number(await newPet()) });
+    if (name === "returnStoreOrder") await call("POST", `/store/orders/${id}/confirm`);
+    return id;
+  },
+  keyId: () => make("/keys", { name: "till", scopes: ["read"] }),
+  endpointId: () => make("/webhook-endpoints", { url: "https://example.org/petstore" }),
+};
+
+/** What must be in the shop before a success changes something. */
+const preparations: Readonly<Record<string, () => Promise<unknown>>> = {
+  fastForwardSandbox: async () => make("/store/orders", { petId: Number(await newPet()) }),
+};
+/** Operations that put another shop, whose log is empty, in the place of the one there is. */
+const replacing: ReadonlySet<string> = new Set(["resetSandbox"]);
+
+/** What must be in the body besides its example, which may name what does not exist. */
+const bodies: Readonly<Record<string, () => Promise<object>>> = {
+  placeStoreOrder: async () => ({ petId: Number(await newPet()) }),
+  redeliverWebhooks: async () => ({ from: 1 }),
+};
+
+/** Types of the events that are added while it runs. */
+async function eventsOf(work: () => Promise<unknown>, isNewLog = false): Promise<string[]> {
+  const [newest] = (await call("GET", "/events?sort=-id&limit=1")).json as { id: number }[];
+  await work();
+  const { json } = await call("GET", `/events?limit=100&after=${isNewLog ? 0 : (newest?.id ?? 0)}`);
+  return (json as { type: string }[]).map(({ type }) => type);
+}
+
+test("every operation that changes something in the shop says so", () => {
+  const silent = operations.filter(({ method, emits }) => method !== "GET" && emits === undefined);
+  expect(silent.map(({ name }) => name)).toEqual([]);
+  expect(operations.filter(({ method, emits }) => method === "GET" && emits !== undefined)).toEqual([]);
+});
+
+test.each(
+  operations.filter(({ emits }) => emits !== undefined).map((operation) => [operation.name, operation] as const),
+)("%s", async (_, operation) => {
+  const { name, method, emits = [] } = operation;
+  let { path }: { path: string } = operation;
+  for (const [hole, parameter = ""] of operation.path.matchAll(/\{([^}]*)\}/g)) {
+    const resource = resources[parameter];
+    if (!resource) throw new Error(`Say above how to make what ${parameter} names.`);
+    path = path.replace(hole, await resource(operation));
+  }
+  const example = bodyOf(operation);
+  const body = example && { ...JSON.parse(example), ...(await bodies[name]?.()) };
+  await preparations[name]?.();
+  const emitted = await eventsOf(async () => {
+    const { status, text } = await call(method, path, body);
+    expect([text, status]).toEqual([text, operation.response.status]);
+  }, replacing.has(name));
+  expect(emitted).toEqual(emits[0] ? expect.arrayContaining([emits[0]]) : []);
+  expect(emitted.filter((type) => !emits.includes(type as never))).toEqual([]);
+});
+
+test("what an operation may emit besides is emitted", async () => {
+  const categoryId = Number(await make("/categories", { name: `Category ${++made}` }));
+  await call("POST", "/pets", { name: "Rex", categoryId });
+  const other = await make("/categories", { name: `Category ${++made}` });
+  expect(await eventsOf(() => call("DELETE", `/categories/${categoryId}?moveTo=${other}`))).toEqual([
+    "pets.reassigned",
+    "category.deleted",
+  ]);
+});

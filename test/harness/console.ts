@@ -1,0 +1,66 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import type { Scope } from "../../src/contract/caller.ts";
+import { TestBrowser } from "./browser.ts";
+import { type TestOptions, TestService } from "./service.ts";
+
+/** What a browser itself reports of a response that is an error. The page need not, and cannot, keep it from that. */
+const reportedResponse = /^Failed to load resource: /;
+
+/** The console of a test service in a browser, with a key that may do everything. */
+export class TestConsole {
+  readonly service: TestService;
+  readonly browser: TestBrowser;
+  readonly key: string;
+  readonly origin: string;
+
+  static async start(options: TestOptions & { readonly width?: number } = {}): Promise<TestConsole> {
+    const service = await TestService.start(options);
+    const key = await service.newKey("enterprise", undefined, ["read", "write", "admin"]);
+    return TestConsole.over(service, key, options.width);
+  }
+
+  /** A console of a service that a test has started, which ends with it. */
+  static async over(service: TestService, key: string, width = 1280): Promise<TestConsole> {
+    return new TestConsole(service, await TestBrowser.start({ width, height: width < 500 ? 844 : 900 }), key);
+  }
+
+  private constructor(service: TestService, browser: TestBrowser, key: string) {
+    this.service = service;
+    this.browser = browser;
+    this.key = key;
+    this.origin = new URL(service.app.base).origin;
+  }
+
+  /** Opens a page of the console, signed in by a link. */
+  open(
+    path = "",
+    { key = this.key, colors = "light" }: { key?: string; colors?: "light" | "dark" } = {},
+  ): Promise<Page> {
+    return this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
+  }
+
+  /** A key of the same shop with these scopes only. */
+  keyWith(...scopes: Scope[]): Promise<string> {
+    return this.service.newKey("enterprise", undefined, scopes);
+  }
+
+  /** Adds an animal and gives its id. */
+  async addPet(body: Record<string, unknown>): Promise<number> {
+    const { json } = await this.service.call("POST", "/pets", { key: this.key, body: { categoryId: 1, ...body } });
+    return json.id as number;
+  }
+
+  /** Adds a category and gives its id. */
+  async addCategory(name: string): Promise<number> {
+    return (await this.service.call("POST", "/categories", { key: this.key, body: { name } })).json.id as number;
+  }
+
+  /** Ends the test: fails if a page has complained, or asked another host for anything. */
+  async stop(): Promise<void> {
+    await this.browser.stop();
+    await this.service.stop();
+    expect(this.browser.errors.filter((text) => !reportedResponse.test(text))).toEqual([]);
+    expect(this.browser.requests.filter((address) => !address.startsWith(this.origin))).toEqual([]);
+  }
+}

@@ -1,0 +1,145 @@
+import { domains, webhooksOver } from "../../src/app/domains.ts";
+import { scopes } from "../../src/contract/caller.ts";
+import { type Network, systemNetwork } from "../../src/domains/webhooks/send.ts";
+import { type Call, type Reply, type TestOptions, TestService } from "./service.ts";
+import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";
+import { WorkByHand } from "./work-by-hand.ts";
+
+/** A key for the secrets of endpoints, which every engine takes. */
+/** What webhooks need on PostgreSQL. */
+export const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
+const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+
+/** A message that was received, as far as tests look at it. */
+export interface Sent {
+  readonly id: string;
+  readonly type: string;
+  readonly eventId: number;
+  readonly subject: string;
+}
+
+export function sent({ body }: Received): Sent {
+  const { id, type, data } = JSON.parse(body);
+  return { id, type, eventId: data.id, subject: data.subject.id };
+}
+
+/** A service that delivers webhooks in rounds that a test asks for, to receivers on this machine. */
+export class WebhookService {
+  service: TestService;
+  key = "";
+  /** Whose key it is. */
+  accountId = "";
+  readonly work: WorkByHand;
+  readonly #receivers: Receiver[] = [];
+
+  /** `network` stands in for parts of that of this machine. */
+  static async start(network: Partial<Network> = {}, options: TestOptions = {}): Promise<WebhookService> {
+    const over = webhooksOver((policy, clock) => ({ ...systemNetwork(policy, clock), ...network }));
+    const work = new WorkByHand(domains.map((domain) => (domain.name === over.name ? over : domain)));
+    const service = await TestService.start({
+      ...options,
+      domains: work.domains,
+      settings: { PETSTORE_SECRET_KEY: secretKey, ...options.settings },
+    });
+    const started = new WebhookService(service, work);
+    await started.newShop();
+    return started;
+  }
+
+  private constructor(service: TestService, work: WorkByHand) {
+    [this.service, this.work] = [service, work];
+  }
+
+  /** Goes on with the key of a new account, which has no endpoint, and without those of all others. */
+  async newShop(): Promise<void> {
+    for (const table of ["endpoints", "parked", "redeliveries"]) {
+      await this.service.store.run(`DELETE FROM webhook_${table}`);
+    }
+    await this.anotherShop();
+  }
+
+  /** Goes on with the key of a new account. */
+  async anotherShop(): Promise<void> {
+    const { account, key } = await this.service.newAccountWithKey("enterprise", quota, [...scopes]);
+    [this.accountId, this.key] = [account.id, key];
+  }
+
+  call(method: string, path: string, body?: unknown): Promise<Reply> {
+    const call: Call = { key: this.key, ...(body !== undefined && { body }) };
+    return this.service.call(method, path, call);
+  }
+
+  receiver(answer?: ReceiverOptions["answer"]): Receiver {
+    const receiver = new Receiver(answer ? { answer } : {});
+    this.#receivers.push(receiver);
+    return receiver;
+  }
+
+  /** A new endpoint at a receiver. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+  async endpoint({ port }: { readonly port: number }, more: object = {}): Promise<any> {
+    const { json } = await this.call("POST", "/webhook-endpoints", { url: `http://127.0.0.1:${port}/hook`, ...more });
+    return json;
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+  async shown(id: string): Promise<any> {
+    return (await this.call("GET", `/webhook-endpoints/${id}`)).json;
+  }
+
+  /** The last hundred attempts of an endpoint, the newest first. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+  async deliveries(id: string, query = ""): Promise<any[]> {
+    return (await this.call("GET", `/webhook-endpoints/${id}/deliveries?limit=100${query}`)).json;
+  }
+
+  async addPet(name = "Rex"): Promise<number> {
+    return (await this.call("POST", "/pets", { name, categoryId: 1, status: "available" })).json.id;
+  }
+
+  async rename(petId: number, name: string): Promise<void> {
+    await this.call("PATCH", `/pets/${petId}`, { name });
+  }
+
+  /** Rounds until all is delivered that can be delivered now, and written down. */
+  async deliver(): Promise<void> {
+    do await this.round();
+    while (await this.#hasWork());
+  }
+
+  /** One round, at whose end attempts are in progress. The network gets its turn. */
+  async round(): Promise<void> {
+    await this.work.round();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setImmediate(resolve);
+    await promise;
+  }
+
+  /** Time passes, and what is due then is delivered. */
+  async after(milliseconds: number): Promise<void> {
+    this.service.clock.advance(milliseconds);
+    await this.deliver();
+  }
+
+  /** Ends the service in order and starts it again. */
+  async restart(): Promise<void> {
+    this.service = await this.service.restart();
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+    for (const receiver of this.#receivers) await receiver.stop();
+  }
+
+  /** True while an attempt is in progress, or an endpoint has events that are not dealt with. */
+  async #hasWork(): Promise<boolean> {
+    const metrics = await (await fetch(new URL("/metrics", this.service.app.base))).text();
+    if (!/\npetstore_webhooks_in_progress 0\n/.test(metrics)) return true;
+    const rows = await this.service.store.rows(`
+      SELECT 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE state = 'enabled'
+        AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id)
+          OR due_at <= ${this.service.clock.now()} + ahead)
+      UNION ALL SELECT 1 FROM webhook_redeliveries`);
+    return rows.length > 0;
+  }
+}

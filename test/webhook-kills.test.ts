@@ -1,0 +1,138 @@
+// The process that delivers webhooks is killed: no event is lost, and those about one animal come in order.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { newDataDir, Program, runJson } from "./harness/program.ts";
+import { stopwatch } from "./harness/run-queue.ts";
+import { sent } from "./harness/webhook-service.ts";
+import { Receiver } from "./harness/webhooks.ts";
+
+/** The promise: so soon another process delivers, in milliseconds. */
+const TAKEN_OVER_WITHIN = 5_000;
+const ANIMALS = 5;
+
+const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 3)).toString("base64");
+
+const toStop: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of toStop.splice(0)) await stop();
+});
+
+/** What was acknowledged to clients, by the id of its event, and what a receiver has got. */
+class EventLedger {
+  readonly receiver = new Receiver();
+  #base = "";
+  #key = "";
+
+  async begin(base: string, dataDir: string, settings: Record<string, string>): Promise<void> {
+    toStop.push(() => this.receiver.stop());
+    this.#base = base;
+    const words = ["--name", "x", "--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
+    const { id } = await runJson(dataDir, ["accounts", "create", ...words], settings);
+    const scopes = ["--scopes", "read,write,admin"];
+    this.#key = (await runJson(dataDir, ["keys", "create", "--account", id, ...scopes], settings)).key;
+    await this.call("POST", "/webhook-endpoints", { url: `http://127.0.0.1:${this.receiver.port}/`, types: ["*"] });
+    for (let count = 0; count < ANIMALS; count++) {
+      await this.call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    }
+  }
+
+  async call(method: string, path: string, body?: unknown, base = this.#base): Promise<Response> {
+    return fetch(base + path, {
+      method,
+      headers: { Authorization: `Bearer ${this.#key}`, "Content-Type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** Changes animals until the service is gone. */
+  async changeUntilGone(round: number, base: string): Promise<void> {
+    this.#base = base;
+    try {
+      for (let turn = 0; ; turn++) {
+        await this.call("PATCH", `/pets/${(turn % ANIMALS) + 1}`, { name: `Rex ${round} ${turn}` });
+      }
+    } catch {
+      // It was killed.
+    }
+  }
+
+  /** Waits until every event of the log behind the first one was received. Fails if the order of an animal's is wrong. */
+  async settle(base: string): Promise<number> {
+    const [newest] = (await (await this.call("GET", "/events?sort=-id&limit=1", undefined, base)).json()) as [
+      { id: number },
+    ];
+    const [created] = (await (
+      await this.call("GET", "/events?type=webhook_endpoint.created", undefined, base)
+    ).json()) as [{ id: number }];
+    const missing = () => {
+      const ids = new Set(this.receiver.received.map((one) => sent(one).eventId));
+      return Array.from({ length: newest.id - created.id }, (_, index) => created.id + 1 + index).filter(
+        (id) => !ids.has(id),
+      );
+    };
+    while (missing().length > 0) await Bun.sleep(5);
+    const last = new Map<string, number>();
+    const seen = new Set<number>();
+    for (const { eventId, subject } of this.receiver.received.map(sent)) {
+      if (seen.has(eventId)) continue; // it came again
+      seen.add(eventId);
+      expect(eventId).toBeGreaterThan(last.get(subject) ?? 0);
+      last.set(subject, eventId);
+    }
+    return seen.size;
+  }
+}
+
+test("a service with the embedded store that is killed again and again loses no event", async () => {
+  const ledger = new EventLedger();
+  const [dataDir, settings] = [newDataDir(), { PETSTORE_SECRET_KEY: secretKey }];
+  let program = await Program.start(dataDir, settings);
+  await ledger.begin(program.base, dataDir, settings);
+  for (let round = 0; round < 4; round++) {
+    const known = ledger.receiver.received.length;
+    const changing = ledger.changeUntilGone(round, program.base);
+    // Killed while it delivers: some messages of this round have come, and others wait.
+    while (ledger.receiver.received.length < known + 20) await Bun.sleep(5);
+    await program.end("SIGKILL");
+    await changing;
+    program = await Program.start(dataDir, settings);
+  }
+  // Of the 80 messages or more that came while it was killed, some came again after the next start.
+  expect(await ledger.settle(program.base)).toBeGreaterThan(40);
+  await program.end();
+}, 120_000);
+
+describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+
+  test("another process delivers within 5 s after the one that did was killed", async () => {
+    const ledger = new EventLedger();
+    const database = await server.newDatabase();
+    const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_DATABASE_URL: server.url(database) };
+    const programs = [await Program.start(newDataDir(), settings), await Program.start(newDataDir(), settings)];
+    toStop.push(() => Promise.all(programs.map((program) => program.end("SIGKILL"))));
+    const [one, other] = programs as [Program, Program];
+    await ledger.begin(one.base, one.dataDir, settings);
+    await ledger.settle(one.base);
+    const [{ holder } = { holder: "" }] = await server.run<{ holder: string }>(
+      "SELECT holder FROM petstore_leader",
+      database,
+    );
+    const [leader, heir] = holder.includes(` ${one.child.pid} `) ? [one, other] : [other, one];
+    const changing = ledger.changeUntilGone(0, leader.base);
+    const known = ledger.receiver.received.length;
+    while (ledger.receiver.received.length < known + 20) await Bun.sleep(5);
+    await leader.end("SIGKILL");
+    await changing;
+    const sinceKilled = stopwatch(heir.child.pid);
+    const before = ledger.receiver.received.length;
+    await ledger.call("PATCH", "/pets/1", { name: "Ida" }, heir.base);
+    while (ledger.receiver.received.length === before) await Bun.sleep(5);
+    expect(sinceKilled()).toBeLessThan(TAKEN_OVER_WITHIN);
+    await ledger.settle(heir.base);
+  }, 120_000);
+});

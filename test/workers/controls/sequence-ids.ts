@@ -1,0 +1,15 @@
+// The service, but its animals get ids of a sequence, so that ids do not follow the order of commits. Loaded before the
+// program of the service. Each statement takes up to 20 ms more, so that many overlap.
+import { add } from "../../../src/domains/pets/pets.statements.ts";
+
+Object.assign(add.none.insertAll, {
+  sql: `
+    WITH taken AS MATERIALIZED (
+      SELECT fields, nextval('control_ids') AS id
+      FROM json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) AS given (fields) WHERE CAST($3 AS BIGINT) > 0
+    ), added AS (
+      INSERT INTO pets (shop, id, name, category_id, added_at)
+      SELECT $2, id, fields->>0, CAST(fields->>1 AS BIGINT), CAST($1 AS BIGINT) FROM taken
+    )
+    SELECT min(id) AS id, CAST($1 AS BIGINT) AS at FROM taken, pg_sleep(random() * 0.02)`,
+});

@@ -1,0 +1,204 @@
+// Sandboxes of workers that share PostgreSQL and Valkey: their clocks, a new start, and accounts that are deleted.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Quota } from "../../src/contract/quota.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, type Program } from "../harness/program.ts";
+import { stopwatch } from "../harness/run-queue.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
+import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { answeredBy, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
+
+const WORKERS = 4;
+/** The promise: what one process has changed of keys and shops holds in all so soon, in milliseconds. */
+const EVERYWHERE_WITHIN = 1_000;
+const HOUR = 3_600;
+
+interface Reply {
+  readonly status: number;
+  readonly worker: string;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+  readonly json: any;
+}
+
+describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many workers", () => {
+  let postgres: PostgresServer;
+  let valkey: ValkeyServer;
+  let settings: Record<string, string>;
+  let database: string;
+  let program: Program;
+  beforeAll(async () => {
+    [postgres, valkey] = await Promise.all([PostgresServer.start(), ValkeyServer.start()]);
+    database = await postgres.newDatabase();
+    settings = {
+      PETSTORE_ENV: "staging",
+      PETSTORE_DATABASE_URL: postgres.url(database),
+      PETSTORE_VALKEY_URL: valkey.url,
+    };
+    await (await newAccount(settings, unlimitedQuota)).storage.close(); // which makes the store
+    program = await startWorkers(WORKERS, settings);
+  });
+  afterAll(async () => {
+    expect(await program.end()).toBe(0);
+    await Promise.all([postgres.remove(), valkey.stop()]);
+  });
+
+  /** Sends a request over a connection of its own, which the system gives to any worker. */
+  async function send(key: string, method: string, path: string, body?: unknown): Promise<Reply> {
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    const response = await fetch(program.base + path, {
+      method,
+      headers,
+      keepalive: false,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      worker: answeredBy(response),
+      headers: response.headers,
+      json: text === "" ? undefined : JSON.parse(text),
+    };
+  }
+
+  async function newSandbox(quota: Quota = unlimitedQuota) {
+    const account = await newAccount(settings, quota);
+    const call = (method: string, path: string, body?: unknown) => send(account.key, method, path, body);
+    return {
+      ...account,
+      call,
+      forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
+      /** Asks until each worker has answered, and gives one answer of each. */
+      ofEach: async (path: string) => {
+        const answers = new Map<string, Reply>();
+        while (answers.size < WORKERS) {
+          const answer = await call("GET", path);
+          if (!answers.has(answer.worker)) answers.set(answer.worker, answer);
+        }
+        return [...answers.values()];
+      },
+    };
+  }
+
+  test("an order expires at once for all, when the clock is advanced by 900 s", async () => {
+    const { call, forward, ofEach, storage } = await newSandbox();
+    await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    expect((await call("POST", "/store/orders", { petId: 1 })).status).toBe(201);
+    expect((await call("GET", "/pets/1")).json.status).toBe("pending");
+    expect((await forward(900)).json.ahead).toBe(900);
+    expect((await call("GET", "/pets/1")).json.status).toBe("available");
+    for (const { json } of await ofEach("/store/orders/1")) expect(json.status).toBe("expired");
+    await storage.close();
+  });
+
+  test("a banned key works again, and steps that add up to 24 hours roll the day, at each worker", async () => {
+    const quota = { perMinute: 50, perDay: 60 };
+    const { call, forward, ofEach, storage } = await newSandbox(quota);
+    const other = await newSandbox(quota);
+    const code = async () => (await call("GET", "/pets")).json.code;
+    // The first 429 begins the period in which requests are strikes, from its second second on.
+    while ((await code()) === undefined);
+    await eventually(code, (given) => given === "key_banned");
+    await forward(60);
+    for (let count = 0; count < 10; count++) expect(await code()).toBeUndefined();
+    // Those were the last ones of the day.
+    expect((await call("GET", "/pets")).json.code).toBe("rate_limit_exceeded");
+    for (const hours of [9, 9, 6]) await forward(hours * HOUR);
+    for (const { status } of await ofEach("/pets")) expect(status).toBe(200);
+    // Another account's limits stay where they were.
+    for (let count = 0; count < 50; count++) expect((await other.call("GET", "/pets")).status).toBe(200);
+    expect((await other.call("GET", "/pets")).json.code).toBe("rate_limit_exceeded");
+    expect((await other.call("GET", "/sandbox")).json.clock.ahead).toBe(0);
+    await Promise.all([storage.close(), other.storage.close()]);
+  });
+
+  test("20 requests a minute are served for sandboxes of an account, by all together", async () => {
+    const { call, storage } = await newSandbox();
+    const statuses = (await Promise.all(Array.from({ length: 60 }, () => call("GET", "/sandbox")))).map(
+      ({ status }) => status,
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+    expect((await call("GET", "/pets")).status).toBe(200);
+    await storage.close();
+  });
+
+  test("behind a reset, all workers have the new data, and no write that was in flight is in it", async () => {
+    const { call, ofEach, storage } = await newSandbox();
+    const create = (name: string) => call("POST", "/pets", { name, categoryId: 1 });
+    for (let round = 0; round < 3; round++) {
+      const load = { isOver: false };
+      const seen = new Set<number>();
+      let sent = 0;
+      const answered: string[] = [];
+      const write = async () => {
+        while (!load.isOver) {
+          const name = `in flight ${++sent}`;
+          seen.add((await create(name)).status);
+          answered.push(name);
+        }
+      };
+      const writers = Array.from({ length: 24 }, write);
+      await eventually(
+        async () => answered.length,
+        (count) => count > 300,
+      );
+      const cursor = /cursor=([^>&]+)/.exec((await call("GET", "/pets?limit=1")).headers.get("link") ?? "")?.[1];
+      const early = [...answered];
+      const { status } = await call("POST", "/sandbox/reset", { animals: "none" });
+      // Writers have gone on, so that writes were on their way at each moment.
+      load.isOver = true;
+      const behind = await Promise.all(Array.from({ length: 40 }, (_, number) => create(`behind ${number}`)));
+      await Promise.all(writers);
+      expect([status, seen.isSubsetOf(new Set([201, 409]))]).toEqual([200, true]);
+      expect(behind.filter((reply) => reply.status !== 201)).toEqual([]);
+      expect(new Set(behind.map(({ worker }) => worker)).size).toBe(WORKERS);
+
+      const shown: { id: number; name: string }[] = [];
+      for (let path: string | undefined = "/pets?limit=100"; path; ) {
+        const { json, headers } = await call("GET", path);
+        shown.push(...json);
+        path = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+      }
+      expect(shown.map(({ id }) => id)).toEqual(shown.map((_, index) => index + 1));
+      const names = new Set(shown.map(({ name }) => name));
+      expect(behind.map(({ json }) => json.name).filter((name) => !names.has(name))).toEqual([]);
+      expect(early.filter((name) => names.has(name))).toEqual([]);
+      for (const reply of await ofEach(`/pets?limit=1&cursor=${cursor}`)) expect(reply.status).toBe(400);
+    }
+    // What is left of the old data is deleted, and nothing is added to it behind that.
+    const left = () => postgres.run("SELECT shop FROM shops WHERE account_id IS NULL", database);
+    await eventually(left, (rows) => rows.length === 0);
+    const orphans = "SELECT id FROM pets WHERE shop NOT IN (SELECT shop FROM shops)";
+    expect(await postgres.run(orphans, database)).toEqual([]);
+    await storage.close();
+  }, 120_000);
+
+  test("a deleted account's keys end within a second at each worker; then nothing is left of it", async () => {
+    const { account, accounts, call, storage } = await newSandbox();
+    await call("POST", "/pets", { name: "Vanishing", categoryId: 1 });
+    const ended = new Set<string>();
+    const elapsed = stopwatch(program.child.pid, ...workerPids(program).values());
+    await accounts.delete(account.id, Date.now());
+    while (ended.size < WORKERS) {
+      const { status, worker } = await call("GET", "/pets");
+      if (status === 401) ended.add(worker);
+    }
+    expect(elapsed()).toBeLessThan(EVERYWHERE_WITHIN);
+    await program.until(() => program.output.includes(`"account_deleted","accountId":"${account.id}"`));
+    const tables = await postgres.run<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+      database,
+    );
+    for (const { name } of tables) {
+      const rows = await postgres.run<{ row: string }>(`SELECT t::text AS row FROM ${name} AS t`, database);
+      expect([name, rows.filter(({ row }) => row.includes(account.id) || row.includes("Vanishing"))]).toEqual([
+        name,
+        [],
+      ]);
+    }
+    expect(await valkey.command("KEYS", `*${account.id}*`)).toEqual([]);
+    await storage.close();
+  }, 120_000);
+});
