@@ -7,6 +7,10 @@ export interface Result {
   readonly skipped: number;
   /** Each failure: where it is, and the runner's message. */
   readonly failures: readonly string[];
+  /** The files of the failed tests. */
+  readonly failedFiles: readonly string[];
+  /** Each failure that did not happen again when its file ran a second time. */
+  readonly flaky: readonly string[];
   /** How long the tests of each file took, in seconds. */
   readonly seconds: ReadonlyMap<string, number>;
 }
@@ -26,7 +30,26 @@ export function readReport(file: string, status: number | null): Result {
     failed,
     skipped,
     failures: failuresOf(xml),
+    failedFiles: failedFilesOf(xml),
+    flaky: [],
     seconds: secondsOf(xml),
+  };
+}
+
+/** The result of a run of no tests, `skipped` groups of which the machine cannot run. */
+export function nothingRun(skipped: number): Result {
+  return { passed: 0, failed: 0, skipped, failures: [], failedFiles: [], flaky: [], seconds: new Map() };
+}
+
+/** The result of a run whose files with failures ran a second time: only what failed again counts as failed. */
+export function afterSecondRun(first: Result, second: Result): Result {
+  return {
+    ...first,
+    passed: first.passed + first.failed - second.failed,
+    failed: second.failed,
+    failures: second.failures,
+    failedFiles: second.failedFiles,
+    flaky: first.failures.filter((failure) => !second.failures.some((other) => titleOf(other) === titleOf(failure))),
   };
 }
 
@@ -38,6 +61,8 @@ export function sum(results: readonly Result[]): Result {
     failed: total("failed"),
     skipped: total("skipped"),
     failures: results.flatMap(({ failures }) => failures),
+    failedFiles: results.flatMap(({ failedFiles }) => failedFiles),
+    flaky: results.flatMap(({ flaky }) => flaky),
     seconds: new Map(results.flatMap(({ seconds }) => [...seconds])),
   };
 }
@@ -60,6 +85,14 @@ function secondsOf(xml: string): Map<string, number> {
     seconds.set(file, (seconds.get(file) ?? 0) + Number(attribute(attributes, "time")));
   }
   return seconds;
+}
+
+/** The line of a failure that names its file and test. */
+const titleOf = (failure: string) => failure.split("\n", 1)[0];
+
+function failedFilesOf(xml: string): string[] {
+  const failed = [...xml.matchAll(/<testcase ([^>]*)>\s*<failure /g)];
+  return [...new Set(failed.map(([, attributes = ""]) => unescaped(attribute(attributes, "file"))))];
 }
 
 function failuresOf(xml: string): string[] {

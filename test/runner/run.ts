@@ -11,7 +11,7 @@ import { postgresMissing } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { searchEvidence } from "../leaks/search.ts";
 import { whatIsMissing } from "./missing.ts";
-import { closingLine, type Result, readReport, slowestLine, sum } from "./report.ts";
+import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLine, sum } from "./report.ts";
 import { type Tier, testFiles, tiers, tiersOf } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -19,6 +19,8 @@ const root = join(import.meta.dir, "../..");
 const TEST_TIMEOUT = longForm ? 1_800_000 : 240_000;
 /** Most tests wait for a process or a disk, so more files run than there are cores. */
 const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism());
+/** Failures in more files than this are not run again. */
+const MAX_RETRIED_FILES = 3;
 
 const [tier = "embedded", ...words] = process.argv.slice(2) as [Tier?, ...string[]];
 if (!Object.hasOwn(tiers, tier))
@@ -31,6 +33,7 @@ try {
   const result = sum(await runTier());
   if (result.skipped > 0) for (const line of whatIsMissing()) console.log(line);
   console.log(slowestLine(result));
+  for (const failure of result.flaky) console.log(`Flaky, passed when run again: ${failure}`);
   for (const failure of result.failures) console.log(failure);
   console.log(closingLine(result));
   process.exitCode = result.failed > 0 ? 1 : 0;
@@ -52,8 +55,7 @@ async function runTier(): Promise<Result[]> {
 
   const own = files.filter((file) => !tiersOf(file).includes("embedded"));
   const shared = files.filter((file) => tiersOf(file).includes("embedded"));
-  if (postgresMissing !== undefined)
-    return [run("tests", own, {}), { passed: 0, failed: 0, skipped: 1, failures: [], seconds: new Map() }];
+  if (postgresMissing !== undefined) return [run("tests", own, {}), nothingRun(1)];
   const postgres = await SharedPostgres.start();
   try {
     const results = own.length > 0 ? [run("engines", own, {})] : [];
@@ -64,8 +66,27 @@ async function runTier(): Promise<Result[]> {
   }
 }
 
-/** Runs files and searches what their services said. */
+/**
+ * Runs files, and then those with a failure once more, one at a time. A test that fails twice has failed. A test that
+ * fails only next to others depends on time or on load: it is named as flaky, so that someone repairs it, and counts
+ * as passed. More than MAX_RETRIED_FILES files are no coincidence, and the long form looks for rare failures.
+ */
 function run(name: string, files: readonly string[], environment: Record<string, string>): Result {
+  const [tests, search] = runOnce(name, files, environment, PARALLEL);
+  const { failedFiles } = tests;
+  if (longForm || failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) return sum([tests, search]);
+  console.log(`Runs again, one file at a time: ${failedFiles.join(", ")}.`);
+  const [again, searchAgain] = runOnce(`${name}-again`, failedFiles, environment, 1);
+  return sum([afterSecondRun(tests, again), search, searchAgain]);
+}
+
+/** Runs files and searches what their services said. Returns the results of the tests and of the search. */
+function runOnce(
+  name: string,
+  files: readonly string[],
+  environment: Record<string, string>,
+  parallel: number,
+): [tests: Result, search: Result] {
   const [report, evidence, temporary] = [join(folder, `${name}.xml`), join(folder, name), join(folder, `tmp-${name}`)];
   mkdirSync(evidence);
   mkdirSync(temporary);
@@ -74,7 +95,7 @@ function run(name: string, files: readonly string[], environment: Record<string,
     [
       process.execPath,
       "test",
-      `--parallel=${PARALLEL}`,
+      `--parallel=${parallel}`,
       `--timeout=${TEST_TIMEOUT}`,
       "--only-failures",
       "--preload=./test/leaks/record.ts",
@@ -94,11 +115,10 @@ function run(name: string, files: readonly string[], environment: Record<string,
     `Searched ${(bytes / 1e6).toFixed(1)} MB of answers, logs and output for ${keys} keys: ${leaks.length} leaks.`,
   );
   const search: Result = {
+    ...nothingRun(0),
     passed: leaks.length === 0 ? 1 : 0,
     failed: leaks.length === 0 ? 0 : 1,
-    skipped: 0,
     failures: leaks.map((leak) => `Leak: ${leak}`),
-    seconds: new Map(),
   };
-  return sum([readReport(report, exitCode), search]);
+  return [readReport(report, exitCode), search];
 }

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterSecondRun, closingLine, readReport } from "./report.ts";
+
+/** The result of a run with these tests of `a.test.ts`, by name, and whether each passed. */
+function resultOf(tests: Record<string, boolean>) {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-report-"));
+  const names = Object.keys(tests);
+  const failures = names.filter((name) => !tests[name]);
+  const cases = names.map((name) => {
+    const failure = tests[name] ? "" : `<failure type="AssertionError" message="${name} is &lt;wrong&gt;"></failure>`;
+    return `<testcase name="${name}" classname="" time="0.5" file="a.test.ts">${failure}</testcase>`;
+  });
+  const attributes = `tests="${names.length}" failures="${failures.length}" skipped="0"`;
+  writeFileSync(join(folder, "report.xml"), `<testsuites ${attributes}>${cases.join("\n")}</testsuites>`);
+  const result = readReport(join(folder, "report.xml"), failures.length > 0 ? 1 : 0);
+  rmSync(folder, { recursive: true });
+  return result;
+}
+
+test("a failure is named with its file and message", () => {
+  const result = resultOf({ one: true, two: false });
+  expect(closingLine(result)).toBe("1 passed, 1 failed");
+  expect(result.failures).toEqual(["Failed: a.test.ts: two\n    two is <wrong>"]);
+  expect(result.failedFiles).toEqual(["a.test.ts"]);
+  expect(result.seconds.get("a.test.ts")).toBe(1);
+});
+
+test("a run that left no report, or failed outside a test, has failed", () => {
+  expect(readReport("/nowhere.xml", 0).failed).toBe(1);
+  const passed = resultOf({ one: true });
+  expect(passed.failed).toBe(0);
+});
+
+test("after a second run, only what failed twice has failed, and the rest is named as flaky", () => {
+  const first = resultOf({ one: true, two: false, three: false });
+  const second = resultOf({ one: true, two: true, three: false });
+  const both = afterSecondRun(first, second);
+  expect(closingLine(both)).toBe("2 passed, 1 failed");
+  expect(both.failures).toEqual(["Failed: a.test.ts: three\n    three is <wrong>"]);
+  expect(both.flaky).toEqual(["Failed: a.test.ts: two\n    two is <wrong>"]);
+  const repaired = afterSecondRun(first, resultOf({ one: true, two: true, three: true }));
+  expect(closingLine(repaired)).toBe("3 passed, 0 failed");
+  expect(repaired.flaky).toHaveLength(2);
+});
+
+test("a second run that crashes has failed", () => {
+  const crashed = afterSecondRun(resultOf({ one: false }), readReport("/nowhere.xml", 1));
+  expect(crashed.failed).toBe(1);
+});
