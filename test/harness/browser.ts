@@ -31,7 +31,8 @@ export class TestBrowser {
         "--disable-sync",
       ],
     });
-    context.setDefaultTimeout(0); // the bound of a test is enough
+    // Shorter than the limit of a test: Bun kills the browser of a test that exceeds it, and the tests after it fail too.
+    context.setDefaultTimeout(100_000);
     // Not every violation of a policy is written to the console by itself.
     await context.addInitScript(
       `addEventListener("securitypolicyviolation", (event) =>

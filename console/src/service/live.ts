@@ -1,6 +1,6 @@
 import { AuthenticationError, type Event, type Petstore, PetstoreError } from "petstore-client";
 import { Store } from "../store.ts";
-import { invalidate } from "./query.ts";
+import { invalidate, reportFailure } from "./query.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const PAUSE = 5_000;
@@ -42,7 +42,11 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
         for (const listener of listeners) listener(event);
       }
     } catch (error) {
-      if (signal.aborted || error instanceof AuthenticationError) break;
+      if (signal.aborted) break;
+      if (error instanceof AuthenticationError) {
+        reportFailure(error); // the key was revoked, or has expired
+        break;
+      }
       isLive.set(false);
       // Another client has reset the sandbox, or the events after the last one were deleted.
       if (error instanceof PetstoreError && error.code === "events_expired") followAgain();

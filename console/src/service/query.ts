@@ -26,6 +26,9 @@ export function watchFailures(watcher: (error: unknown) => void): void {
   onFailure = watcher;
 }
 
+/** Reports an error of a request that is no query, such as the event stream. */
+export const reportFailure = (error: unknown): void => onFailure(error);
+
 function draw(key: string): void {
   for (const drawer of drawers.get(key) ?? []) drawer();
 }
