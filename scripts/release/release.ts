@@ -1,5 +1,4 @@
-// Makes what is published of a release, in dist/release: `npm run release`. With `--draft`, also where the changelog has
-// no date for the version yet. `--only linux-x64` makes fewer executables.
+// Makes what is published of a release, in dist/release: `npm run release`. `--only linux-x64` makes fewer executables.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -26,11 +25,11 @@ const platforms: Readonly<Record<string, Omit<Inspected, "signature">>> = {
 };
 
 const { values } = parseArgs({
-  options: { draft: { type: "boolean" }, out: { type: "string" }, only: { type: "string", multiple: true } },
+  options: { out: { type: "string" }, only: { type: "string", multiple: true } },
 });
 const target = values.out ?? join(root, "dist/release");
 
-const faults = versionFaults({ isRelease: !values.draft });
+const faults = versionFaults();
 if (faults.length > 0) {
   console.error(faults.join("\n"));
   process.exit(1);

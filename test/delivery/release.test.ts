@@ -1,6 +1,6 @@
 // What a release has besides executables, and what is read of those of other platforms.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -18,17 +18,7 @@ describe("npm run release", () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "petstore-release-"));
     const platforms = ["linux-x64-musl", "darwin-arm64"].flatMap((one) => ["--only", one]);
-    const { status, stderr } = run([
-      "npm",
-      "run",
-      "--silent",
-      "release",
-      "--",
-      "--draft",
-      "--out",
-      folder,
-      ...platforms,
-    ]);
+    const { status, stderr } = run(["npm", "run", "--silent", "release", "--", "--out", folder, ...platforms]);
     expect([status, stderr]).toEqual([0, ""]);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -82,13 +72,5 @@ describe("npm run release", () => {
   test("packs the client that the service gives away", () => {
     const { stdout } = run(["tar", "-tzf", file(`petstore-client-${manifest.version}.tgz`)]);
     expect(stdout.split("\n")).toContain("package/dist/index.js");
-  });
-
-  test("refuses a version without a date in the changelog", () => {
-    const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
-    if (new RegExp(`^## \\[${manifest.version}\\] - `, "m").test(changelog)) return;
-    const { status, stderr } = run(["npm", "run", "--silent", "release", "--", "--out", join(folder, "refused")]);
-    expect([status, stderr]).toEqual([1, expect.stringContaining("CHANGELOG.md has no line") as string]);
-    expect(existsSync(join(folder, "refused"))).toBe(false);
   });
 });
