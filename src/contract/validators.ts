@@ -24,9 +24,17 @@ function allowsAny(allows: Rule["allows"]): Rule["allows"] {
   return (value) => typeof value !== "object" || value === null || allows(value);
 }
 
+/** The compiled schemas: operations share some, and so do the services of one process. */
+const compiled = new WeakMap<TSchema, Validator>();
+
 /** Compiles a schema of the contract into a check of parsed JSON, large integers being bigints. */
 export function compileValidator(schema: TSchema): Validator {
-  return Compile(checkable(schema));
+  let validator = compiled.get(schema);
+  if (!validator) {
+    validator = Compile(checkable(schema));
+    compiled.set(schema, validator);
+  }
+  return validator;
 }
 
 /**

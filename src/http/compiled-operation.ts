@@ -13,7 +13,7 @@ import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
 import { compileRequestText, type RequestText } from "./request-text.ts";
-import { compileSimulation, type SimulationReader } from "./simulation.ts";
+import { type SimulationReader, simulationReader } from "./simulation.ts";
 import { compileStreamText, type StreamText } from "./stream-text.ts";
 
 /** The addresses that responses refer to. */
@@ -60,7 +60,7 @@ export function compileOperation(
   failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
-    readSimulation: compileSimulation(operation, operations),
+    readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, link),
     streamText: compileStreamText(operation),

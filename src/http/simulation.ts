@@ -32,8 +32,13 @@ export type SimulationReader = (header: string) => Asked | Failure;
 const MAX_ITEMS = 2;
 const delayForm = /^delay=([0-9]{1,5})$/;
 
-/** Compiles what the header can ask an operation for. */
-export function compileSimulation(operation: Operation, operations: readonly Operation[]): SimulationReader {
+/** What the header can ask an operation for. Most operations are never asked: it is compiled for the first request. */
+export function simulationReader(operation: Operation, operations: readonly Operation[]): SimulationReader {
+  let read: SimulationReader | undefined;
+  return (header) => (read ??= compileSimulation(operation, operations))(header);
+}
+
+function compileSimulation(operation: Operation, operations: readonly Operation[]): SimulationReader {
   const failures = new Map([...simulatedFailures(operation), [DISCONNECT, failure(noResponse, "")]]);
   const own = [...failures.keys()];
   const others = errorCatalogue(operations).map(({ code }) => code);

@@ -23,12 +23,29 @@ export interface Answer {
  * field that the document does not declare, and none missing that it requires.
  */
 export class DocumentCheck {
+  static readonly #known = new Map<string, DocumentCheck>();
   readonly #document: Json;
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  /** That the schemas themselves are valid is for the tests of the document. */
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    validateFormats: false,
+    allErrors: true,
+    validateSchema: false,
+    meta: false,
+  });
   readonly #validators = new Map<unknown, ValidateFunction>();
 
-  constructor(document: unknown) {
-    this.#document = document as Json;
+  /** The check for a document: one for all services with the same operations, because compiling it takes long. */
+  static of(document: unknown): DocumentCheck {
+    const [{ url }] = (document as Json)["servers"] as [{ url: string }];
+    const text = JSON.stringify(document).replaceAll(new URL(url).origin, "");
+    const known = DocumentCheck.#known.get(text) ?? new DocumentCheck(document as Json);
+    DocumentCheck.#known.set(text, known);
+    return known;
+  }
+
+  private constructor(document: Json) {
+    this.#document = document;
     const schemas = close(structuredClone((this.#document["components"] as Json)["schemas"]));
     this.#ajv.addSchema({ $id: "document", components: { schemas } });
   }

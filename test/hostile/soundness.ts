@@ -23,7 +23,7 @@ export class Soundness {
   readonly #statuses: ReadonlyMap<string, number>;
 
   constructor(document: unknown, operations: readonly Operation[], basePath: string) {
-    this.#document = new DocumentCheck(document);
+    this.#document = DocumentCheck.of(document);
     this.#basePath = basePath;
     this.#statuses = new Map(errorCatalogue(operations).map(({ code, status }) => [code, status]));
   }

@@ -39,7 +39,7 @@ async function passDeadline(): Promise<void> {
 
 async function checkDocument({ status, headers, text }: RawAnswer): Promise<void> {
   const document = await (await fetch(new URL("/openapi.json", service.app.base))).json();
-  new DocumentCheck(document).check({ method: "POST", path: "/pets", status, headers, text });
+  DocumentCheck.of(document).check({ method: "POST", path: "/pets", status, headers, text });
 }
 
 /** The log's lines of requests, as status by request id. */

@@ -42,7 +42,7 @@ describe("too many requests", () => {
     expect(refused).toBeLessThanOrEqual((added + refused) / loadLimits.refuseOneIn + 1);
     expect(await service.metric("petstore_requests_shed_total")).toBe(refused);
 
-    const document = new DocumentCheck(await (await fetch(new URL("/openapi.json", service.program.base))).json());
+    const document = DocumentCheck.of(await (await fetch(new URL("/openapi.json", service.program.base))).json());
     for (const refusal of refusals.map(parse)) {
       document.check({ method: "POST", path: "/pets", ...refusal });
       expect(JSON.parse(refusal.text)).toMatchObject({ code: "overloaded", status: 503 });
