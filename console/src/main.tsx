@@ -2,5 +2,5 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { start } from "./session/session.ts";
 
-void start(); // the key is checked while the page renders
+start(); // the key is checked while the page renders
 render(<App />, document.getElementById("console") as HTMLElement);

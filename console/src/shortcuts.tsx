@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Store, useStore } from "./store.ts";
 import { Dialog } from "./ui/dialog.tsx";
 
@@ -19,7 +19,8 @@ export function useShortcut(keys: string, meaning: string, run: (() => void) | u
   const latest = useRef(run);
   latest.current = run;
   const isOn = run !== undefined;
-  useEffect(() => {
+  // Before the browser paints: what is on the screen can be used.
+  useLayoutEffect(() => {
     if (!isOn) return undefined;
     const shortcut = { keys, meaning, run: () => latest.current?.() };
     known.set([...known.value, shortcut]);

@@ -48,7 +48,10 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByLabel("Animal id").fill(String(ida));
     await page.keyboard.press("Enter");
     await events.filter({ hasText: "Dogs" }).waitFor({ state: "detached" });
-    expect(await events.count()).toBe(3);
+    await eventually(
+      () => events.count(),
+      (count) => count === 3,
+    );
     await page.getByLabel("Type").selectOption("Order placed");
     await eventually(
       () => events.count(),
@@ -95,6 +98,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     const page = await it.open("/requests");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Rejected" }).click();
+    await page.getByRole("row").filter({ hasText: "201" }).first().waitFor({ state: "detached" });
     await page.getByRole("link", { name: "POST /pets" }).first().click();
     const happened = page.getByRole("region", { name: "What happened" });
     await happened.getByText("/body/name").waitFor();
@@ -129,7 +133,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
   });
 
   test("an event that happens while the page is open is shown", async () => {
-    const page = await it.open("/events?type=pet.created");
+    const page = await it.openLive("/events?type=pet.created");
     await page.getByRole("link", { name: "Added" }).first().waitFor();
     await it.addPet({ name: "Newcomer" });
     await page.getByText("Newcomer").waitFor();

@@ -81,6 +81,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.getByRole("status").getByText("40 animals added from animals.csv").waitFor();
     expect((await pets()).map(({ name }: { name: string }) => name).toSorted()).toEqual(names.toSorted());
     expect(lost).toBeGreaterThan(40);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });
 
@@ -100,6 +101,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
       async () => (await pets()).length,
       (count) => count === before + 8,
     );
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });
 

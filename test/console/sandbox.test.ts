@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { TestConsole } from "../harness/console.ts";
+import { isLive, TestConsole } from "../harness/console.ts";
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
 
   test("advances the clock to the end of a reservation, which every tab shows", async () => {
     await order("Till 1");
-    const [page, other] = [await it.open("/sandbox"), await it.open("/orders?status=all")];
+    const [page, other] = [await it.open("/sandbox"), await it.openLive("/orders?status=all")];
     await other
       .getByRole("row", { name: /Till 1/ })
       .getByText("Placed")
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
 
   test("is reset by keyboard after a confirmation, and what happens then is shown live", async () => {
     const page = await it.open();
-    await page.getByText("Live", { exact: true }).waitFor();
+    await isLive(page);
     await page.keyboard.type("gs");
     await button(page, "Reset").focus();
     await page.keyboard.press("Enter");
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     expect((await call("GET", "/pets")).json).toEqual([]);
     await page.keyboard.type("gt");
     await page.getByText("0 animals").waitFor();
-    await page.getByText("Live", { exact: true }).waitFor();
+    await isLive(page);
     await it.addPet({ name: "Ida", status: "available" });
     await page.getByLabel("Events").getByText("Ida").waitFor();
     await page.close();
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   test("that another program resets is shown as it is then", async () => {
     for (const name of ["Ben", "Bo", "Kim"]) await it.addPet({ name });
     const page = await it.open();
-    await page.getByText("Live", { exact: true }).waitFor();
+    await isLive(page);
     await call("POST", "/sandbox/reset", { animals: "none" });
     await page.getByText("0 animals").waitFor();
     await it.addPet({ name: "Otto" });

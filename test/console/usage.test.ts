@@ -60,8 +60,12 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
 
   test("tells exact values by keyboard, and as a table", async () => {
     const page = await open();
+    await told(page).getByText("requests in all").waitFor();
     await plot(page).focus();
     await page.keyboard.press("End");
+    await told(page)
+      .getByText(/14:00: 1,2\d\d requests/)
+      .waitFor();
     expect(await plot(page).getAttribute("aria-valuetext")).toMatch(/14:00: 1,2\d\d requests, 1,2\d\d succeeded/);
     for (const _ of ["one hour", "two hours"]) await page.keyboard.press("ArrowLeft");
     await told(page)

@@ -150,6 +150,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.keyboard.type("gw");
     await page.getByRole("alert").getByText("All other pages work.").waitFor();
     expect(await page.locator(".banner.bad").count()).toBe(0);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });
 

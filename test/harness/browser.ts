@@ -17,7 +17,8 @@ export class TestBrowser {
   /** Errors and warnings that pages reported so far. */
   readonly errors: string[] = [];
 
-  static async start(viewport = { width: 1280, height: 900 }): Promise<TestBrowser> {
+  /** `script` runs in each page before those of the page. */
+  static async start(viewport = { width: 1280, height: 900 }, script = ""): Promise<TestBrowser> {
     const profile = mkdtempSync(join(tmpdir(), "petstore-browser-"));
     const context = await chromium.launchPersistentContext(profile, {
       executablePath,
@@ -38,6 +39,7 @@ export class TestBrowser {
       `addEventListener("securitypolicyviolation", (event) =>
          console.error(\`\${event.effectiveDirective} forbids \${event.blockedURI}: \${event.sample}\`))`,
     );
+    await context.addInitScript(script);
     return new TestBrowser(context, profile);
   }
 

@@ -1,11 +1,22 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { MESSAGE_TIME } from "../../console/src/ui/message-time.ts";
 import type { Scope } from "../../src/contract/caller.ts";
 import { TestBrowser } from "./browser.ts";
 import { type TestOptions, TestService } from "./service.ts";
 
 /** What a browser itself reports of a response that is an error. The page need not, and cannot, keep it from that. */
 const reportedResponse = /^Failed to load resource: /;
+
+/** Waits until events come to today's page. */
+export const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
+
+/** Messages stay until they are dismissed: on a slow machine they would go before a test has read them. */
+const keepMessages = `{
+  const { setTimeout } = window;
+  window.setTimeout = (work, wait, ...inputs) =>
+    wait === ${MESSAGE_TIME} ? 0 : setTimeout(work, wait, ...inputs);
+}`;
 
 /** The console of a test service in a browser, with a key that may do everything. */
 export class TestConsole {
@@ -22,7 +33,8 @@ export class TestConsole {
 
   /** A console of a service that a test has started, which ends with it. */
   static async over(service: TestService, key: string, width = 1280): Promise<TestConsole> {
-    return new TestConsole(service, await TestBrowser.start({ width, height: width < 500 ? 844 : 900 }), key);
+    const viewport = { width, height: width < 500 ? 844 : 900 };
+    return new TestConsole(service, await TestBrowser.start(viewport, keepMessages), key);
   }
 
   private constructor(service: TestService, browser: TestBrowser, key: string) {
@@ -38,6 +50,17 @@ export class TestConsole {
     { key = this.key, colors = "light" }: { key?: string; colors?: "light" | "dark" } = {},
   ): Promise<Page> {
     return this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
+  }
+
+  /** Opens a page of the console to which events come: those that happen from now on are shown. */
+  async openLive(path = ""): Promise<Page> {
+    const page = await this.open();
+    await isLive(page);
+    await page.evaluate(`{
+      history.pushState({}, "", "/console${path}");
+      dispatchEvent(new PopStateEvent("popstate"));
+    }`);
+    return page;
   }
 
   /** A key of the same shop with these scopes only. */

@@ -6,7 +6,7 @@ import { say } from "../ui/toasts.tsx";
 /** Prefix of the query keys of responses about webhook endpoints. */
 export const WEBHOOKS = "webhooks";
 /** When the attempts are read again after a message was requested, in milliseconds. */
-const READ_AFTER = [1_000, 3_000, 8_000];
+const READ_AFTER = [1_000, 3_000, 8_000, 20_000, 60_000];
 
 export function useEndpoint(id: string): QueryResult<WebhookEndpoint> {
   const { petstore } = useSession();

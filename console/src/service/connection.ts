@@ -16,7 +16,8 @@ const SOON = 5;
 /** Sends a request, and records whether the service was reached and its limit headers. */
 export async function watchedFetch(request: Request): Promise<Response> {
   try {
-    const response = await fetch(request);
+    // A deletion that is sent when the user leaves the page outlives it.
+    const response = await fetch(request, { keepalive: request.method === "DELETE" });
     note(response);
     return response;
   } catch (error) {

@@ -18,19 +18,19 @@ function ownKey(): string | undefined {
   return fragment.trim();
 }
 
-/** The key of this tab, or else one that another tab sends. */
-export function findKey(): Promise<string | undefined> {
+/** Calls `found` with the key of this tab, or else one that another tab sends. `none` is called if there is none yet. */
+export function findKey(found: (key: string) => void, none: () => void): void {
   const own = ownKey();
-  if (own) return Promise.resolve(own);
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), OTHERS);
-    tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-      if (data.kind !== "key") return;
-      clearTimeout(timer);
-      resolve(data.key);
-    });
-    tell({ kind: "ask" });
-  });
+  if (own) return found(own);
+  const timer = setTimeout(none, OTHERS);
+  const listen = ({ data }: MessageEvent<Message>) => {
+    if (data.kind !== "key") return;
+    tabs.removeEventListener("message", listen);
+    clearTimeout(timer);
+    found(data.key); // a busy tab may answer late
+  };
+  tabs.addEventListener("message", listen);
+  tell({ kind: "ask" });
 }
 
 export function keepKey(key: string): void {

@@ -23,12 +23,12 @@ type Session =
 
 export const session = new Store<Session>({ kind: "starting" });
 
-export async function start(): Promise<void> {
+export function start(): void {
   answerTabs(() => close());
   watchFailures(endIfRefused);
-  const key = await findKey();
-  if (key) await signIn(key);
-  else close();
+  findKey((key) => {
+    if (session.value.kind !== "open") void signIn(key);
+  }, close);
 }
 
 /** Signs in with a key if the service knows it. */

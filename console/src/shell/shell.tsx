@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { permits } from "../contract.ts";
 import { pages } from "../pages/pages.ts";
 import { go, usePlace } from "../router.tsx";
@@ -17,7 +17,8 @@ export function Shell() {
   const { path } = usePlace();
   const { key, petstore } = useSession();
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  // Before the queries of the page: an event after their responses is after the position of the stream, too.
+  useLayoutEffect(() => {
     const end = new AbortController();
     if (permits(key.scopes, "streamEvents")) void followShop(petstore, end.signal);
     return () => end.abort();

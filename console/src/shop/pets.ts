@@ -1,6 +1,7 @@
 import type { Pet, PetStatus, Petstore } from "petstore-client";
 import { amend, invalidate } from "../service/query.ts";
 import { Store } from "../store.ts";
+import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { replaceItem, withoutItem } from "./lists.ts";
@@ -12,8 +13,6 @@ export const PETS = "pets";
 export const FIGURES = `${PETS} figures`;
 /** Concurrent changes of single animals. The client paces them within the limits. */
 const AT_ONCE = 4;
-/** How long a deletion can be undone, in milliseconds: as long as its message is shown. */
-const UNDO_TIME = 6_000;
 
 /** Animals whose deletion can still be undone. They are not shown. */
 export const leaving = new Store<ReadonlySet<bigint>>(new Set());
@@ -64,7 +63,7 @@ export function deletePets(petstore: Petstore, pets: readonly Pet[]): void {
     invalidate(PETS);
   };
   const leave = () => void send();
-  const timer = setTimeout(leave, UNDO_TIME);
+  const timer = setTimeout(leave, MESSAGE_TIME);
   const stop = () => {
     clearTimeout(timer);
     removeEventListener("pagehide", leave);

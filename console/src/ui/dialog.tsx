@@ -9,6 +9,11 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+/** Moves the focus to the first control of a form. */
+export function focusFirst(element: Element | null): void {
+  element?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus();
+}
+
 /** A modal dialog. Escape closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, isFirm, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
@@ -17,6 +22,7 @@ export function Dialog({ title, onClose, isFirm, children }: DialogProps) {
     const before = document.activeElement as HTMLElement | null;
     const dialog = element.current;
     dialog?.showModal();
+    focusFirst(dialog);
     return () => {
       dialog?.close(); // while it is open, nothing else takes the focus
       if (before?.isConnected) before.focus();

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { explain } from "../service/explain.ts";
 import { Store, useStore } from "../store.ts";
+import { MESSAGE_TIME } from "./message-time.ts";
 
 /** A short message at the edge of the page. */
 interface Toast {
@@ -9,9 +10,6 @@ interface Toast {
   readonly isBad?: boolean;
   readonly undo?: (() => void) | undefined;
 }
-
-/** How long a message stays, in milliseconds. */
-const SHOWN = 6_000;
 
 let lastId = 0;
 const toasts = new Store<readonly Toast[]>([]);
@@ -43,7 +41,7 @@ export function Toasts() {
 function ToastLine({ toast }: { readonly toast: Toast }) {
   useEffect(() => {
     if (toast.isBad) return undefined;
-    const timer = setTimeout(() => remove(toast), SHOWN);
+    const timer = setTimeout(() => remove(toast), MESSAGE_TIME);
     return () => clearTimeout(timer);
   }, [toast]);
   const undo = () => {

@@ -1,7 +1,8 @@
 import { PetstoreError } from "petstore-client";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FieldDescription } from "../../contract.ts";
 import type { Action } from "../../service/action.ts";
+import { focusFirst } from "../dialog.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { type Control, Field } from "./field.tsx";
 import { type Entries, type Entry, entryOf, faultOf, valueOf } from "./values.ts";
@@ -29,23 +30,21 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
     Object.fromEntries(fields.map((field) => [field.name, entryOf(field, values[field.name])])),
   );
   const [entries, setEntries] = useState(initial.current);
-  const [isTried, setTried] = useState(false);
+  const [tries, setTries] = useState(0);
   const element = useRef<HTMLFormElement>(null);
   const found = faultsOf(action.error);
-  const faults = fields.map((field) => (isTried && faultOf(field, entries[field.name])) || found.get(field.name));
+  const faults = fields.map((field) => (tries > 0 && faultOf(field, entries[field.name])) || found.get(field.name));
 
-  useEffect(() => element.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
+  useLayoutEffect(() => focusFirst(element.current), []);
+  useLayoutEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [tries]);
   const change = (name: string, entry: Entry) => {
     action.forget();
     setEntries({ ...entries, [name]: entry });
   };
   const send = async (event: Event) => {
     event.preventDefault();
-    setTried(true);
-    if (fields.some((field) => faultOf(field, entries[field.name]))) {
-      requestAnimationFrame(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
-      return;
-    }
+    setTries(tries + 1);
+    if (fields.some((field) => faultOf(field, entries[field.name]))) return;
     const sent = fields.filter(({ name }) => !changesOnly || entries[name] !== initial.current[name]);
     const body = Object.fromEntries(sent.map((field) => [field.name, valueOf(field, entries[field.name])]));
     if (await action.run(body)) onDone();
