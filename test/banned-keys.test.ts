@@ -36,7 +36,7 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
   );
   const shown = (await answer.json()) as ListedKey[];
   const ban = shown.find(({ id }) => id === banned.id)?.ban;
-  expect(ban).toEqual({ reason: "It went on sending requests after a 429.", endsAt: expect.any(String) as string });
+  expect(ban).toEqual({ reason: "It kept sending requests after a 429.", endsAt: expect.any(String) as string });
   expect(shown.find(({ id }) => id === admin.id)).not.toHaveProperty("ban");
 
   const words = ["keys", "list", "--account", account];

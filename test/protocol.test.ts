@@ -259,7 +259,7 @@ describe("failures", () => {
     expect([status, json.code, headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
     expect(text).not.toContain("fire");
     // After a failed sync the write may be on disk all the same.
-    expect(json.message).toBe("The store is not available at the moment. Nothing is known to have been changed.");
+    expect(json.message).toBe("The store is temporarily unavailable. A change may or may not have been made.");
     await service.stop();
   });
 

@@ -10,7 +10,7 @@ import type { NoContent, Result } from "./response.ts";
 /** Availability status of an animal. */
 export type PetStatus = "available" | "pending" | "sold";
 
-/** Pairs of texts that the client has set (beta). Absent if there are none. */
+/** The key-value pairs that you set (beta). Absent if there are none. */
 export interface Metadata {
   readonly [name: string]: string;
 }
@@ -27,7 +27,7 @@ export interface Pet<Id = bigint> {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Pairs of texts for the client's own use (beta). Up to 50 pairs: keys of 1 to 40 characters, values of up to 500, together 4,096 bytes in UTF-8 at most. The key `__proto__` is not allowed. */
+/** Key-value pairs for your own use (beta). Up to 50 pairs, with keys of 1 to 40 characters and values of up to 500: together at most 4,096 bytes in UTF-8. The key `__proto__` is not allowed. */
 export interface NewMetadata {
   readonly [name: string]: string;
 }
@@ -42,7 +42,7 @@ export interface NewPet {
   readonly metadata?: NewMetadata | undefined;
 }
 
-/** Pairs to set (beta). `null` for a key removes its pair, and `null` for the whole removes all; other pairs stay. The limits of `NewMetadata` apply to the pairs that the resource then has. */
+/** Pairs to set (beta). A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs. */
 export type MetadataPatch = { readonly [name: string]: string | null } | null;
 
 /** The fields of an animal to change (JSON Merge Patch, RFC 7396). Only metadata can be removed. */
@@ -59,23 +59,23 @@ export interface PetPatch {
 export interface Category<Id = bigint> {
   /** Unique identifier. */
   readonly id: Id;
-  /** The category's name. No two are the same. */
+  /** The category's name. It is unique. */
   readonly name: string;
   readonly metadata?: Metadata | undefined;
 }
 
 /** A category to add. */
 export interface NewCategory {
-  /** The identifier, for a category that animals name already. Without it the service assigns one that no category has or had and no animal names. */
+  /** The identifier, to name a category that animals already refer to. By default, the service assigns an identifier that no category or animal has used. */
   readonly id?: Int64 | undefined;
-  /** The category's name. No two are the same. */
+  /** The category's name. It is unique. */
   readonly name: string;
   readonly metadata?: NewMetadata | undefined;
 }
 
 /** The fields of a category to change (JSON Merge Patch, RFC 7396). Only metadata can be removed. */
 export interface CategoryPatch {
-  /** The category's name. No two are the same. */
+  /** The category's name. It is unique. */
   readonly name?: string | undefined;
   readonly metadata?: MetadataPatch | undefined;
 }
@@ -83,18 +83,18 @@ export interface CategoryPatch {
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
 export type StoreOrderStatus = "placed" | "confirmed" | "cancelled" | "expired" | "returned";
 
-/** An order of one animal. */
+/** An order for one animal. */
 export interface StoreOrder<Id = bigint> {
   /** Unique identifier assigned by the service. */
   readonly id: Id;
   /** Identifier of the animal. */
   readonly petId: Id;
-  /** The client's own name for the order, such as the number of a receipt. Kept as it is. */
+  /** The client's own name for the order, such as a receipt number. Stored unchanged. */
   readonly reference?: string | undefined;
   readonly status: StoreOrderStatus;
   /** When the order was placed. */
   readonly placedAt: string;
-  /** When the reservation ends, unless the order is confirmed or cancelled before. */
+  /** When the reservation ends if the order is neither confirmed nor cancelled. */
   readonly expiresAt: string;
   /** When the order was confirmed. */
   readonly confirmedAt?: string | undefined;
@@ -109,7 +109,7 @@ export interface StoreOrder<Id = bigint> {
 export interface NewStoreOrder {
   /** Identifier of the animal. */
   readonly petId: Int64;
-  /** The client's own name for the order, such as the number of a receipt. Kept as it is. */
+  /** The client's own name for the order, such as a receipt number. Stored unchanged. */
   readonly reference?: string | undefined;
   readonly metadata?: NewMetadata | undefined;
 }
@@ -123,19 +123,19 @@ export interface StoreOrderPatch {
 export interface SandboxClock {
   /** The time in the sandbox. */
   readonly now: string;
-  /** How many seconds it is ahead of real time. */
+  /** How many seconds the clock is ahead of real time. */
   readonly ahead: number;
 }
 
-/** What waits for the clock: the end of a `reservation`. */
+/** What is due later: the end of a `reservation`. */
 export type SandboxWaitingKind = "reservation";
 
-/** What happens when the clock reaches its time. */
+/** Tasks that run when the clock reaches their time. */
 export interface SandboxWaiting {
   readonly kind: SandboxWaitingKind;
-  /** How many wait. No more than 10,000 are counted. */
+  /** How many are waiting, counted up to 10,000. */
   readonly count: number;
-  /** When the first of them is due, by the sandbox's clock. */
+  /** When the first one is due, by the sandbox's clock. */
   readonly next: string;
 }
 
@@ -148,17 +148,17 @@ export interface Sandbox {
   readonly categories: number;
   /** Number of orders, in any state. */
   readonly orders: number;
-  /** One entry for each kind that has something waiting. */
+  /** One entry for each kind of waiting task. */
   readonly waiting: readonly SandboxWaiting[];
 }
 
 /** How far to advance the clock. */
 export interface FastForward {
-  /** How far to advance it. */
+  /** How many seconds to advance it. */
   readonly seconds: number;
 }
 
-/** What the sandbox contains afterwards: nothing, or six animals in four categories. */
+/** The new contents of the sandbox: nothing, or six animals in four categories. */
 export type SandboxAnimals = "none" | "samples";
 
 /** How to reset the sandbox. */
@@ -184,11 +184,11 @@ export interface AnimalFigures {
 export interface CategoryFigure<Id = bigint> {
   /** Identifier of the category. */
   readonly categoryId: Id;
-  /** Animals that belong to it. */
+  /** Animals in the category. */
   readonly animals: number;
 }
 
-/** What has happened since midnight (UTC), by the shop's clock. */
+/** Counts since midnight (UTC), by the shop's clock. */
 export interface DayFigures {
   /** Animals that were added or imported. */
   readonly added: number;
@@ -203,7 +203,7 @@ export interface DayFigures {
 /** The figures of a shop. */
 export interface ShopSummary<Id = bigint> {
   readonly animals: AnimalFigures;
-  /** The 100 categories with the most animals, the largest first. */
+  /** The 100 categories with the most animals, largest first. */
   readonly categories: readonly CategoryFigure<Id>[];
   /** Orders that are `placed`. */
   readonly openOrders: number;
@@ -220,21 +220,21 @@ export type Scope = "read" | "write" | "admin";
 export interface KeyAccount {
   /** Identifies the account. */
   readonly id: string;
-  /** What the account is called. */
+  /** The account's name. */
   readonly name: string;
-  /** Its plan. */
+  /** The account's plan. */
   readonly plan: string;
 }
 
 /** A window in which requests are counted. */
 export interface LimitWindow {
-  /** Requests that the window allows. */
+  /** Requests allowed in the window. */
   readonly limit: number;
-  /** Requests that were counted in it. */
+  /** Requests counted in the window. */
   readonly used: number;
-  /** Requests that are left. */
+  /** Requests left in the window. */
   readonly remaining: number;
-  /** When it ends, as unix timestamp in seconds. */
+  /** When the window ends, as a Unix timestamp in seconds. */
   readonly reset: number;
 }
 
@@ -246,15 +246,15 @@ export interface KeyLimits {
   readonly day: LimitWindow;
 }
 
-/** What the key did after its last 429. Waiting as told sets it to 0. */
+/** Strikes of the key since its last 429. Waiting for `Retry-After` resets them to 0. */
 export interface KeyStrikes {
-  /** Requests sent before the time that a 429 named. */
+  /** Requests sent before the `Retry-After` of a 429 had passed. */
   readonly count: number;
-  /** How many more of them bring a ban. */
+  /** How many more strikes lead to a ban. */
   readonly untilBan: number;
 }
 
-/** The ban of the key. Absent where there is none. */
+/** The ban of the key. Absent if it is not banned. */
 export interface KeyBan {
   /** Why the key is banned. */
   readonly reason: string;
@@ -262,7 +262,7 @@ export interface KeyBan {
   readonly endsAt: string;
 }
 
-/** How bans grow. */
+/** How long bans last. */
 export interface BanSchedule {
   /** How long the next ban of the key would last, in seconds. */
   readonly next: number;
@@ -274,20 +274,20 @@ export interface BanSchedule {
   readonly forgottenAfter: number;
 }
 
-/** The calling key, its account, and how both stand. */
+/** The calling key, its account, and their current limits. */
 export interface CurrentKey {
-  /** Identifies the key. It is no secret. */
+  /** Identifies the key. It is not secret. */
   readonly id: string;
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** Start and end of the key. */
+  /** The first and last characters of the key. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
-  /** When the key was made. */
+  /** When the key was created. */
   readonly createdAt: string;
-  /** When the key ends. Absent if it has no end. */
+  /** When the key expires. Absent if it never expires. */
   readonly expiresAt?: string | undefined;
   readonly account: KeyAccount;
   readonly limits: KeyLimits;
@@ -296,125 +296,125 @@ export interface CurrentKey {
   readonly bans: BanSchedule;
 }
 
-/** An API key, without its text, and whether it is banned. */
+/** An API key without its secret text, and its ban. */
 export interface ListedApiKey {
-  /** Identifies the key. It is no secret. */
+  /** Identifies the key. It is not secret. */
   readonly id: string;
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** Start and end of the key. */
+  /** The first and last characters of the key. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
-  /** When the key was made. */
+  /** When the key was created. */
   readonly createdAt: string;
-  /** When the key ends. Absent if it has no end. */
+  /** When the key expires. Absent if it never expires. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent for one that was not. */
+  /** When the key was revoked. Absent if it is not revoked. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent for one that never was. */
+  /** When the key was last used, to the minute. Absent if it was never used. */
   readonly lastUsedAt?: string | undefined;
   readonly ban?: KeyBan | undefined;
 }
 
 /** An API key to create. */
 export interface NewApiKey {
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
-  /** Without it, the mode of the calling key. */
+  /** Default: the mode of the calling key. */
   readonly mode?: KeyMode | undefined;
-  /** Seconds until the key ends. Without it, the key has no end. */
+  /** Seconds until the key expires. By default it never expires. */
   readonly expiresIn?: number | undefined;
 }
 
-/** A new API key with its text, which is not shown again. */
+/** A new API key with its secret text, which is not shown again. */
 export interface IssuedApiKey {
-  /** The key itself. It is shown this once. */
+  /** The secret text of the key. It is shown only once. */
   readonly key: string;
-  /** Identifies the key. It is no secret. */
+  /** Identifies the key. It is not secret. */
   readonly id: string;
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** Start and end of the key. */
+  /** The first and last characters of the key. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
-  /** When the key was made. */
+  /** When the key was created. */
   readonly createdAt: string;
-  /** When the key ends. Absent if it has no end. */
+  /** When the key expires. Absent if it never expires. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent for one that was not. */
+  /** When the key was revoked. Absent if it is not revoked. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent for one that never was. */
+  /** When the key was last used, to the minute. Absent if it was never used. */
   readonly lastUsedAt?: string | undefined;
 }
 
-/** An API key, without its text. */
+/** An API key without its secret text. */
 export interface ApiKey {
-  /** Identifies the key. It is no secret. */
+  /** Identifies the key. It is not secret. */
   readonly id: string;
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** Start and end of the key. */
+  /** The first and last characters of the key. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
-  /** When the key was made. */
+  /** When the key was created. */
   readonly createdAt: string;
-  /** When the key ends. Absent if it has no end. */
+  /** When the key expires. Absent if it never expires. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent for one that was not. */
+  /** When the key was revoked. Absent if it is not revoked. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent for one that never was. */
+  /** When the key was last used, to the minute. Absent if it was never used. */
   readonly lastUsedAt?: string | undefined;
 }
 
-/** A new API key with its text, and the key in whose place it is. */
+/** A new API key with its secret text, and the key that it replaces. */
 export interface ReplacingApiKey {
-  /** The key itself. It is shown this once. */
+  /** The secret text of the key. It is shown only once. */
   readonly key: string;
-  /** Identifies the key. It is no secret. */
+  /** Identifies the key. It is not secret. */
   readonly id: string;
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** Start and end of the key. */
+  /** The first and last characters of the key. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
-  /** When the key was made. */
+  /** When the key was created. */
   readonly createdAt: string;
-  /** When the key ends. Absent if it has no end. */
+  /** When the key expires. Absent if it never expires. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent for one that was not. */
+  /** When the key was revoked. Absent if it is not revoked. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent for one that never was. */
+  /** When the key was last used, to the minute. Absent if it was never used. */
   readonly lastUsedAt?: string | undefined;
   readonly replaced: ApiKey;
 }
 
-/** Requests of one operation that were answered with one status. */
+/** Requests of one operation with the same response status. */
 export interface UsageCount {
-  /** The operation. Absent for requests whose path and method name none. */
+  /** The operation. Absent for requests whose path and method match none. */
   readonly operation?: string | undefined;
-  /** The status of the answers. */
+  /** The status of the responses. */
   readonly status: number;
-  /** How many there were. */
+  /** The number of requests. */
   readonly requests: number;
   /** True for a deprecated operation. */
   readonly deprecated?: boolean | undefined;
 }
 
-/** What an account has sent in a minute, an hour or a day. */
+/** Requests of an account in a minute, an hour or a day. */
 export interface UsageInterval {
   /** When the minute, hour or day begins. */
   readonly start: string;
-  /** All requests of it. */
+  /** All requests in the interval. */
   readonly requests: number;
   /** The same requests by operation and status. */
   readonly operations: readonly UsageCount[];
@@ -445,7 +445,7 @@ export type EventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `system` is the service itself, `operator` a command on its machine. */
+/** `system` is the service itself, `operator` a command that its operator ran. */
 export type EventActorKind = "key" | "system" | "operator";
 
 /** Who made the change. */
@@ -465,17 +465,17 @@ export interface EventSubject {
   readonly id: string;
 }
 
-/** Fields of a resource. The type of the event determines which. */
+/** Fields of a resource, which depend on the type of the event. */
 export interface EventData {
   readonly [name: string]: unknown;
 }
 
 /** A change of one resource. */
 export interface Event<Id = bigint> {
-  /** Numbers the events of the shop from 1, without gaps. */
+  /** The number of the event in the shop, from 1 without gaps. */
   readonly id: Id;
   readonly type: EventType;
-  /** When it happened. Times never decrease from one event to the next. */
+  /** When the change was made. No event has an earlier time than the one before it. */
   readonly at: string;
   readonly actor: EventActor;
   readonly subject: EventSubject;
@@ -485,7 +485,7 @@ export interface Event<Id = bigint> {
   readonly previous?: EventData | undefined;
 }
 
-/** A type of events, or `*` for all. */
+/** An event type, or `*` for all. */
 export type WebhookEventType =
   | "*"
   | "pet.created"
@@ -511,7 +511,7 @@ export type WebhookEventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `paused` by its owner: events in the meantime are sent when it is enabled again. `disabled` by the service after 5 days of failures or a 410: events in the meantime are not sent. */
+/** `paused` by its owner: events from this time are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: events from this time are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
 /** Why an attempt failed. */
@@ -531,16 +531,16 @@ export type WebhookFailure =
   | "error_status"
   | "secret_lost";
 
-/** The newest attempt that failed. */
+/** The latest attempt that failed. */
 export interface LastWebhookFailure<Id = bigint> {
   /** When it failed. */
   readonly at: string;
   readonly failure: WebhookFailure;
-  /** The same in words. */
+  /** A description of the reason. */
   readonly message: string;
-  /** The status of the response, if one came. */
+  /** The status of the response, if one arrived. */
   readonly status?: number | undefined;
-  /** The attempt. */
+  /** The failed attempt. */
   readonly deliveryId: Id;
 }
 
@@ -550,7 +550,7 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly id: string;
   /** Where messages are sent. It starts with https://. */
   readonly url: string;
-  /** Types of the events that are sent. */
+  /** The event types to send. */
   readonly types: readonly WebhookEventType[];
   /** What the endpoint is for. */
   readonly description: string;
@@ -559,23 +559,23 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The part of all attempts in the last 24 hours that succeeded. Absent if there were none. */
+  /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** Since when every attempt has failed. */
+  /** When the current series of failures began. */
   readonly failingSince?: string | undefined;
-  /** When the next attempt is made, while the whole endpoint waits after failures. */
+  /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
   readonly lastFailure?: LastWebhookFailure<Id> | undefined;
 }
 
-/** Endpoints, the oldest first. */
+/** Endpoints, oldest first. */
 export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
 
 /** A webhook endpoint to create. */
 export interface NewWebhookEndpoint {
   /** Where messages are sent. It starts with https://. */
   readonly url: string;
-  /** Types of the events that are sent. */
+  /** The event types to send. */
   readonly types?: readonly WebhookEventType[] | undefined;
   /** What the endpoint is for. */
   readonly description?: string | undefined;
@@ -583,13 +583,13 @@ export interface NewWebhookEndpoint {
 
 /** A webhook endpoint and its new secret. */
 export interface WebhookEndpointWithSecret<Id = bigint> {
-  /** Verifies `v1` signatures (`whsec_`). Shown this once. */
+  /** Verifies `v1` signatures (`whsec_`). Shown only once. */
   readonly secret: string;
   /** Identifies the endpoint. */
   readonly id: string;
   /** Where messages are sent. It starts with https://. */
   readonly url: string;
-  /** Types of the events that are sent. */
+  /** The event types to send. */
   readonly types: readonly WebhookEventType[];
   /** What the endpoint is for. */
   readonly description: string;
@@ -598,11 +598,11 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The part of all attempts in the last 24 hours that succeeded. Absent if there were none. */
+  /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** Since when every attempt has failed. */
+  /** When the current series of failures began. */
   readonly failingSince?: string | undefined;
-  /** When the next attempt is made, while the whole endpoint waits after failures. */
+  /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
   readonly lastFailure?: LastWebhookFailure<Id> | undefined;
 }
@@ -611,7 +611,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
 export interface WebhookEndpointPatch {
   /** Where messages are sent. It starts with https://. */
   readonly url?: string | undefined;
-  /** Types of the events that are sent. */
+  /** The event types to send. */
   readonly types?: readonly WebhookEventType[] | undefined;
   /** What the endpoint is for. */
   readonly description?: string | undefined;
@@ -621,26 +621,26 @@ export interface WebhookEndpointPatch {
 
 /** What to send again. */
 export interface NewWebhookRedelivery {
-  /** The first event; without it, the oldest that is stored. */
+  /** The first event. Default: the oldest stored one. */
   readonly from?: Int64 | undefined;
-  /** The last event; without it, the newest. */
+  /** The last event. Default: the newest one. */
   readonly to?: Int64 | undefined;
   /** Send only the message of this attempt. */
   readonly deliveryId?: Int64 | undefined;
 }
 
-/** Events that are sent again. */
+/** The events to send again. */
 export interface WebhookRedelivery<Id = bigint> {
-  /** The first event that is sent again. */
+  /** The first event to send again. */
   readonly from: Id;
-  /** The last event that is sent again. */
+  /** The last event to send again. */
   readonly to: Id;
 }
 
 /** Why the message was sent. */
 export type WebhookDeliveryKind = "event" | "redelivery" | "test";
 
-/** Whether the receiver took the message. */
+/** Whether the receiver accepted the message. */
 export type WebhookDeliveryOutcome = "succeeded" | "failed";
 
 /** An attempt to send a message to an endpoint. */
@@ -662,15 +662,15 @@ export interface WebhookDelivery<Id = bigint> {
   readonly durationMs: number;
   readonly outcome: WebhookDeliveryOutcome;
   readonly failure?: WebhookFailure | undefined;
-  /** The failure in words. */
+  /** A description of the failure. */
   readonly message?: string | undefined;
-  /** The status of the response, if one came. */
+  /** The status of the response, if one arrived. */
   readonly status?: number | undefined;
   /** The first 1,024 bytes of the response. Absent in lists. */
   readonly response?: string | undefined;
 }
 
-/** The stage that a request failed in. Stages follow each other in this order. */
+/** The stage in which the request failed. Stages run in this order. */
 export type RequestStage =
   | "load"
   | "identify"
@@ -683,9 +683,9 @@ export type RequestStage =
 
 /** One fault of a request that was rejected. */
 export interface RequestFault {
-  /** Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as an object with the members `header`, `query` and `body`. */
+  /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */
   readonly path: string;
-  /** What is wrong there. */
+  /** What is wrong with the value. */
   readonly message: string;
 }
 
@@ -695,17 +695,17 @@ export interface RequestRecord {
   readonly id: string;
   /** The `X-Request-Id` that the client sent. */
   readonly clientRequestId?: string | undefined;
-  /** When it was answered, in real time. */
+  /** When the response was sent, in real time. */
   readonly at: string;
-  /** Its method. */
+  /** The HTTP method. */
   readonly method: string;
-  /** Its operation. Absent if path and method match none. */
+  /** The operation. Absent if path and method match none. */
   readonly operation?: string | undefined;
-  /** Its path, without the query. Absent if an id in it is malformed. */
+  /** The path without the query. Absent if an id in it is malformed. */
   readonly path?: string | undefined;
   /** The key that sent it. */
   readonly keyId: string;
-  /** Where it came from: IPv4, or the first 64 bits of IPv6. */
+  /** The client's address: IPv4, or the first 64 bits of IPv6. */
   readonly address?: string | undefined;
   /** The status of the response. */
   readonly status: number;
@@ -715,47 +715,47 @@ export interface RequestRecord {
   readonly limit?: number | undefined;
   /** `X-RateLimit-Remaining` of the response. */
   readonly remaining?: number | undefined;
-  /** The code of its error. Only failures have this and the next three fields. */
+  /** The error code. Only failures have this and the next three fields. */
   readonly code?: string | undefined;
   readonly stage?: RequestStage | undefined;
-  /** The message of its error. */
+  /** The error message. */
   readonly message?: string | undefined;
   /** The faults of an invalid input. */
   readonly details?: readonly RequestFault[] | undefined;
   /** What happened. For a failure, the stage and the reason. */
   readonly explanation: string;
-  /** What to do about a failure. */
+  /** How to fix a failure. */
   readonly advice?: string | undefined;
 }
 
-/** The order (beta): `id` is the usual one, `-id` shows the animals that were added last first. */
+/** Sort order (beta): `id`, the default, returns the oldest animals first, `-id` the newest. */
 export type PetSort = "id" | "-id";
 
-/** The order: `id` is the usual one, `-id` shows the latest orders first. */
+/** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. */
 export type StoreOrderSort = "id" | "-id";
 
-/** How long the intervals are: a minute (of the last three hours), an hour or a UTC day (of the last 30 days). */
+/** The length of the intervals: a minute (for the last three hours), an hour or a UTC day (for the last 30 days). */
 export type UsageGranularity = "minute" | "hour" | "day";
 
-/** `id`, the default, returns the oldest events first, `-id` the newest. */
+/** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
 
-/** Filters requests by the class of their status: 2xx for changes, 4xx and 5xx for failures. */
+/** Filters requests by status class: 2xx for changes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 
 /** What `listPets` can be asked for. */
 export interface ListPetsQuery {
   /** Maximum number of animals returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
   /** Filters animals by availability status. */
   readonly status?: PetStatus | undefined;
   /** Filters animals by category (beta). */
   readonly categoryId?: Int64 | undefined;
-  /** Filters animals by a text that their name contains, in any case (beta). There are no wildcards. */
+  /** Returns animals whose name contains this text, ignoring case (beta). There are no wildcards. */
   readonly name?: string | undefined;
-  /** Filters animals by `id` (beta): up to 100 of them, separated by commas or in several parameters. One that no animal has is no error. Pages hold up to `limit` animals here too. */
+  /** Filters animals by `id` (beta): up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly ids?: readonly Int64[] | undefined;
   readonly sort?: PetSort | undefined;
 }
@@ -764,13 +764,13 @@ export interface ListPetsQuery {
 export interface ListCategoriesQuery {
   /** Maximum number of categories returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
 }
 
 /** What `deleteCategory` can be asked for. */
 export interface DeleteCategoryQuery {
-  /** The identifier of the existing category that the animals go to. */
+  /** The identifier of the existing category that the animals move to. */
   readonly moveTo?: Int64 | undefined;
 }
 
@@ -778,17 +778,17 @@ export interface DeleteCategoryQuery {
 export interface ListStoreOrdersQuery {
   /** Maximum number of orders returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
-  /** Filters orders by their state. */
+  /** Filters orders by status. */
   readonly status?: StoreOrderStatus | undefined;
-  /** Filters orders by their animal. */
+  /** Filters orders by animal. */
   readonly petId?: Int64 | undefined;
-  /** Filters orders by their whole `reference`. */
+  /** Filters orders by exact `reference`. */
   readonly reference?: string | undefined;
-  /** Filters orders by `placedAt`: at this moment or later. */
+  /** Only orders placed at or after this time. */
   readonly since?: string | undefined;
-  /** Filters orders by `placedAt`: before this moment. */
+  /** Only orders placed before this time. */
   readonly until?: string | undefined;
   readonly sort?: StoreOrderSort | undefined;
 }
@@ -797,7 +797,7 @@ export interface ListStoreOrdersQuery {
 export interface ListKeysQuery {
   /** Maximum number of keys returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
   /** Filters keys by mode. */
   readonly mode?: KeyMode | undefined;
@@ -805,18 +805,18 @@ export interface ListKeysQuery {
 
 /** What `rotateKey` can be asked for. */
 export interface RotateKeyQuery {
-  /** Seconds for which the old key stays valid; 0 ends it at once. At least 60 for the calling key, which must be able to ask again for a lost response. */
+  /** Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so that the request can be repeated. */
   readonly overlap?: number | undefined;
 }
 
 /** What `getUsage` can be asked for. */
 export interface GetUsageQuery {
   readonly granularity?: UsageGranularity | undefined;
-  /** Counts the requests of this key alone. */
+  /** Counts the requests of this key only. */
   readonly keyId?: string | undefined;
   /** Maximum number of intervals returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
 }
 
@@ -824,17 +824,17 @@ export interface GetUsageQuery {
 export interface ListEventsQuery {
   /** Maximum number of events returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
   /** Only events with a larger `id`. */
   readonly after?: Int64 | undefined;
-  /** Only events of these types, separated by commas or in several parameters. */
+  /** Only events of these types, separated by commas or in repeated parameters. */
   readonly type?: readonly EventType[] | undefined;
-  /** Only events of this animal and of its orders. */
+  /** Only events of this animal and its orders. */
   readonly petId?: Int64 | undefined;
   /** Only events of this order. */
   readonly orderId?: Int64 | undefined;
-  /** Only events from this time on. */
+  /** Only events at or after this time. */
   readonly since?: string | undefined;
   /** Only events before this time. */
   readonly until?: string | undefined;
@@ -845,13 +845,13 @@ export interface ListEventsQuery {
 export interface StreamEventsQuery {
   /** Only events with a larger `id`. */
   readonly after?: Int64 | undefined;
-  /** Only events of these types, separated by commas or in several parameters. */
+  /** Only events of these types, separated by commas or in repeated parameters. */
   readonly type?: readonly EventType[] | undefined;
-  /** Only events of this animal and of its orders. */
+  /** Only events of this animal and its orders. */
   readonly petId?: Int64 | undefined;
   /** Only events of this order. */
   readonly orderId?: Int64 | undefined;
-  /** Only events from this time on. */
+  /** Only events at or after this time. */
   readonly since?: string | undefined;
   /** Only events before this time. */
   readonly until?: string | undefined;
@@ -861,9 +861,9 @@ export interface StreamEventsQuery {
 export interface ListWebhookDeliveriesQuery {
   /** Maximum number of attempts returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
-  /** Filters attempts by their outcome. */
+  /** Filters attempts by outcome. */
   readonly outcome?: WebhookDeliveryOutcome | undefined;
 }
 
@@ -871,7 +871,7 @@ export interface ListWebhookDeliveriesQuery {
 export interface ListRequestsQuery {
   /** Maximum number of requests returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the page before, whose filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
   readonly cursor?: string | undefined;
   readonly status?: StatusClass | undefined;
   /** The code of an error. */
@@ -880,7 +880,7 @@ export interface ListRequestsQuery {
   readonly operation?: string | undefined;
   /** The key that sent the requests. */
   readonly keyId?: string | undefined;
-  /** Only requests from this time on. */
+  /** Only requests at or after this time. */
   readonly since?: string | undefined;
   /** Only requests before this time. */
   readonly until?: string | undefined;
@@ -1269,9 +1269,9 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all animals.
    *
-   * Returns animals by ascending `id`, page by page. `limit` sets the size of a page; the `Link` header (`rel="next"`) holds the address of the next one and is absent on the last. Animals that are added during a walk through the pages come at its end; none is shown twice.
+   * Returns animals by ascending `id`, one page at a time. `limit` sets the page size. The `Link` header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals that are added while you read the pages come at the end, and none is returned twice.
    *
-   * An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once. With `categoryId` or `name`, a page looks through 10,000 animals at most. It may then hold fewer than `limit`, or none, though more follow: continue as long as there is a `Link`.
+   * Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With `categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, although more follow: continue while there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */
@@ -1280,7 +1280,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Add an animal.
    *
-   * Adds an animal and returns it with the `id` that the service gave it. The answer is sent after the animal is safe on disk. A `status` that is not sent stays absent.
+   * Adds an animal and returns it with its assigned `id`. The response is sent after the animal has been written to disk. Without a `status`, the animal has none.
    *
    * Needs a key with the scope `write`.
    */
@@ -1289,7 +1289,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get an animal.
    *
-   * Returns the animal with the given identifier. `GET /pets?ids=7` finds the same animal, and continues doing so.
+   * Returns the animal with the given identifier. `GET /pets?ids=7` returns the same animal and is not deprecated.
    *
    * Needs a key with the scope `read`.
    *
@@ -1300,7 +1300,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change an animal (beta).
    *
-   * Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. With `If-Match` it changes only an animal that nobody has changed meanwhile. A status that was set manually can be changed manually, also from `sold`. A status that an order set changes only with that order.
+   * Changes the fields in the body (JSON Merge Patch, RFC 7396) and returns the changed animal. With `If-Match`, the change succeeds only if the animal is still the version that you read. You can change a status that you set yourself, even `sold`. A status that was set by an order changes only with that order.
    *
    * Needs a key with the scope `write`.
    */
@@ -1309,7 +1309,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Delete an animal (beta).
    *
-   * Deletes an animal. Its events stay, and the service never gives its `id` again. With `If-Match` it deletes only an animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.
+   * Deletes an animal. Its events are kept, and its `id` is never reused. With `If-Match`, the deletion succeeds only if the animal is still the version that you read. A repeated request returns 404.
    *
    * Needs a key with the scope `write`.
    */
@@ -1318,7 +1318,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all categories (beta).
    *
-   * Returns categories by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next.
+   * Returns categories by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page.
    *
    * Needs a key with the scope `read`.
    */
@@ -1327,7 +1327,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Add a category (beta).
    *
-   * Adds a category and returns it. Names are unique, and `birds` is another name than `Birds`. Animals may name a category before it is added: send their `categoryId` as `id` to give that one a name.
+   * Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it is added: send their `categoryId` as `id` to name it.
    *
    * Needs a key with the scope `write`.
    */
@@ -1345,7 +1345,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change a category (beta).
    *
-   * Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the category. Its animals stay as they are. With `If-Match` it changes only a category that nobody has changed in the meantime.
+   * Changes the fields in the body (JSON Merge Patch, RFC 7396) and returns the category. Its animals do not change. With `If-Match`, the change succeeds only if the category is still the version that you read.
    *
    * Needs a key with the scope `write`.
    */
@@ -1358,7 +1358,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Delete a category (beta).
    *
-   * Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that category first, all of them or, if the request fails, none. The service does not assign the identifier again. With `If-Match` it deletes only a category that nobody has changed in the meantime. Sent again, it finds no category: 404.
+   * Deletes an empty category. With `moveTo`, its animals move to that category first. If the request fails, none of them move. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the category is still the version that you read. A repeated request returns 404.
    *
    * Needs a key with the scope `write`.
    */
@@ -1367,7 +1367,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all orders (beta).
    *
-   * Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. Orders of every state are kept. With two or all of `status`, `petId` and `reference`, a page may hold fewer than `limit` orders, or none, though more follow: continue as long as there is a `Link`.
+   * Returns orders by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */
@@ -1376,7 +1376,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Place an order (beta).
    *
-   * Reserves an available animal: its status becomes `pending` until the order is confirmed, cancelled or expires. Of many orders that are placed for one animal at once, exactly one succeeds. While the order is open, nothing else changes the animal's status, and the animal cannot be deleted.
+   * Reserves an available animal. Its status is `pending` until the order is confirmed, cancelled or expires. If several clients order the same animal at once, exactly one succeeds. While the order is open, only the order changes the animal's status, and the animal cannot be deleted.
    *
    * Needs a key with the scope `write`.
    */
@@ -1385,7 +1385,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get an order (beta).
    *
-   * Returns the order with the given identifier. An order whose reservation has ended is shown as `expired`, and its animal as available, within a second.
+   * Returns the order with the given identifier. Within a second after its reservation ends, an order becomes `expired` and its animal available.
    *
    * Needs a key with the scope `read`.
    */
@@ -1394,7 +1394,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change an order (beta).
    *
-   * Changes the metadata of an order, whatever its state (JSON Merge Patch, RFC 7396), and returns the order. With `If-Match` it changes only an order that nobody has changed in the meantime.
+   * Changes the metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With `If-Match`, the change succeeds only if the order is still the version that you read.
    *
    * Needs a key with the scope `write`.
    */
@@ -1407,7 +1407,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Confirm an order (beta).
    *
-   * Sells the animal: its status becomes `sold`. Refused from the moment on at which the reservation ends.
+   * Sells the animal: its status becomes `sold`. Fails once the reservation has ended.
    *
    * Needs a key with the scope `write`.
    */
@@ -1416,7 +1416,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Cancel an order (beta).
    *
-   * Lets the animal go: its status becomes `available`.
+   * Releases the animal: its status becomes `available`.
    *
    * Needs a key with the scope `write`.
    */
@@ -1434,7 +1434,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the sandbox (experimental).
    *
-   * Returns what the sandbox contains, its clock, and what is waiting for the clock.
+   * Returns the contents of the sandbox, its clock, and the tasks that wait for the clock.
    *
    * Needs a key with the scope `read`.
    */
@@ -1443,7 +1443,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Advance the clock (experimental).
    *
-   * Advances the sandbox's clock. The times of its resources, reservations, limits, bans and stored responses follow this clock. What becomes due, up to 10,000 of each kind, happens before the response, with its events. Webhooks that are due are sent right after the response. Headers, key expiry and sunset stay in real time.
+   * Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks that are due are sent right after it. Headers, key expiry and sunset dates stay in real time.
    *
    * Needs a key with the scope `write`.
    */
@@ -1452,7 +1452,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Reset the sandbox (experimental).
    *
-   * Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and cursors from before are refused. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.
+   * Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.
    *
    * Needs a key with the scope `write`.
    */
@@ -1461,7 +1461,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the figures of the shop (beta).
    *
-   * Returns how many animals the shop has by status and category, its open orders, and what has happened today. The largest are found among the first 10,000 categories that animals name.
+   * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have animals.
    *
    * Needs a key with the scope `read`.
    */
@@ -1470,7 +1470,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the calling key (experimental).
    *
-   * Tells what the calling key may do, how the windows of its account stand, and how near a ban is or how long one lasts.
+   * Returns the scopes of the calling key, the current limits of its account, and how close a ban is or when it ends.
    *
    * Any valid key may use it.
    *
@@ -1481,7 +1481,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List the account's keys (experimental).
    *
-   * Returns the keys of one's own account, the oldest first, also those that have ended. Of very many that have ended, the oldest are forgotten. A banned key has a `ban`. To a test key, live keys do not exist.
+   * Returns the keys of your account, oldest first, including expired and revoked ones, of which the oldest are eventually deleted. A banned key has a `ban`. A test key cannot see live keys.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1490,7 +1490,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Create a key (experimental).
    *
-   * Makes a key for one's own account and shows it, once. It has no scope that the calling key lacks, and may not outlive it: if the calling key ends, give an `expiresIn` that ends no later. A test key makes test keys only. An account has up to 100 valid keys of each mode.
+   * Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and cannot expire later: if the calling key expires, send an `expiresIn`. A test key can create test keys only. An account can have 100 valid keys of each mode.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1499,7 +1499,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Replace a key (experimental).
    *
-   * Makes a new key with the name, mode, scopes and planned end of an old one and shows it, once. The old one stays valid for `overlap` seconds. The new key may not outlive the calling key. A key may replace itself. Send an `Idempotency-Key` then: without it, a lost response cannot be had again.
+   * Creates a key with the name, mode, scopes and expiry of an old one and shows it once. The old key stays valid for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an `Idempotency-Key`, so that you can repeat the request if its response is lost.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1508,7 +1508,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Revoke a key (experimental).
    *
-   * Ends a key of one's own account for good, at once. It is still listed, so again is no error. The calling key can be revoked too, unless no other `admin` key of its mode is valid as long.
+   * Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. The calling key can be revoked too, unless no other `admin` key of its mode is valid for as long.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1517,7 +1517,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the account's usage (experimental).
    *
-   * Returns how many requests all keys of the account have sent, by operation and status of the answer, newest first, page by page. Intervals without a request are left out, as are requests without a valid key and those of operations that cost no quota. If the service is killed, the last seconds may be missing.
+   * Returns the number of requests of all keys of the account, by operation and response status, newest first, one page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. If the service is killed, the last seconds may be missing.
    *
    * Needs a key with the scope `read`.
    *
@@ -1528,9 +1528,9 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List events (beta).
    *
-   * Returns the changes of the shop, oldest first, page by page. To follow them, send the `id` of the last event you have seen as `after`. `petId` returns the history of an animal.
+   * Returns the changes of the shop, oldest first, one page at a time. To follow them, send the `id` of the last event you have seen as `after`. `petId` returns the history of an animal.
    *
-   * With `type` or `orderId` a page may have fewer than `limit` events, or none, although more follow: continue while there is a `Link`.
+   * With `type` or `orderId`, a page can hold fewer than `limit` events, or none, although more follow: continue while there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */
@@ -1548,7 +1548,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Follow events (beta).
    *
-   * Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends after an hour at the latest: reconnect with the last `id`, and nothing is missed or repeated. Each connection costs one request.
+   * Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends after at most an hour. Reconnect with the last `id` to continue without missing or repeating an event. Each connection costs one request.
    *
    * Needs a key with the scope `read`.
    */
@@ -1557,7 +1557,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List webhook endpoints (beta).
    *
-   * Returns all endpoints of the shop, the oldest first: at most 20.
+   * Returns all endpoints of the shop, oldest first. There are at most 20.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1566,7 +1566,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Create a webhook endpoint (beta).
    *
-   * From now on, events of the shop are sent to the URL: those about one animal in order, each at least once. The response shows the secret once. A failed attempt is repeated up to nine times, over three days.
+   * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed attempt is repeated up to nine times over three days. The response shows the secret once.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1587,7 +1587,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change a webhook endpoint (beta).
    *
-   * Changes the fields that are sent (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for their next attempt are sent at once.
+   * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1609,7 +1609,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Replace the secret of an endpoint (beta).
    *
-   * Creates a new secret and shows it once. For 24 hours messages are also signed with the previous secret. Older secrets stop working at once.
+   * Creates a new secret and shows it once. For 24 hours, messages are also signed with the previous secret. Older secrets stop working at once.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1627,7 +1627,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Send events again (beta).
    *
-   * Sends the events from `from` to `to` again, if the endpoint wants their type, or the message of one attempt. They keep their `webhook-id`. They are not ordered with other events, and have the same number of attempts.
+   * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one attempt. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1640,7 +1640,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List attempts to send messages (beta).
    *
-   * Returns the attempts of the endpoint, the newest first, page by page. The last 1,000 are kept, for at most 7 days.
+   * Returns the attempts of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1666,7 +1666,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List recent changes and failures (experimental).
    *
-   * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, at most 10000 of a shop and 10 of a key in a second. A record appears within a second. Bodies, queries and keys are not recorded.
+   * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, up to 10000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
    *
    * Needs a key with the scope `read`.
    *
@@ -1677,7 +1677,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Explain a request (experimental).
    *
-   * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop and are not shown.
+   * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop, so they have no record.
    *
    * Needs a key with the scope `read`.
    *

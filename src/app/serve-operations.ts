@@ -82,13 +82,9 @@ function explainError(error: unknown, caller: Caller | undefined, isWrite: boole
   if (error instanceof ShopDeleted && isWrite) {
     return failure(sandboxReset, "The sandbox was reset while the request was waiting. Nothing was done.");
   }
-  return failure(
-    storageUnavailable,
-    "The store is not available at the moment. Nothing is known to have been changed.",
-    {
-      retryAfter: STORAGE_RETRY,
-    },
-  );
+  return failure(storageUnavailable, "The store is temporarily unavailable. A change may or may not have been made.", {
+    retryAfter: STORAGE_RETRY,
+  });
 }
 
 function compileRoutes(

@@ -59,10 +59,10 @@ export const ErrorBody = Type.Object(
           {
             path: Type.String({
               description:
-                "Where the fault lies: a JSON Pointer (RFC 6901) into the request, which is seen as " +
-                "an object with the members `header`, `query` and `body`.",
+                "Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and " +
+                "`body`.",
             }),
-            message: Type.String({ description: "What is wrong there." }),
+            message: Type.String({ description: "What is wrong with the value." }),
           },
           { title: "ErrorDetail", description: "One fault of an invalid input." },
         ),
@@ -80,17 +80,17 @@ export type ErrorBody = Static<typeof ErrorBody>;
 export const missingApiKey = defineError({
   code: "missing_api_key",
   status: 401,
-  meaning: "The request has no API key as bearer token.",
+  meaning: "The request has no bearer token.",
 });
 export const invalidApiKey = defineError({
   code: "invalid_api_key",
   status: 401,
-  meaning: "The bearer token is not a valid API key: mistyped, unknown, expired or revoked.",
+  meaning: "The bearer token is not a valid API key. It is mistyped, unknown, expired or revoked.",
 });
 export const insufficientScope = defineError({
   code: "insufficient_scope",
   status: 403,
-  meaning: "The API key is valid but lacks the scope that the operation needs.",
+  meaning: "The API key lacks the scope that the operation needs.",
 });
 export const accountSuspended = defineError({
   code: "account_suspended",
@@ -100,13 +100,13 @@ export const accountSuspended = defineError({
 export const rateLimitExceeded = defineError({
   code: "rate_limit_exceeded",
   status: 429,
-  meaning: "The requests of the current minute or day are used up. `Retry-After` says when to continue.",
+  meaning: "The requests allowed in the current minute or day are used up. `Retry-After` says when to continue.",
 });
 export const keyBanned = defineError({
   code: "key_banned",
   status: 429,
   meaning:
-    "The API key went on sending requests after a 429 and is banned for a while. " +
+    "The API key kept sending requests after a 429 and is temporarily banned. " +
     "`Retry-After` says when the ban ends.",
 });
 export const pathNotFound = defineError({
@@ -117,7 +117,7 @@ export const pathNotFound = defineError({
 export const methodNotAllowed = defineError({
   code: "method_not_allowed",
   status: 405,
-  meaning: "The path exists, but not with this method. `Allow` lists the methods that it has.",
+  meaning: "The path does not support this method. `Allow` lists the methods that it supports.",
 });
 export const operationRemoved = defineError({
   code: "operation_removed",
@@ -143,14 +143,14 @@ export const unsupportedMediaType = defineError({
   code: "unsupported_media_type",
   status: 415,
   meaning:
-    "The body is sent with a content encoding, or in a media type that the operation does not take. " +
-    "All take `application/json`.",
+    "The body has a content encoding, or a media type that the operation does not accept. " +
+    "All operations accept `application/json`.",
 });
 export const idempotencyKeyReused = defineError({
   code: "idempotency_key_reused",
   status: 422,
   meaning:
-    "The `Idempotency-Key` was used with another body, query or `If-Match`, or, if the response holds a " +
+    "The `Idempotency-Key` was used before with another body, query or `If-Match`, or, if the response holds a " +
     "secret, with another API key. Nothing was done.",
 });
 export const idempotencyKeyInUse = defineError({
@@ -161,18 +161,18 @@ export const idempotencyKeyInUse = defineError({
 export const sandboxReset = defineError({
   code: "sandbox_was_reset",
   status: 409,
-  meaning: "The sandbox was reset while the request waited. Nothing was done.",
+  meaning: "The sandbox was reset while the request was waiting. Nothing was done.",
 });
 export const internalError = defineError({
   code: "internal_error",
   status: 500,
-  meaning: "The service failed. The failure is logged under the `X-Request-Id` of the response.",
+  meaning: "An internal error. It is logged with the `X-Request-Id` of the response.",
 });
 export const storageUnavailable = defineError({
   code: "storage_unavailable",
   status: 503,
   meaning:
-    "The store cannot be read or written at the moment. Nothing is known to have been changed. " +
+    "The store is temporarily unavailable. A change may or may not have been made. " +
     "`Retry-After` says when to try again.",
 });
 export const overloaded = defineError({
@@ -187,12 +187,12 @@ export const overloaded = defineError({
 export const tooManyStreams = defineError({
   code: "too_many_streams",
   status: 429,
-  meaning: `The account has ${MAX_STREAMS} streams open at one process. \`Retry-After\` says when to try again.`,
+  meaning: `The account already has ${MAX_STREAMS} open streams in this process. \`Retry-After\` says when to try again.`,
 });
 export const streamsExhausted = defineError({
   code: "streams_exhausted",
   status: 503,
-  meaning: "The process serves as many streams as it can. `Retry-After` says when to try again.",
+  meaning: "The process has reached its maximum number of streams. `Retry-After` says when to try again.",
 });
 
 /** Of the operations that honour `If-Match`. */

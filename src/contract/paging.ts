@@ -2,8 +2,8 @@ import { type TProperties, type TSchema, Type } from "typebox";
 import { Int32 } from "./schemas.ts";
 
 /**
- * The query parameters of a list that is read page by page. `limit` is the size of a page; `cursor`
- * comes from the `Link` header (RFC 8288, `rel="next"`) of the page before and is opaque.
+ * The query parameters of a paged list. `limit` is the page size. `cursor` comes from the `Link` header
+ * (RFC 8288, `rel="next"`) of the previous page and is opaque.
  */
 export function pageParameters(options: { maximum: number; default: number; what: string }) {
   return {
@@ -15,7 +15,7 @@ export function pageParameters(options: { maximum: number; default: number; what
     }),
     cursor: Type.Optional(
       Type.String({
-        description: 'From the `Link` header (`rel="next"`) of the page before, whose filters apply.',
+        description: 'From the `Link` header (`rel="next"`) of the previous page. Its filters apply.',
         minLength: 1,
         maxLength: 512,
       }),

@@ -39,24 +39,24 @@ export function LargeCount(options: CountOptions): TUnsafe<number> {
   return Type.Unsafe<number>({ type: "integer", format: "int64", maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
-/** The keyword that holds what a schema with a title means in one place. It is never part of the document. */
+/** The keyword with a titled schema's description for one place of use. It never appears in the document. */
 export const HERE = "x-here";
 
-/** The same schema with a description of the place where it stands, which its title does not share. */
+/** The same schema with a description for this place of use only. Schemas with the same title are not affected. */
 export function described<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, [HERE]: description };
 }
 
-/** What a value has to keep besides the keywords of its schema, and how that is said: `must not …`. */
+/** A rule for values in addition to the keywords of their schema. `message` says `must …` or `must not …`. */
 export interface Rule {
   readonly allows: (value: unknown) => boolean;
   readonly message: string;
 }
 
-/** The keyword that holds rules which JSON Schema cannot express. The schema's description has to tell them. */
+/** The keyword for rules that JSON Schema cannot express. The schema's description must mention them. */
 export const RULES = "x-rules";
 
-/** The keyword that says in words what a `pattern` allows. */
+/** The keyword that describes in words what a `pattern` allows. */
 export const PATTERN_MEANING = "x-pattern-meaning";
 
 /**
@@ -73,20 +73,20 @@ export function Text(options: { description: string; minLength: number; maxLengt
 
 /**
  * A pattern for Unicode text without the characters of a class, given as the class's content. It means the
- * same with and without the `u` flag: without it a pair of surrogates is two characters, which the second
- * alternative takes; with it the pair is one, which the first takes.
+ * same with and without the `u` flag. Without it, a surrogate pair is two characters, which the second
+ * alternative matches. With it, the pair is one character, which the first alternative matches.
  */
 export function textWithout(characters: string): string {
   return `^(?:[^${characters}\\uD800-\\uDFFF]|[\\uD800-\\uDBFF][\\uDC00-\\uDFFF])*$`;
 }
 
-/** A moment in UTC, to the millisecond, as text (RFC 3339): `2026-11-21T12:00:00.000Z`. */
+/** A time in UTC to the millisecond (RFC 3339): `2026-11-21T12:00:00.000Z`. */
 export function Timestamp(options: { description: string }) {
   return Type.String({ ...options, format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 }
 
-/** A moment that a client names: a date and a time with its offset from UTC (RFC 3339). `millisecondsOf` reads it. */
-export function Moment(options: { description: string }) {
+/** A time that a client sends, with its offset from UTC (RFC 3339). `millisecondsOf` reads it. */
+export function DateTime(options: { description: string }) {
   // Without the time zones in brackets of RFC 9557. 40 characters are enough for nanoseconds and an offset.
   return Type.String({
     ...Timestamp(options),
@@ -96,7 +96,7 @@ export function Moment(options: { description: string }) {
   });
 }
 
-/** Unix milliseconds of a `Moment`, rounded up. A leap second counts as the next second. */
+/** Unix milliseconds of a `DateTime`, rounded up. A leap second counts as the next second. */
 export function millisecondsOf(moment: string): number {
   const second = moment.replace(/:60(?=[.Zz+-])/, ":59");
   const isBetween = /\.\d{3}\d*[1-9]/.test(moment);

@@ -199,7 +199,7 @@ export class Api {
     if (explained && explained.error !== storageUnavailable) return explained;
     if (explained) log.failing("storage_unavailable", error, { requestId: exchange.id });
     else log.error("request_failed", error, { requestId: exchange.id });
-    return explained ?? failure(internalError, `The service failed. The failure is logged as ${exchange.id}.`);
+    return explained ?? failure(internalError, `An internal error. It is logged as ${exchange.id}.`);
   }
 
   #serveOptions(exchange: Exchange): MaybePromise<Response> {

@@ -37,7 +37,7 @@ interface Content {
 export async function servePage(page: Page, request: Request): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     const { code, status } = methodNotAllowed;
-    const message = `This path has no method ${request.method}; it has GET, HEAD.`;
+    const message = `This path does not support ${request.method}. It supports GET, HEAD.`;
     return Response.json({ code, message, status }, { status, headers: { Allow: "GET, HEAD", ...noSniff } });
   }
   if ("named" in page) {

@@ -22,7 +22,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const noBody: BodyResult = { value: undefined };
 /** Not ignored silently: the client expects that it changes something. */
-const unknownBody: BodyResult = { faults: [{ path: "/body", message: "is not taken by this operation" }] };
+const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be empty for this operation" }] };
 /** The client is gone: nobody reads the response, but it is no failure of the service. */
 const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
 const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);

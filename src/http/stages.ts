@@ -64,7 +64,10 @@ const identify: Stage = (exchange, { authenticator }) => {
         );
       }
     } else
-      exchange.authFailure = failure(invalidApiKey, "The API key is not valid: mistyped, unknown, expired or revoked.");
+      exchange.authFailure = failure(
+        invalidApiKey,
+        "The API key is not valid. It is mistyped, unknown, expired or revoked.",
+      );
     return undefined;
   });
 };
@@ -86,9 +89,13 @@ const admit: Stage = (exchange, { limiter, addressOf }) => {
 
 function denial({ verdict, retryAfter, limit }: Admission): Failure {
   return verdict === "banned"
-    ? failure(keyBanned, `The API key went on after a 429 and is banned for another ${retryAfter} seconds.`, {
-        retryAfter,
-      })
+    ? failure(
+        keyBanned,
+        `The API key kept sending requests after a 429 and is banned for another ${retryAfter} seconds.`,
+        {
+          retryAfter,
+        },
+      )
     : failure(
         rateLimitExceeded,
         `The ${limit} requests of the current window are used up. Try again in ${retryAfter} seconds.`,
@@ -101,7 +108,7 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
   if (!compiled) {
     return route.allow === ""
       ? failure(pathNotFound, "There is nothing at this path.")
-      : failure(methodNotAllowed, `This path has no method ${request.method}; it has ${route.allow}.`);
+      : failure(methodNotAllowed, `This path does not support ${request.method}. It supports ${route.allow}.`);
   }
   const { operation } = compiled;
   if (operation.deprecation && clock.now() >= compiled.removedFrom) {

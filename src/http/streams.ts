@@ -70,7 +70,9 @@ export class Streams {
     if (!operation || !success || !caller) throw new TypeError("A stream was opened before its request was handled.");
     const count = this.#ofAccount.get(caller.accountId) ?? 0;
     if (this.#open.size >= this.#maxTotal) {
-      return failure(streamsExhausted, "This process serves as many streams as it can.", { retryAfter: RETRY_AFTER });
+      return failure(streamsExhausted, "This process has reached its maximum number of streams.", {
+        retryAfter: RETRY_AFTER,
+      });
     }
     if (count >= MAX_STREAMS) {
       const message = `The account has ${count} streams open here. Close one, or share one.`;

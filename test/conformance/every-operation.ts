@@ -339,7 +339,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     // The runtime hands over no body of a GET: it is ignored.
     if (!operation.body && operation.method !== "GET") {
       test("refuses any other body", async () => {
-        const faults = [{ path: "/body", message: "is not taken by this operation" }];
+        const faults = [{ path: "/body", message: "must be empty for this operation" }];
         for (const body of [
           " ",
           "[]",

@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
       (status) => status === 200,
     );
     await link.click();
-    await page.getByText("createPet was carried out and answered with 201.").waitFor();
+    await page.getByText("createPet succeeded with status 201.").waitFor();
     await page.close();
   });
 
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByRole("link", { name: "POST /pets" }).first().click();
     const happened = page.getByRole("region", { name: "What happened" });
     await happened.getByText("/body/name").waitFor();
-    await happened.getByText("Correct every field that the details name.").waitFor();
+    await happened.getByText("Correct every field named in the details.").waitFor();
     await page.getByText("readInput").waitFor();
     expect(page.url()).toEndWith(`/requests/${id}`);
     await page.getByRole("button", { name: "Copy the command" }).click();

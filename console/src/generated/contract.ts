@@ -60,7 +60,7 @@ export const listPetsQuery: readonly FieldDescription[] = [
   {
     name: "name",
     label: "Name",
-    hint: "Filters animals by a text that their name contains, in any case (beta). There are no wildcards.",
+    hint: "Returns animals whose name contains this text, ignoring case (beta). There are no wildcards.",
     kind: "text",
     minLength: 1,
     maxLength: 255,
@@ -68,7 +68,7 @@ export const listPetsQuery: readonly FieldDescription[] = [
   {
     name: "ids",
     label: "Ids",
-    hint: "Filters animals by id (beta): up to 100 of them, separated by commas or in several parameters. One that no animal has is no error. Pages hold up to limit animals here too.",
+    hint: "Filters animals by id (beta): up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. limit still applies.",
     kind: "list",
     minItems: 1,
     maxItems: 100,
@@ -76,7 +76,7 @@ export const listPetsQuery: readonly FieldDescription[] = [
   {
     name: "sort",
     label: "Sort",
-    hint: "The order (beta): id is the usual one, -id shows the animals that were added last first.",
+    hint: "Sort order (beta): id, the default, returns the oldest animals first, -id the newest.",
     kind: "choice",
     choices: ["id", "-id"],
   },
@@ -122,13 +122,13 @@ export const createCategoryBody: readonly FieldDescription[] = [
   {
     name: "id",
     label: "Id",
-    hint: "The identifier, for a category that animals name already. Without it the service assigns one that no category has or had and no animal names.",
+    hint: "The identifier, to name a category that animals already refer to. By default, the service assigns an identifier that no category or animal has used.",
     kind: "id",
   },
   {
     name: "name",
     label: "Name",
-    hint: "The category's name. No two are the same.",
+    hint: "The category's name. It is unique.",
     kind: "text",
     isRequired: true,
     minLength: 1,
@@ -139,7 +139,7 @@ export const updateCategoryBody: readonly FieldDescription[] = [
   {
     name: "name",
     label: "Name",
-    hint: "The category's name. No two are the same.",
+    hint: "The category's name. It is unique.",
     kind: "text",
     minLength: 1,
     maxLength: 255,
@@ -149,7 +149,7 @@ export const deleteCategoryQuery: readonly FieldDescription[] = [
   {
     name: "moveTo",
     label: "Move to",
-    hint: "The identifier of the existing category that the animals go to.",
+    hint: "The identifier of the existing category that the animals move to.",
     kind: "id",
   },
 ];
@@ -157,37 +157,25 @@ export const listStoreOrdersQuery: readonly FieldDescription[] = [
   {
     name: "status",
     label: "Status",
-    hint: "Filters orders by their state.",
+    hint: "Filters orders by status.",
     kind: "choice",
     choices: ["placed", "confirmed", "cancelled", "expired", "returned"],
   },
-  { name: "petId", label: "Pet", hint: "Filters orders by their animal.", kind: "id" },
+  { name: "petId", label: "Pet", hint: "Filters orders by animal.", kind: "id" },
   {
     name: "reference",
     label: "Reference",
-    hint: "Filters orders by their whole reference.",
+    hint: "Filters orders by exact reference.",
     kind: "text",
     minLength: 1,
     maxLength: 255,
   },
-  {
-    name: "since",
-    label: "Since",
-    hint: "Filters orders by placedAt: at this moment or later.",
-    kind: "time",
-    maxLength: 40,
-  },
-  {
-    name: "until",
-    label: "Until",
-    hint: "Filters orders by placedAt: before this moment.",
-    kind: "time",
-    maxLength: 40,
-  },
+  { name: "since", label: "Since", hint: "Only orders placed at or after this time.", kind: "time", maxLength: 40 },
+  { name: "until", label: "Until", hint: "Only orders placed before this time.", kind: "time", maxLength: 40 },
   {
     name: "sort",
     label: "Sort",
-    hint: "The order: id is the usual one, -id shows the latest orders first.",
+    hint: "Sort order: id, the default, returns the oldest orders first, -id the newest.",
     kind: "choice",
     choices: ["id", "-id"],
   },
@@ -197,7 +185,7 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
   {
     name: "reference",
     label: "Reference",
-    hint: "The client's own name for the order, such as the number of a receipt. Kept as it is.",
+    hint: "The client's own name for the order, such as a receipt number. Stored unchanged.",
     kind: "text",
     minLength: 1,
     maxLength: 255,
@@ -208,7 +196,7 @@ export const fastForwardSandboxBody: readonly FieldDescription[] = [
   {
     name: "seconds",
     label: "Seconds",
-    hint: "How far to advance it.",
+    hint: "How many seconds to advance it.",
     kind: "integer",
     isRequired: true,
     minimum: 1,
@@ -219,7 +207,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
   {
     name: "animals",
     label: "Animals",
-    hint: "What the sandbox contains afterwards: nothing, or six animals in four categories.",
+    hint: "The new contents of the sandbox: nothing, or six animals in four categories.",
     kind: "choice",
     isRequired: true,
     choices: ["none", "samples"],
@@ -232,7 +220,7 @@ export const createKeyBody: readonly FieldDescription[] = [
   {
     name: "name",
     label: "Name",
-    hint: "What the key is called.",
+    hint: "The key's name.",
     kind: "text",
     isRequired: true,
     minLength: 1,
@@ -251,14 +239,14 @@ export const createKeyBody: readonly FieldDescription[] = [
   {
     name: "mode",
     label: "Mode",
-    hint: "Without it, the mode of the calling key.",
+    hint: "Default: the mode of the calling key.",
     kind: "choice",
     choices: ["live", "test"],
   },
   {
     name: "expiresIn",
     label: "Expires in",
-    hint: "Seconds until the key ends. Without it, the key has no end.",
+    hint: "Seconds until the key expires. By default it never expires.",
     kind: "integer",
     minimum: 60,
     maximum: 315360000,
@@ -268,7 +256,7 @@ export const rotateKeyQuery: readonly FieldDescription[] = [
   {
     name: "overlap",
     label: "Overlap",
-    hint: "Seconds for which the old key stays valid; 0 ends it at once. At least 60 for the calling key, which must be able to ask again for a lost response.",
+    hint: "Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so that the request can be repeated.",
     kind: "integer",
     preset: 86400,
     minimum: 0,
@@ -279,7 +267,7 @@ export const getUsageQuery: readonly FieldDescription[] = [
   {
     name: "granularity",
     label: "Granularity",
-    hint: "How long the intervals are: a minute (of the last three hours), an hour or a UTC day (of the last 30 days).",
+    hint: "The length of the intervals: a minute (for the last three hours), an hour or a UTC day (for the last 30 days).",
     kind: "choice",
     choices: ["minute", "hour", "day"],
     preset: "hour",
@@ -287,7 +275,7 @@ export const getUsageQuery: readonly FieldDescription[] = [
   {
     name: "keyId",
     label: "Key",
-    hint: "Counts the requests of this key alone.",
+    hint: "Counts the requests of this key only.",
     kind: "text",
     minLength: 1,
     maxLength: 64,
@@ -298,7 +286,7 @@ export const listEventsQuery: readonly FieldDescription[] = [
   {
     name: "type",
     label: "Type",
-    hint: "Only events of these types, separated by commas or in several parameters.",
+    hint: "Only events of these types, separated by commas or in repeated parameters.",
     kind: "choices",
     choices: [
       "pet.created",
@@ -327,14 +315,14 @@ export const listEventsQuery: readonly FieldDescription[] = [
     minItems: 1,
     maxItems: 20,
   },
-  { name: "petId", label: "Pet", hint: "Only events of this animal and of its orders.", kind: "id" },
+  { name: "petId", label: "Pet", hint: "Only events of this animal and its orders.", kind: "id" },
   { name: "orderId", label: "Order", hint: "Only events of this order.", kind: "id" },
-  { name: "since", label: "Since", hint: "Only events from this time on.", kind: "time", maxLength: 40 },
+  { name: "since", label: "Since", hint: "Only events at or after this time.", kind: "time", maxLength: 40 },
   { name: "until", label: "Until", hint: "Only events before this time.", kind: "time", maxLength: 40 },
   {
     name: "sort",
     label: "Sort",
-    hint: "id, the default, returns the oldest events first, -id the newest.",
+    hint: "Sort order: id, the default, returns the oldest events first, -id the newest.",
     kind: "choice",
     choices: ["id", "-id"],
   },
@@ -344,7 +332,7 @@ export const streamEventsQuery: readonly FieldDescription[] = [
   {
     name: "type",
     label: "Type",
-    hint: "Only events of these types, separated by commas or in several parameters.",
+    hint: "Only events of these types, separated by commas or in repeated parameters.",
     kind: "choices",
     choices: [
       "pet.created",
@@ -373,9 +361,9 @@ export const streamEventsQuery: readonly FieldDescription[] = [
     minItems: 1,
     maxItems: 20,
   },
-  { name: "petId", label: "Pet", hint: "Only events of this animal and of its orders.", kind: "id" },
+  { name: "petId", label: "Pet", hint: "Only events of this animal and its orders.", kind: "id" },
   { name: "orderId", label: "Order", hint: "Only events of this order.", kind: "id" },
-  { name: "since", label: "Since", hint: "Only events from this time on.", kind: "time", maxLength: 40 },
+  { name: "since", label: "Since", hint: "Only events at or after this time.", kind: "time", maxLength: 40 },
   { name: "until", label: "Until", hint: "Only events before this time.", kind: "time", maxLength: 40 },
 ];
 export const createWebhookEndpointBody: readonly FieldDescription[] = [
@@ -391,7 +379,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "types",
     label: "Types",
-    hint: "Types of the events that are sent.",
+    hint: "The event types to send.",
     kind: "choices",
     choices: [
       "*",
@@ -442,7 +430,7 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "types",
     label: "Types",
-    hint: "Types of the events that are sent.",
+    hint: "The event types to send.",
     kind: "choices",
     choices: [
       "*",
@@ -488,15 +476,15 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
   },
 ];
 export const redeliverWebhooksBody: readonly FieldDescription[] = [
-  { name: "from", label: "From", hint: "The first event; without it, the oldest that is stored.", kind: "id" },
-  { name: "to", label: "To", hint: "The last event; without it, the newest.", kind: "id" },
+  { name: "from", label: "From", hint: "The first event. Default: the oldest stored one.", kind: "id" },
+  { name: "to", label: "To", hint: "The last event. Default: the newest one.", kind: "id" },
   { name: "deliveryId", label: "Delivery", hint: "Send only the message of this attempt.", kind: "id" },
 ];
 export const listWebhookDeliveriesQuery: readonly FieldDescription[] = [
   {
     name: "outcome",
     label: "Outcome",
-    hint: "Filters attempts by their outcome.",
+    hint: "Filters attempts by outcome.",
     kind: "choice",
     choices: ["succeeded", "failed"],
   },
@@ -505,7 +493,7 @@ export const listRequestsQuery: readonly FieldDescription[] = [
   {
     name: "status",
     label: "Status",
-    hint: "Filters requests by the class of their status: 2xx for changes, 4xx and 5xx for failures.",
+    hint: "Filters requests by status class: 2xx for changes, 4xx and 5xx for failures.",
     kind: "choice",
     choices: ["2xx", "4xx", "5xx"],
   },
@@ -519,6 +507,6 @@ export const listRequestsQuery: readonly FieldDescription[] = [
     maxLength: 64,
   },
   { name: "keyId", label: "Key", hint: "The key that sent the requests.", kind: "text", minLength: 1, maxLength: 64 },
-  { name: "since", label: "Since", hint: "Only requests from this time on.", kind: "time", maxLength: 40 },
+  { name: "since", label: "Since", hint: "Only requests at or after this time.", kind: "time", maxLength: 40 },
   { name: "until", label: "Until", hint: "Only requests before this time.", kind: "time", maxLength: 40 },
 ];

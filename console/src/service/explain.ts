@@ -10,7 +10,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   412: "Somebody else has changed it. Look at the change, then decide.",
   413: "Send less at once.",
   429: "Wait until the time is over. Nothing is lost.",
-  503: "Try again in a moment. Nothing is known to have been changed.",
+  503: "Try again in a moment. A change may or may not have been made.",
 };
 const adviceOfCode: Readonly<Record<string, string>> = {
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",

@@ -20,7 +20,7 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
 
     *createCategory({ caller, requestId, body }) {
       return successOr(yield* categories.add(authorOf(caller, requestId), body), {
-        "id taken": () => failure(categoryExists, `There is a category with the id ${body.id}.`),
+        "id taken": () => failure(categoryExists, `A category with the id ${body.id} already exists.`),
         "name taken": () => nameTaken,
       });
     },
@@ -59,7 +59,7 @@ function notFound(id: bigint) {
 }
 
 function changedMeanwhile(id: bigint) {
-  return failure(preconditionFailed, `The category ${id} is not what If-Match names any more. Nothing was changed.`);
+  return failure(preconditionFailed, `The category ${id} no longer matches If-Match. Nothing was changed.`);
 }
 
-const nameTaken = failure(categoryNameTaken, "Another category has this name.");
+const nameTaken = failure(categoryNameTaken, "Another category already has this name.");

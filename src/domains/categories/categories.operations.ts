@@ -8,7 +8,7 @@ import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schem
 
 const categories: Tag = {
   name: "categories",
-  description: "The categories that animals belong to: their names, and the animals of one moved to another.",
+  description: "The categories that animals belong to. Animals can be moved from one category to another.",
   stability: "beta",
 };
 
@@ -20,22 +20,22 @@ export const categoryNotFound = defineError({
 export const categoryExists = defineError({
   code: "category_exists",
   status: 409,
-  meaning: "A category has this identifier already.",
+  meaning: "A category with this identifier already exists.",
 });
 export const categoryNameTaken = defineError({
   code: "category_name_taken",
   status: 409,
-  meaning: "Another category has this name already.",
+  meaning: "Another category already has this name.",
 });
 export const categoryInUse = defineError({
   code: "category_in_use",
   status: 409,
-  meaning: "Animals belong to the category. `moveTo` names the category that they go to.",
+  meaning: "Animals belong to the category. Set `moveTo` to the category that they move to.",
 });
 export const moveTargetNotFound = defineError({
   code: "move_target_not_found",
   status: 409,
-  meaning: "The category that `moveTo` names does not exist, or is the one to be deleted.",
+  meaning: "The category in `moveTo` does not exist, or is the one being deleted.",
 });
 
 export const categoryCreated = defineEvent({ type: "category.created", meaning: "A category was added." });
@@ -44,7 +44,7 @@ export const categoryDeleted = defineEvent({ type: "category.deleted", meaning: 
 export const categoryEventTypes = [categoryCreated, categoryUpdated, categoryDeleted] as const;
 
 const name = Text({
-  description: "The category's name. No two are the same.",
+  description: "The category's name. It is unique.",
   minLength: 1,
   maxLength: 255,
   examples: ["Hamsters"],
@@ -55,8 +55,8 @@ const NewCategory = Type.Object(
     id: Type.Optional(
       Int64({
         description:
-          "The identifier, for a category that animals name already. Without it the service assigns one that " +
-          "no category has or had and no animal names.",
+          "The identifier, to name a category that animals already refer to. By default, the service assigns an " +
+          "identifier that no category or animal has used.",
         examples: [5n],
       }),
     ),
@@ -82,7 +82,7 @@ export const Category = Type.Object(
 );
 export type Category = Static<typeof Category>;
 
-const Categories = Type.Array(Category, { title: "Categories", description: "Categories, by ascending `id`." });
+const Categories = Type.Array(Category, { title: "Categories", description: "Categories, sorted by `id`." });
 
 const params = {
   schema: Type.Object({ categoryId: Int64({ description: "The identifier of the category.", examples: [5n] }) }),
@@ -99,7 +99,7 @@ const listCategories = defineOperation({
   tag: categories,
   summary: "List all categories",
   description:
-    'Returns categories by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next.',
+    'Returns categories by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page.',
   ...pagesOf({
     what: "categories",
     schema: Categories,
@@ -115,21 +115,21 @@ const createCategory = defineOperation({
   tag: categories,
   summary: "Add a category",
   description:
-    "Adds a category and returns it. Names are unique, and `birds` is another name than `Birds`. Animals may " +
-    "name a category before it is added: send their `categoryId` as `id` to give that one a name.",
+    "Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it " +
+    "is added: send their `categoryId` as `id` to name it.",
   body: {
     schema: NewCategory,
     examples: {
       "A new category": { name: "Hamsters" },
-      "A category that animals name already": { id: 6n, name: "Rabbits" },
+      "A category that animals already refer to": { id: 6n, name: "Rabbits" },
     },
   },
   emits: ["category.created"],
   response: {
     status: 201,
-    description: "The category as it was added.",
+    description: "The new category.",
     schema: Category,
-    examples: { "A new category": hamsters, "A category that animals name already": rabbits },
+    examples: { "A new category": hamsters, "A category that animals already refer to": rabbits },
     location: "/categories/{id}",
     entityTag: true,
   },
@@ -154,8 +154,8 @@ const updateCategory = defineOperation({
   tag: categories,
   summary: "Change a category",
   description:
-    "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the category. Its animals stay as they " +
-    "are. With `If-Match` it changes only a category that nobody has changed in the meantime.",
+    "Changes the fields in the body (JSON Merge Patch, RFC 7396) and returns the category. Its animals do not change. " +
+    "With `If-Match`, the change succeeds only if the category is still the version that you read.",
   params,
   body: {
     schema: CategoryPatch,
@@ -167,7 +167,7 @@ const updateCategory = defineOperation({
   emits: ["category.updated"],
   response: {
     status: 200,
-    description: "The category as it is now.",
+    description: "The changed category.",
     schema: Category,
     examples: { "Another name": { id: 5n, name: "Golden hamsters" } },
     entityTag: true,
@@ -182,14 +182,14 @@ const deleteCategory = defineOperation({
   tag: categories,
   summary: "Delete a category",
   description:
-    "Deletes a category to which no animal belongs. With `moveTo` its animals, if it has any, go to that " +
-    "category first, all of them or, if the request fails, none. The service does not assign the identifier again. " +
-    "With `If-Match` it deletes only a category that nobody has changed in the meantime. Sent again, it finds no category: 404.",
+    "Deletes an empty category. With `moveTo`, its animals move to that category first. If the request fails, none " +
+    "of them move. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the " +
+    "category is still the version that you read. A repeated request returns 404.",
   testPanel: { disabled: "one click would delete a category for good" },
   params,
   query: Type.Object({
     moveTo: Type.Optional(
-      Int64({ description: "The identifier of the existing category that the animals go to.", examples: [1n] }),
+      Int64({ description: "The identifier of the existing category that the animals move to.", examples: [1n] }),
     ),
   }),
   ifMatch: Category,

@@ -35,11 +35,11 @@ export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<Return
 }
 
 function expired({ first }: Expired) {
-  return failure(eventsExpired, `These events are no longer kept. The first one that is has the id ${first}.`);
+  return failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`);
 }
 
 function ahead({ last }: Ahead) {
-  return failure(eventsExpired, `There were no such events yet: the newest one has the id ${last}.`);
+  return failure(eventsExpired, `These events do not exist yet. The newest event has the id ${last}.`);
 }
 
 function timeOf(moment: string | undefined): number | undefined {

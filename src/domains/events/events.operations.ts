@@ -3,7 +3,7 @@ import { defineError } from "../../contract/errors.ts";
 import type { EventType } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { Int64, Moment } from "../../contract/schemas.ts";
+import { Int64, DateTime } from "../../contract/schemas.ts";
 import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";
 
 const events: Tag = {
@@ -20,7 +20,7 @@ export const eventNotFound = defineError({
 export const eventsExpired = defineError({
   code: "events_expired",
   status: 410,
-  meaning: "The requested events are not stored. The message names the first or the last one that is.",
+  meaning: "The requested events are not stored. The message names the first or last stored event.",
 });
 
 const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "k3x9-1f" } as const;
@@ -49,15 +49,15 @@ export function eventOperations(types: readonly EventType[]) {
     after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [40n] })),
     type: Type.Optional(
       Type.Array(eventTypeSchema(types), {
-        description: "Only events of these types, separated by commas or in several parameters.",
+        description: "Only events of these types, separated by commas or in repeated parameters.",
         minItems: 1,
         maxItems: 20,
       }),
     ),
-    petId: Type.Optional(Int64({ description: "Only events of this animal and of its orders.", examples: [7n] })),
+    petId: Type.Optional(Int64({ description: "Only events of this animal and its orders.", examples: [7n] })),
     orderId: Type.Optional(Int64({ description: "Only events of this order.", examples: [1n] })),
-    since: Type.Optional(Moment({ description: "Only events from this time on." })),
-    until: Type.Optional(Moment({ description: "Only events before this time." })),
+    since: Type.Optional(DateTime({ description: "Only events at or after this time." })),
+    until: Type.Optional(DateTime({ description: "Only events before this time." })),
   };
   const listEvents = defineOperation({
     name: "listEvents",
@@ -66,9 +66,9 @@ export function eventOperations(types: readonly EventType[]) {
     tag: events,
     summary: "List events",
     description:
-      "Returns the changes of the shop, oldest first, page by page. To follow them, send the `id` of the last event " +
-      "you have seen as `after`. `petId` returns the history of an animal.\n\n" +
-      "With `type` or `orderId` a page may have fewer than `limit` events, or none, although more follow: continue " +
+      "Returns the changes of the shop, oldest first, one page at a time. To follow them, send the `id` of the last " +
+      "event you have seen as `after`. `petId` returns the history of an animal.\n\n" +
+      "With `type` or `orderId`, a page can hold fewer than `limit` events, or none, although more follow: continue " +
       "while there is a `Link`.",
     ...pagesOf({
       what: "events",
@@ -80,7 +80,7 @@ export function eventOperations(types: readonly EventType[]) {
           Type.Enum(["id", "-id"], {
             title: "EventSort",
             type: "string",
-            description: "`id`, the default, returns the oldest events first, `-id` the newest.",
+            description: "Sort order: `id`, the default, returns the oldest events first, `-id` the newest.",
           }),
         ),
       },
@@ -112,13 +112,14 @@ export function eventOperations(types: readonly EventType[]) {
     summary: "Follow events",
     description:
       "Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends " +
-      "after an hour at the latest: reconnect with the last `id`, and nothing is missed or repeated. Each connection " +
-      "costs one request.",
+      "after at most an hour. Reconnect with the last `id` to continue without missing or repeating an event. Each " +
+      "connection costs one request.",
     testPanel: { disabled: "the response does not end" },
     query: Type.Object(filters),
     response: {
       status: 200,
-      description: "The events, each as soon as it is on disk. When there are none, a comment every 15 seconds.",
+      description:
+        "The events, each as soon as it is on disk. While there are none, a comment is sent every 15 seconds.",
       schema,
       examples: { "An animal is reserved": updated },
       stream: { id: "id", event: "type" },

@@ -2,15 +2,15 @@ import { Type } from "typebox";
 import type { EventType } from "../../contract/event-type.ts";
 import { described, Int64, Timestamp } from "../../contract/schemas.ts";
 
-/** Any fields. */
+/** An object with any fields. */
 const EventData = Type.Unsafe<Readonly<Record<string, unknown>>>({
   title: "EventData",
   type: "object",
-  description: "Fields of a resource. The type of the event determines which.",
+  description: "Fields of a resource, which depend on the type of the event.",
   additionalProperties: true,
 });
 
-/** The schema of a type of events. */
+/** The schema of an event type. */
 export function eventTypeSchema(types: readonly EventType[]) {
   return Type.Enum(
     types.map(({ type }): string => type),
@@ -24,7 +24,7 @@ const EventActor = Type.Object(
     kind: Type.Enum(["key", "system", "operator"], {
       title: "EventActorKind",
       type: "string",
-      description: "`system` is the service itself, `operator` a command on its machine.",
+      description: "`system` is the service itself, `operator` a command that its operator ran.",
     }),
     keyId: Type.Optional(Type.String({ description: "The key that was used.", examples: ["key_1a2B3c4D5e6F7g8H"] })),
     requestId: Type.Optional(Type.String({ description: "`X-Request-Id` of the response.", examples: ["k3x9-1f"] })),
@@ -32,13 +32,13 @@ const EventActor = Type.Object(
   { title: "EventActor", description: "Who made the change." },
 );
 
-/** The schemas of an event and of a list of events, for these types. */
+/** The schemas of an event and of a list of events with these event types. */
 export function eventSchemas(types: readonly EventType[]) {
   const Event = Type.Object(
     {
-      id: Int64({ description: "Numbers the events of the shop from 1, without gaps.", examples: [42n] }),
+      id: Int64({ description: "The number of the event in the shop, from 1 without gaps.", examples: [42n] }),
       type: eventTypeSchema(types),
-      at: Timestamp({ description: "When it happened. Times never decrease from one event to the next." }),
+      at: Timestamp({ description: "When the change was made. No event has an earlier time than the one before it." }),
       actor: EventActor,
       subject: Type.Object(
         {
@@ -57,10 +57,10 @@ export function eventSchemas(types: readonly EventType[]) {
     },
     { title: "Event", description: "A change of one resource." },
   );
-  return { Event, Events: Type.Array(Event, { title: "Events", description: "Events in the order of their `id`." }) };
+  return { Event, Events: Type.Array(Event, { title: "Events", description: "Events, sorted by `id`." }) };
 }
 
-/** An event, as the interface returns it. */
+/** An event as the API returns it. */
 export interface Event {
   readonly id: bigint;
   readonly type: string;

@@ -10,10 +10,10 @@ function seconds(description: string) {
 
 const LimitWindow = Type.Object(
   {
-    limit: LargeCount({ description: "Requests that the window allows.", minimum: 1 }),
-    used: LargeCount({ description: "Requests that were counted in it.", minimum: 0 }),
-    remaining: LargeCount({ description: "Requests that are left.", minimum: 0 }),
-    reset: LargeCount({ description: "When it ends, as unix timestamp in seconds." }),
+    limit: LargeCount({ description: "Requests allowed in the window.", minimum: 1 }),
+    used: LargeCount({ description: "Requests counted in the window.", minimum: 0 }),
+    remaining: LargeCount({ description: "Requests left in the window.", minimum: 0 }),
+    reset: LargeCount({ description: "When the window ends, as a Unix timestamp in seconds." }),
   },
   { title: "LimitWindow", description: "A window in which requests are counted." },
 );
@@ -24,8 +24,8 @@ const CurrentKey = Type.Object(
     account: Type.Object(
       {
         id: Type.String({ description: "Identifies the account." }),
-        name: Type.String({ description: "What the account is called." }),
-        plan: Type.String({ description: "Its plan." }),
+        name: Type.String({ description: "The account's name." }),
+        plan: Type.String({ description: "The account's plan." }),
       },
       { title: "KeyAccount", description: "The account that the key belongs to." },
     ),
@@ -38,10 +38,13 @@ const CurrentKey = Type.Object(
     ),
     strikes: Type.Object(
       {
-        count: LargeCount({ description: "Requests sent before the time that a 429 named.", minimum: 0 }),
-        untilBan: LargeCount({ description: "How many more of them bring a ban.", minimum: 0 }),
+        count: LargeCount({ description: "Requests sent before the `Retry-After` of a 429 had passed.", minimum: 0 }),
+        untilBan: LargeCount({ description: "How many more strikes lead to a ban.", minimum: 0 }),
       },
-      { title: "KeyStrikes", description: "What the key did after its last 429. Waiting as told sets it to 0." },
+      {
+        title: "KeyStrikes",
+        description: "Strikes of the key since its last 429. Waiting for `Retry-After` resets them to 0.",
+      },
     ),
     ...banField,
     bans: Type.Object(
@@ -51,10 +54,10 @@ const CurrentKey = Type.Object(
         longest: seconds("How long a ban lasts at the most"),
         forgottenAfter: seconds("How long without a ban makes it begin with the first one again"),
       },
-      { title: "BanSchedule", description: "How bans grow." },
+      { title: "BanSchedule", description: "How long bans last." },
     ),
   },
-  { title: "CurrentKey", description: "The calling key, its account, and how both stand." },
+  { title: "CurrentKey", description: "The calling key, its account, and their current limits." },
 );
 export type CurrentKeyBody = Static<typeof CurrentKey>;
 
@@ -75,16 +78,15 @@ const getCurrentKey = defineOperation({
   tag: account,
   summary: "Get the calling key",
   description:
-    "Tells what the calling key may do, how the windows of its account stand, and how near a ban is or how long one " +
-    "lasts.",
+    "Returns the scopes of the calling key, the current limits of its account, and how close a ban is or when it ends.",
   scope: "any",
   quota: "free",
   response: {
     status: 200,
-    description: "The key and how it stands.",
+    description: "The key and its current limits.",
     schema: CurrentKey,
     examples: {
-      "A key whose minute is used up": { ...limitStatus, strikes: { count: 3, untilBan: 27 } },
+      "A key with no requests left this minute": { ...limitStatus, strikes: { count: 3, untilBan: 27 } },
       "A banned key": {
         ...limitStatus,
         strikes: { count: 0, untilBan: 30 },

@@ -40,7 +40,7 @@ describe("createKey with a key that ends", () => {
     const { status, json } = await create(hourly.key, { name: "long", scopes: ["read"], ...life });
     expect([status, json.code]).toEqual([403, "lifetime_exceeds_key"]);
     expect(json.message).toBe(
-      `The new key would outlive the calling key, which ends at ${hourly.expiresAt}. Use an expiresIn of at most 3600.`,
+      `The new key would expire after the calling key, which expires at ${hourly.expiresAt}. Use an expiresIn of at most 3600.`,
     );
     expect((await service.call("GET", "/keys", { key: endless })).json).toHaveLength(2);
   });
@@ -51,7 +51,7 @@ describe("createKey with a key that ends", () => {
     const { status, json } = await create(hourly.key, { name: "late", scopes: ["read"], expiresIn: 60 });
     expect([status, json.code]).toEqual([403, "lifetime_exceeds_key"]);
     expect(json.message).toBe(
-      `The new key would outlive the calling key, which ends at ${hourly.expiresAt}. Use a key that ends later.`,
+      `The new key would expire after the calling key, which expires at ${hourly.expiresAt}. Use a key that expires later.`,
     );
   });
 
@@ -97,7 +97,7 @@ describe("rotateKey with a key that ends", () => {
     const { status, json } = await rotate(hourly.key, other.record.id, "?overlap=0");
     expect([status, json.code]).toEqual([403, "lifetime_exceeds_key"]);
     expect(json.message).toBe(
-      `The new key would outlive the calling key, which ends at ${hourly.expiresAt}. Use a key that ends later.`,
+      `The new key would expire after the calling key, which expires at ${hourly.expiresAt}. Use a key that expires later.`,
     );
     expect((await service.call("GET", "/key", { key: other.key })).status).toBe(200);
   });

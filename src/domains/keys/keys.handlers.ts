@@ -63,7 +63,7 @@ export function keyHandlers(
       const scopes = allScopes.filter((scope) => wanted.includes(scope));
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
-      if (!knows(caller, mode)) return failure(modeNotHeld, "A test key makes test keys only.");
+      if (!knows(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
       yield* store.lock(caller.accountId);
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
@@ -83,7 +83,7 @@ export function keyHandlers(
       const old = yield* ownKey(keyId, caller);
       if (!old) return notFound;
       const now = clock.now();
-      if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is not valid any more. Create another one.`);
+      if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
       const missing = missingScopes(old.scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       const end = yield* endOf(caller);
@@ -104,7 +104,7 @@ export function keyHandlers(
       if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && lastsAsLong(other, key))) {
         return failure(
           lastAdminKey,
-          `No other ${key.mode} key with the scope admin is valid as long. Create one first.`,
+          `No other ${key.mode} key with the scope admin is valid for as long. Create one first.`,
         );
       }
       yield* store.end(authorOf(caller, requestId), keyId, now);
@@ -145,15 +145,15 @@ function notHeld(missing: ApiKey["scopes"]) {
 
 /** `longest` is the longest life that the request could have asked for, in seconds. */
 function outlives(end: number, longest = 0) {
-  const advice = longest < MIN_LIFETIME ? "a key that ends later" : `an expiresIn of at most ${longest}`;
+  const advice = longest < MIN_LIFETIME ? "a key that expires later" : `an expiresIn of at most ${longest}`;
   return failure(
     lifetimeExceedsKey,
-    `The new key would outlive the calling key, which ends at ${timestampOf(end)}. Use ${advice}.`,
+    `The new key would expire after the calling key, which expires at ${timestampOf(end)}. Use ${advice}.`,
   );
 }
 
 function keysUsedUp(mode: Mode) {
-  return failure(tooManyKeys, `The account has ${MAX_KEYS} valid ${mode} keys. Revoke one that is not needed.`);
+  return failure(tooManyKeys, `The account has ${MAX_KEYS} valid ${mode} keys. Revoke one that you no longer need.`);
 }
 
 const overlapFault = { path: "/query/overlap", message: `must be at least ${MIN_OVERLAP} for the calling key` };

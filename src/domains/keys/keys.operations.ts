@@ -27,35 +27,37 @@ export const keyEnded = defineError({
 export const tooManyKeys = defineError({
   code: "too_many_keys",
   status: 409,
-  meaning: `The account has ${MAX_KEYS} valid keys of this mode, which is the most. Revoke one that is not needed.`,
+  meaning: `The account already has ${MAX_KEYS} valid keys of this mode, the maximum. Revoke one that you no longer need.`,
 });
 export const scopeNotHeld = defineError({
   code: "scope_not_held",
   status: 403,
-  meaning: "The calling key lacks a scope that the new key would have: a key gives no more than it has.",
+  meaning: "The new key would have a scope that the calling key lacks.",
 });
 export const modeNotHeld = defineError({
   code: "mode_not_held",
   status: 403,
-  meaning: "A test key makes test keys only.",
+  meaning: "A test key can create test keys only.",
 });
 export const lifetimeExceedsKey = defineError({
   code: "lifetime_exceeds_key",
   status: 403,
-  meaning: "The new key would outlive the calling key. Give it an earlier end, or use a key that ends later.",
+  meaning:
+    "The new key would expire after the calling key. Choose an earlier expiry, or call with a key that expires later.",
 });
 export const lastAdminKey = defineError({
   code: "last_admin_key",
   status: 409,
-  meaning: "No other `admin` key of this mode is valid as long. Without this one, none could manage its keys.",
+  meaning:
+    "This is the last `admin` key of its mode, or the one that expires last. Without it, no key could manage the keys.",
 });
 
-export const keyCreated = defineEvent({ type: "key.created", meaning: "A key was made." });
+export const keyCreated = defineEvent({ type: "key.created", meaning: "A key was created." });
 export const keyRotated = defineEvent({ type: "key.rotated", meaning: "A key was replaced by another." });
 export const keyRevoked = defineEvent({ type: "key.revoked", meaning: "A key was revoked." });
 export const keyBannedEvent = defineEvent({
   type: "key.banned",
-  meaning: "A key was banned for a while, because requests did not stop after a 429.",
+  meaning: "A key was banned temporarily, because it kept sending requests after a 429.",
 });
 export const keyEventTypes = [keyCreated, keyRotated, keyRevoked, keyBannedEvent] as const;
 
@@ -66,7 +68,7 @@ const scopeList = Type.Array(Scope, {
 });
 
 const name = Type.String({
-  description: "What the key is called.",
+  description: "The key's name.",
   minLength: 1,
   maxLength: 100,
   pattern: textWithout("\\u0000-\\u001F\\u007F-\\u009F"), // terminals show it too
@@ -93,18 +95,18 @@ const listKeys = defineOperation({
   tag: account,
   summary: "List the account's keys",
   description:
-    "Returns the keys of one's own account, the oldest first, also those that have ended. Of very many that have " +
-    "ended, the oldest are forgotten. A banned key has a `ban`. To a test key, live keys do not exist.",
+    "Returns the keys of your account, oldest first, including expired and revoked ones, of which the oldest are " +
+    "eventually deleted. A banned key has a `ban`. A test key cannot see live keys.",
   scope: "admin",
   ...pagesOf({
     what: "keys",
     filters: { mode: Type.Optional(described(KeyMode, "Filters keys by mode.")) },
     position: Type.String({
-      description: "When a key was made, and its `id`.",
+      description: "When a key was created, and its `id`.",
       pattern: "^[0-9]{1,15}-[0-9A-Za-z_]{1,64}$",
       examples: ["1795262400000-key_5fQ0c2mN8xWbT1Lz"],
     }),
-    schema: Type.Array(ListedApiKey, { title: "ApiKeys", description: "Keys, in the order of their making." }),
+    schema: Type.Array(ListedApiKey, { title: "ApiKeys", description: "Keys, oldest first." }),
     examples: {
       "A key that is in use": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z" }],
       "A banned key": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z", ban: exampleBan }],
@@ -119,19 +121,19 @@ const createKey = defineOperation({
   tag: account,
   summary: "Create a key",
   description:
-    "Makes a key for one's own account and shows it, once. It has no scope that the calling key lacks, and may not " +
-    "outlive it: if the calling key ends, give an `expiresIn` that ends no later. A test key makes test keys only. " +
-    `An account has up to ${MAX_KEYS} valid keys of each mode.`,
+    "Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and " +
+    "cannot expire later: if the calling key expires, send an `expiresIn`. A test key can create test keys only. " +
+    `An account can have ${MAX_KEYS} valid keys of each mode.`,
   scope: "admin",
   body: {
     schema: Type.Object(
       {
         name,
         scopes: scopeList,
-        mode: Type.Optional(described(KeyMode, "Without it, the mode of the calling key.")),
+        mode: Type.Optional(described(KeyMode, "Default: the mode of the calling key.")),
         expiresIn: Type.Optional(
           Int32({
-            description: "Seconds until the key ends. Without it, the key has no end.",
+            description: "Seconds until the key expires. By default it never expires.",
             minimum: MIN_LIFETIME,
             maximum: 315_360_000,
           }),
@@ -147,7 +149,7 @@ const createKey = defineOperation({
   emits: ["key.created"],
   response: {
     status: 201,
-    description: "The key, which is not shown again.",
+    description: "The key. It is not shown again.",
     schema: IssuedApiKey,
     examples: { "A key for a till": issuedTill },
     secret: true,
@@ -162,17 +164,17 @@ const rotateKey = defineOperation({
   tag: account,
   summary: "Replace a key",
   description:
-    "Makes a new key with the name, mode, scopes and planned end of an old one and shows it, once. The old one " +
-    "stays valid for `overlap` seconds. The new key may not outlive the calling " +
-    "key. A key may replace itself. Send an `Idempotency-Key` then: without it, a lost response cannot be had again.",
+    "Creates a key with the name, mode, scopes and expiry of an old one and shows it once. The old key stays valid " +
+    "for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an " +
+    "`Idempotency-Key`, so that you can repeat the request if its response is lost.",
   testPanel: { disabled: "one click would replace a key that programs may use" },
   scope: "admin",
   params,
   query: Type.Object({
     overlap: Int32({
       description:
-        "Seconds for which the old key stays valid; 0 ends it at once. At least 60 for the calling key, which must " +
-        "be able to ask again for a lost response.",
+        "Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so " +
+        "that the request can be repeated.",
       minimum: 0,
       maximum: 2_592_000,
       default: 86_400,
@@ -181,13 +183,13 @@ const rotateKey = defineOperation({
   emits: ["key.rotated", "key.created"],
   response: {
     status: 201,
-    description: "The new key, which is not shown again, and the old one.",
+    description: "The new key, which is not shown again, and the old key.",
     schema: Type.Object(
       { ...IssuedApiKey.properties, replaced: ApiKey },
-      { title: "ReplacingApiKey", description: "A new API key with its text, and the key in whose place it is." },
+      { title: "ReplacingApiKey", description: "A new API key with its secret text, and the key that it replaces." },
     ),
     examples: {
-      "A key in place of another": {
+      "A replacement key": {
         ...issuedTill,
         replaced: {
           ...till,
@@ -210,8 +212,8 @@ const revokeKey = defineOperation({
   tag: account,
   summary: "Revoke a key",
   description:
-    "Ends a key of one's own account for good, at once. It is still listed, so again is no error. The calling key can " +
-    "be revoked too, unless no other `admin` key of its mode is valid as long.",
+    "Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. " +
+    "The calling key can be revoked too, unless no other `admin` key of its mode is valid for as long.",
   testPanel: { disabled: "one click would end a key for good" },
   scope: "admin",
   params,

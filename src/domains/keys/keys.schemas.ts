@@ -10,18 +10,18 @@ export const KeyMode = Type.Enum([...modes], {
   description: "Which shop a key is for: the live one, or the sandbox (`test`).",
 });
 
-/** What every view of a key shows. */
+/** The fields that every view of a key has. */
 export const keyFields = {
-  id: Type.String({ description: "Identifies the key. It is no secret." }),
-  name: Type.String({ description: "What the key is called." }),
+  id: Type.String({ description: "Identifies the key. It is not secret." }),
+  name: Type.String({ description: "The key's name." }),
   mode: KeyMode,
-  hint: Type.String({ description: "Start and end of the key." }),
+  hint: Type.String({ description: "The first and last characters of the key." }),
   scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
-  createdAt: Timestamp({ description: "When the key was made." }),
-  expiresAt: Type.Optional(Timestamp({ description: "When the key ends. Absent if it has no end." })),
+  createdAt: Timestamp({ description: "When the key was created." }),
+  expiresAt: Type.Optional(Timestamp({ description: "When the key expires. Absent if it never expires." })),
 };
 
-/** Part of a view of a key that shows whether it is banned. */
+/** The ban of a key, in views that show it. */
 export const banField = {
   ban: Type.Optional(
     Type.Object(
@@ -29,7 +29,7 @@ export const banField = {
         reason: Type.String({ description: "Why the key is banned." }),
         endsAt: Timestamp({ description: "When the ban ends." }),
       },
-      { title: "KeyBan", description: "The ban of the key. Absent where there is none." },
+      { title: "KeyBan", description: "The ban of the key. Absent if it is not banned." },
     ),
   ),
 };
@@ -37,26 +37,26 @@ export const banField = {
 export const ApiKey = Type.Object(
   {
     ...keyFields,
-    revokedAt: Type.Optional(Timestamp({ description: "When the key was revoked. Absent for one that was not." })),
+    revokedAt: Type.Optional(Timestamp({ description: "When the key was revoked. Absent if it is not revoked." })),
     lastUsedAt: Type.Optional(
-      Timestamp({ description: "When the key was last used, to the minute. Absent for one that never was." }),
+      Timestamp({ description: "When the key was last used, to the minute. Absent if it was never used." }),
     ),
   },
-  { title: "ApiKey", description: "An API key, without its text." },
+  { title: "ApiKey", description: "An API key without its secret text." },
 );
 export type ApiKeyBody = Static<typeof ApiKey>;
 
 export const ListedApiKey = Type.Object(
   { ...ApiKey.properties, ...banField },
-  { title: "ListedApiKey", description: "An API key, without its text, and whether it is banned." },
+  { title: "ListedApiKey", description: "An API key without its secret text, and its ban." },
 );
 export type ListedApiKeyBody = Static<typeof ListedApiKey>;
 
-const key = Type.String({ description: "The key itself. It is shown this once." });
+const key = Type.String({ description: "The secret text of the key. It is shown only once." });
 
 export const IssuedApiKey = Type.Object(
   { key, ...ApiKey.properties },
-  { title: "IssuedApiKey", description: "A new API key with its text, which is not shown again." },
+  { title: "IssuedApiKey", description: "A new API key with its secret text, which is not shown again." },
 );
 
 /** The key of the examples. */
@@ -72,6 +72,6 @@ export const till = {
 export const issuedTill = { key: "psk_test_00…9fQ2", ...till };
 
 export const exampleBan = {
-  reason: "It went on sending requests after a 429.",
+  reason: "It kept sending requests after a 429.",
   endsAt: "2026-11-21T17:41:17.000Z",
 };

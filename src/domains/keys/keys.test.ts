@@ -62,7 +62,7 @@ describe("getCurrentKey", () => {
     service.clock.advance(17_000);
     const { json, status } = await get(key, "/key");
     expect(status).toBe(200);
-    expect(json.ban).toEqual({ reason: "It went on sending requests after a 429.", endsAt: iso(43_000) });
+    expect(json.ban).toEqual({ reason: "It kept sending requests after a 429.", endsAt: iso(43_000) });
     expect([json.strikes, json.bans.next]).toEqual([{ count: 0, untilBan: 20 }, 120]);
     expect((await get(other.key, "/key")).json).toMatchObject({ strikes: { count: 0 }, bans: { next: 60 } });
     expect((await get(other.key, "/key")).json.ban).toBeUndefined();

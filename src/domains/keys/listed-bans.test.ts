@@ -35,7 +35,7 @@ test("listKeys shows the ban of a key until it ends, as getCurrentKey does", asy
   const { admin, banned } = await newShop();
   const { ban } = (await get(banned.key, "/key")).json;
   expect(ban).toEqual({
-    reason: "It went on sending requests after a 429.",
+    reason: "It kept sending requests after a 429.",
     endsAt: new Date(service.clock.now() + 1_000).toISOString(),
   });
   expect(await bansOf(admin)).toEqual({ test: undefined, banned: ban, other: undefined, ended: undefined });

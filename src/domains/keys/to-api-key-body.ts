@@ -27,5 +27,5 @@ export function listedKey(key: ApiKey, lastUse: number | undefined, banEnds: num
 /** The ban of a key, as the interface shows it. `banEnds` is in unix seconds; undefined for a key that is not banned. */
 export function banOf(banEnds: number | undefined): Pick<ListedApiKeyBody, "ban"> {
   if (banEnds === undefined) return {};
-  return { ban: { reason: "It went on sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } };
+  return { ban: { reason: "It kept sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } };
 }

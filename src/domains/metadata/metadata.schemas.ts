@@ -10,7 +10,7 @@ const BYTES = 4_096;
 
 /** The metadata of a resource. */
 export type Metadata = Readonly<Record<string, string>>;
-/** A change of metadata: null for a key removes its pair, and null for the whole removes all. */
+/** A change of metadata: a null value removes its pair, and null instead of an object removes all pairs. */
 export type MetadataPatch = Readonly<Record<string, string | null>> | null;
 
 /** Many programs reject or drop this key in JSON, so a webhook that contains it could not be delivered. */
@@ -18,7 +18,7 @@ const REFUSED_KEY = "__proto__";
 
 const noRefusedKey: Rule = {
   allows: (pairs) => !Object.hasOwn(pairs as object, REFUSED_KEY),
-  message: `must not have the key ${REFUSED_KEY}, which many programs cannot hold`,
+  message: `must not have the key ${REFUSED_KEY}, which many programs reject`,
 };
 const notTooLarge: Rule = {
   allows: (pairs) => bytesOf(pairs as MetadataPatch) <= BYTES,
@@ -26,8 +26,8 @@ const notTooLarge: Rule = {
 };
 
 const bounds =
-  `Up to ${PAIRS} pairs: keys of 1 to ${KEY} characters, values of up to ${VALUE}, together ` +
-  `${BYTES.toLocaleString("en")} bytes in UTF-8 at most. The key \`${REFUSED_KEY}\` is not allowed.`;
+  `Up to ${PAIRS} pairs, with keys of 1 to ${KEY} characters and values of up to ${VALUE}: together at most ` +
+  `${BYTES.toLocaleString("en")} bytes in UTF-8. The key \`${REFUSED_KEY}\` is not allowed.`;
 
 const keys = {
   type: "string",
@@ -42,7 +42,7 @@ const examples = [{ supplier: "Tiny Paws", shelf: "B-12" }];
 const NewMetadata = Type.Unsafe<Metadata>({
   title: "NewMetadata",
   type: "object",
-  description: `Pairs of texts for the client's own use (beta). ${bounds}`,
+  description: `Key-value pairs for your own use (beta). ${bounds}`,
   maxProperties: PAIRS,
   propertyNames: keys,
   additionalProperties: value,
@@ -52,7 +52,7 @@ const NewMetadata = Type.Unsafe<Metadata>({
 const Metadata = Type.Unsafe<Metadata>({
   title: "Metadata",
   type: "object",
-  description: "Pairs of texts that the client has set (beta). Absent if there are none.",
+  description: "The key-value pairs that you set (beta). Absent if there are none.",
   maxProperties: PAIRS,
   additionalProperties: Type.String({ description: "A value.", maxLength: VALUE }),
 });
@@ -60,8 +60,8 @@ const MetadataPatch = Type.Unsafe<MetadataPatch>({
   title: "MetadataPatch",
   type: ["object", "null"],
   description:
-    "Pairs to set (beta). `null` for a key removes its pair, and `null` for the whole removes all; other pairs stay. " +
-    "The limits of `NewMetadata` apply to the pairs that the resource then has.",
+    "Pairs to set (beta). A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. " +
+    "The limits of `NewMetadata` apply to the resulting pairs.",
   propertyNames: keys,
   additionalProperties: { ...value, type: ["string", "null"], description: "A value; `null` removes the pair." },
   examples: [{ shelf: "C-3", supplier: null }],
@@ -103,7 +103,7 @@ export interface TooMuchMetadata {
   readonly problem: string;
 }
 
-/** The failure for such a patch. */
+/** The error for such a patch. */
 export function tooMuchMetadata({ problem }: TooMuchMetadata) {
   return invalidInput({ path: "/body/metadata", message: problem });
 }

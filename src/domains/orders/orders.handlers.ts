@@ -37,7 +37,7 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
       return successOr(yield* orders.update(authorOf(caller, requestId), orderId, body, matches), {
         "not found": () => notFound(orderId),
         "not expected": () =>
-          failure(preconditionFailed, `The order ${orderId} is not what If-Match names any more. Nothing was changed.`),
+          failure(preconditionFailed, `The order ${orderId} no longer matches If-Match. Nothing was changed.`),
         metadata: tooMuchMetadata,
       });
     },
@@ -77,7 +77,7 @@ function failuresOfOpen(id: bigint) {
   return {
     "not found": () => notFound(id),
     "wrong state": ({ state }: { readonly state: StoreOrderStatus }) =>
-      failure(orderNotOpen, `The order ${id} is ${state}, and no longer open.`),
+      failure(orderNotOpen, `The order ${id} is ${state}, so it is no longer open.`),
     // Nothing but its order changes the animal of an open one.
     "no animal": ({ problem }: { readonly problem: string }): never => {
       throw new Error(problem);

@@ -3,12 +3,12 @@ import { defineError, invalidRequest, preconditionFailed } from "../../contract/
 import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int64, Moment, Text, Timestamp } from "../../contract/schemas.ts";
+import { described, Int64, DateTime, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
 const store: Tag = {
   name: "store",
-  description: "Orders: an animal is reserved, then sold or let go, and may be returned.",
+  description: "Orders reserve an animal, then sell or release it. A sold animal can be returned.",
   stability: "beta",
 };
 
@@ -30,7 +30,7 @@ export const petNotAvailable = defineError({
 export const orderNotOpen = defineError({
   code: "order_not_open",
   status: 409,
-  meaning: "The order's status is not `placed`, or its reservation has just ended. The message names its status.",
+  meaning: "The order's status is not `placed`, or its reservation has ended. The message names its status.",
 });
 export const orderNotConfirmed = defineError({
   code: "order_not_confirmed",
@@ -41,11 +41,11 @@ export const orderNotConfirmed = defineError({
 export const orderPlaced = defineEvent({ type: "order.placed", meaning: "An order reserved an animal." });
 export const orderConfirmed = defineEvent({
   type: "order.confirmed",
-  meaning: "An order was confirmed: its animal is sold.",
+  meaning: "An order was confirmed, and its animal is now sold.",
 });
 export const orderCancelled = defineEvent({
   type: "order.cancelled",
-  meaning: "An order was cancelled: its animal is available.",
+  meaning: "An order was cancelled, and its animal is available again.",
 });
 export const orderExpired = defineEvent({ type: "order.expired", meaning: "The reservation of an order ended." });
 export const orderReturned = defineEvent({ type: "order.returned", meaning: "A sold animal was returned." });
@@ -69,7 +69,7 @@ const StoreOrderStatus = Type.Enum(["placed", "confirmed", "cancelled", "expired
 export type StoreOrderStatus = Static<typeof StoreOrderStatus>;
 
 const reference = Text({
-  description: "The client's own name for the order, such as the number of a receipt. Kept as it is.",
+  description: "The client's own name for the order, such as a receipt number. Stored unchanged.",
   minLength: 1,
   maxLength: 255,
   examples: ["receipt 2026-117"],
@@ -93,14 +93,14 @@ export const StoreOrder = Type.Object(
     status: StoreOrderStatus,
     placedAt: Timestamp({ description: "When the order was placed." }),
     expiresAt: Timestamp({
-      description: "When the reservation ends, unless the order is confirmed or cancelled before.",
+      description: "When the reservation ends if the order is neither confirmed nor cancelled.",
     }),
     confirmedAt: Type.Optional(Timestamp({ description: "When the order was confirmed." })),
     cancelledAt: Type.Optional(Timestamp({ description: "When the order was cancelled." })),
     returnedAt: Type.Optional(Timestamp({ description: "When the animal was returned." })),
     metadata,
   },
-  { title: "StoreOrder", description: "An order of one animal." },
+  { title: "StoreOrder", description: "An order for one animal." },
 );
 export type StoreOrder = Static<typeof StoreOrder>;
 
@@ -140,7 +140,7 @@ const params = {
   invalidError: orderNotFound,
 };
 
-/** What operations that change an order have in common. `order` is what becomes of the order of the examples. */
+/** The common part of the operations that change an order's status. `order` is the example order after the change. */
 function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   return {
     name: `${verb}StoreOrder`,
@@ -159,24 +159,24 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   } as const;
 }
 
-/** What selects orders and how they are sorted. */
+/** The query parameters that filter and sort orders. */
 const filters = {
-  status: Type.Optional(described(StoreOrderStatus, "Filters orders by their state.")),
-  petId: Type.Optional(Int64({ description: "Filters orders by their animal.", examples: [1n] })),
-  reference: Type.Optional({ ...reference, description: "Filters orders by their whole `reference`." }),
-  since: Type.Optional(Moment({ description: "Filters orders by `placedAt`: at this moment or later." })),
-  until: Type.Optional(Moment({ description: "Filters orders by `placedAt`: before this moment." })),
+  status: Type.Optional(described(StoreOrderStatus, "Filters orders by status.")),
+  petId: Type.Optional(Int64({ description: "Filters orders by animal.", examples: [1n] })),
+  reference: Type.Optional({ ...reference, description: "Filters orders by exact `reference`." }),
+  since: Type.Optional(DateTime({ description: "Only orders placed at or after this time." })),
+  until: Type.Optional(DateTime({ description: "Only orders placed before this time." })),
   sort: Type.Optional(
     Type.Enum(["id", "-id"], {
       title: "StoreOrderSort",
       type: "string",
-      description: "The order: `id` is the usual one, `-id` shows the latest orders first.",
+      description: "Sort order: `id`, the default, returns the oldest orders first, `-id` the newest.",
     }),
   ),
 };
 
 const Filters = Type.Object(filters);
-/** What selects and sorts a list of orders. */
+/** The filters and sort order of a list of orders. */
 export type OrderFilters = Static<typeof Filters>;
 
 const listStoreOrders = defineOperation({
@@ -186,9 +186,9 @@ const listStoreOrders = defineOperation({
   tag: store,
   summary: "List all orders",
   description:
-    'Returns orders by ascending `id`, page by page: the `Link` header (`rel="next"`) holds the address of the next. ' +
-    "Orders of every state are kept. With two or all of `status`, `petId` and `reference`, a page may hold fewer than " +
-    "`limit` orders, or none, though more follow: continue as long as there is a `Link`.",
+    'Returns orders by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next ' +
+    "page. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer " +
+    "than `limit` orders, or none, although more follow: continue while there is a `Link`.",
   ...pagesOf({
     what: "orders",
     schema: StoreOrders,
@@ -205,9 +205,9 @@ const placeStoreOrder = defineOperation({
   tag: store,
   summary: "Place an order",
   description:
-    "Reserves an available animal: its status becomes `pending` until the order is confirmed, cancelled or expires. " +
-    "Of many orders that are placed for one animal at once, exactly one succeeds. While the order is open, nothing " +
-    "else changes the animal's status, and the animal cannot be deleted.",
+    "Reserves an available animal. Its status is `pending` until the order is confirmed, cancelled or expires. If " +
+    "several clients order the same animal at once, exactly one succeeds. While the order is open, only the order " +
+    "changes the animal's status, and the animal cannot be deleted.",
   body: {
     schema: NewStoreOrder,
     examples: {
@@ -234,8 +234,8 @@ const getStoreOrder = defineOperation({
   tag: store,
   summary: "Get an order",
   description:
-    "Returns the order with the given identifier. An order whose reservation has ended is shown as `expired`, and " +
-    "its animal as available, within a second.",
+    "Returns the order with the given identifier. Within a second after its reservation ends, an order becomes " +
+    "`expired` and its animal available.",
   params,
   response: { status: 200, description: "The order.", schema: StoreOrder, examples: { "An open order": placed } },
 });
@@ -247,8 +247,8 @@ const updateStoreOrder = defineOperation({
   tag: store,
   summary: "Change an order",
   description:
-    "Changes the metadata of an order, whatever its state (JSON Merge Patch, RFC 7396), and returns the order. With " +
-    "`If-Match` it changes only an order that nobody has changed in the meantime.",
+    "Changes the metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With " +
+    "`If-Match`, the change succeeds only if the order is still the version that you read.",
   params,
   body: { schema: StoreOrderPatch, examples: { "A pair": { metadata: { till: "3" } } } },
   ifMatch: StoreOrder,
@@ -266,14 +266,14 @@ const updateStoreOrder = defineOperation({
 const confirmStoreOrder = defineOperation({
   ...changing("confirm", confirmed),
   summary: "Confirm an order",
-  description: "Sells the animal: its status becomes `sold`. Refused from the moment on at which the reservation ends.",
+  description: "Sells the animal: its status becomes `sold`. Fails once the reservation has ended.",
   errors: [orderNotOpen],
 });
 
 const cancelStoreOrder = defineOperation({
   ...changing("cancel", cancelled),
   summary: "Cancel an order",
-  description: "Lets the animal go: its status becomes `available`.",
+  description: "Releases the animal: its status becomes `available`.",
   errors: [orderNotOpen],
 });
 

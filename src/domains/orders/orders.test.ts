@@ -33,7 +33,7 @@ const remove = (id: number) => service.call("DELETE", `/pets/${id}`, { key });
 const outcomeOf = ({ status, json }: Reply) => [status, json?.code];
 const refusalOf = ({ status, json }: Reply) => [status, json.code, json.message];
 
-const notOpen = (state: string) => [409, "order_not_open", `The order N is ${state}, and no longer open.`];
+const notOpen = (state: string) => [409, "order_not_open", `The order N is ${state}, so it is no longer open.`];
 const notConfirmed = (state: string) => [
   409,
   "order_not_confirmed",
@@ -360,7 +360,7 @@ describe("a reservation", () => {
       expect(refusalOf(await act(late.id))).toEqual([
         409,
         "order_not_open",
-        `The order ${late.id} is expired, and no longer open.`,
+        `The order ${late.id} is expired, so it is no longer open.`,
       ]);
     }
     expect((await get(late.id)).json).toEqual({ ...late, status: "expired" });

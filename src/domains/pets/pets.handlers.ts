@@ -54,11 +54,11 @@ function notFound(id: bigint) {
 }
 
 function changedMeanwhile(id: bigint) {
-  return failure(preconditionFailed, `The animal ${id} is not what If-Match names any more. Nothing was changed.`);
+  return failure(preconditionFailed, `The animal ${id} no longer matches If-Match. Nothing was changed.`);
 }
 
 function ordered(id: bigint, consequence: string) {
-  return failure(petHasOpenOrder, `An order for the animal ${id} is open: ${consequence}.`);
+  return failure(petHasOpenOrder, `The animal ${id} has an open order: ${consequence}.`);
 }
 
 function unknownCategory() {

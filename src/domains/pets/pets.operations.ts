@@ -18,7 +18,7 @@ export const petNotFound = defineError({
   meaning: "No animal has this identifier.",
 });
 
-/** What is wrong with a `categoryId` where animals may name only categories that exist. */
+/** The fault of a `categoryId` that names no category, if the account requires that categories exist. */
 export const notACategory = "is not the id of a category";
 
 export const invalidTransition = defineError({
@@ -41,11 +41,12 @@ export const petUpdated = defineEvent({
 export const petDeleted = defineEvent({ type: "pet.deleted", meaning: "An animal was deleted." });
 export const importCompleted = defineEvent({
   type: "import.completed",
-  meaning: "Animals were imported, too many for an event each: how many, and the range of their ids.",
+  meaning: "Many animals were imported at once. The data holds their number and the range of their ids.",
 });
 export const petsReassigned = defineEvent({
   type: "pets.reassigned",
-  meaning: "All animals of one category now belong to another: which, and how many.",
+  meaning:
+    "All animals of one category were moved to another. The data names both categories and the number of animals.",
 });
 export const petEventTypes = [petCreated, petUpdated, petDeleted, importCompleted, petsReassigned] as const;
 
@@ -87,28 +88,28 @@ const PetPatch = Type.Object(
 );
 export type PetPatch = Static<typeof PetPatch>;
 
-const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, in the order of their `id`." });
+const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, sorted by `id`." });
 
-/** Animals as a fresh development instance, which has six, answers with them: the examples work there. */
+/** Sample animals of a new development instance, so the examples work there. */
 const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };
 const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
 const params = { schema: Type.Object({ petId }), invalidError: petNotFound };
 
-/** What selects animals and their order; all but `status` goes beyond the interface. */
+/** The query parameters that filter and sort animals. All but `status` extend the original interface. */
 const filters = {
   status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
   categoryId: Type.Optional(Int64({ description: "Filters animals by category (beta).", examples: [1n] })),
   name: Type.Optional({
     ...name,
-    description: "Filters animals by a text that their name contains, in any case (beta). There are no wildcards.",
+    description: "Returns animals whose name contains this text, ignoring case (beta). There are no wildcards.",
   }),
   ids: Type.Optional(
     Type.Array(petId, {
       description:
-        "Filters animals by `id` (beta): up to 100 of them, separated by commas or in several parameters. One " +
-        "that no animal has is no error. Pages hold up to `limit` animals here too.",
+        "Filters animals by `id` (beta): up to 100 ids, separated by commas or in repeated parameters. Unknown ids " +
+        "are ignored. `limit` still applies.",
       minItems: 1,
       maxItems: 100,
     }),
@@ -117,13 +118,13 @@ const filters = {
     Type.Enum(["id", "-id"], {
       title: "PetSort",
       type: "string",
-      description: "The order (beta): `id` is the usual one, `-id` shows the animals that were added last first.",
+      description: "Sort order (beta): `id`, the default, returns the oldest animals first, `-id` the newest.",
     }),
   ),
 };
 
 const Filters = Type.Object(filters);
-/** What selects and orders a list of animals. */
+/** The filters and sort order of a list of animals. */
 export type ListFilters = Static<typeof Filters>;
 
 const listPets = defineOperation({
@@ -133,12 +134,12 @@ const listPets = defineOperation({
   tag: animals,
   summary: "List all animals",
   description:
-    "Returns animals by ascending `id`, page by page. `limit` sets the size of a page; the `Link` " +
-    'header (`rel="next"`) holds the address of the next one and is absent on the last. Animals ' +
-    "that are added during a walk through the pages come at its end; none is shown twice.\n\n" +
-    "An animal is shown if it passes all filters that are given. `ids` reads known animals, one or many at once. With " +
-    "`categoryId` or `name`, a page looks through 10,000 animals at most. It may then hold fewer than `limit`, or none, " +
-    "though more follow: continue as long as there is a `Link`.",
+    "Returns animals by ascending `id`, one page at a time. `limit` sets the page size. The `Link` " +
+    'header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals ' +
+    "that are added while you read the pages come at the end, and none is returned twice.\n\n" +
+    "Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With " +
+    "`categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, " +
+    "although more follow: continue while there is a `Link`.",
   stability: "stable",
   ...pagesOf({
     what: "animals",
@@ -156,8 +157,8 @@ const createPet = defineOperation({
   tag: animals,
   summary: "Add an animal",
   description:
-    "Adds an animal and returns it with the `id` that the service gave it. The answer is sent after " +
-    "the animal is safe on disk. A `status` that is not sent stays absent.",
+    "Adds an animal and returns it with its assigned `id`. The response is sent after " +
+    "the animal has been written to disk. Without a `status`, the animal has none.",
   stability: "stable",
   body: {
     schema: NewPet,
@@ -169,7 +170,7 @@ const createPet = defineOperation({
   emits: ["pet.created"],
   response: {
     status: 201,
-    description: "The animal as it was added.",
+    description: "The new animal.",
     schema: Pet,
     examples: {
       "An available animal": rex,
@@ -178,7 +179,7 @@ const createPet = defineOperation({
     location: "/pets/{id}",
     entityTag: true,
   },
-  errors: [invalidRequest], // where animals may name only categories that exist
+  errors: [invalidRequest], // for accounts that require that categories exist
 });
 
 const getPet = defineOperation({
@@ -188,7 +189,7 @@ const getPet = defineOperation({
   tag: animals,
   summary: "Get an animal",
   description:
-    "Returns the animal with the given identifier. `GET /pets?ids=7` finds the same animal, and continues doing so.",
+    "Returns the animal with the given identifier. `GET /pets?ids=7` returns the same animal and is not deprecated.",
   stability: "stable",
   deprecation: {
     since: "2026-11-21",
@@ -212,9 +213,9 @@ const updatePet = defineOperation({
   tag: animals,
   summary: "Change an animal",
   description:
-    "Changes the fields that are sent (JSON Merge Patch, RFC 7396) and returns the animal as it is then. " +
-    "With `If-Match` it changes only an animal that nobody has changed meanwhile. A status that was set manually can " +
-    "be changed manually, also from `sold`. A status that an order set changes only with that order.",
+    "Changes the fields in the body (JSON Merge Patch, RFC 7396) and returns the changed animal. With `If-Match`, the " +
+    "change succeeds only if the animal is still the version that you read. You can change a status that you set " +
+    "yourself, even `sold`. A status that was set by an order changes only with that order.",
   params,
   body: {
     schema: PetPatch,
@@ -228,7 +229,7 @@ const updatePet = defineOperation({
   emits: ["pet.updated"],
   response: {
     status: 200,
-    description: "The animal as it is now.",
+    description: "The changed animal.",
     schema: Pet,
     examples: { "Another status": { ...rex, status: "pending" } },
     entityTag: true,
@@ -243,8 +244,8 @@ const deletePet = defineOperation({
   tag: animals,
   summary: "Delete an animal",
   description:
-    "Deletes an animal. Its events stay, and the service never gives its `id` again. With `If-Match` it deletes only an " +
-    "animal that nobody has changed meanwhile. Sent again, it finds no animal: 404.",
+    "Deletes an animal. Its events are kept, and its `id` is never reused. With `If-Match`, the deletion succeeds only " +
+    "if the animal is still the version that you read. A repeated request returns 404.",
   testPanel: { disabled: "one click would delete an animal for good" },
   params,
   ifMatch: Pet,

@@ -18,7 +18,7 @@ export function requestHandlers(store: RequestStore): Handlers<typeof requestOpe
       whenReady(store.get(caller.shop, requestId), (found) =>
         found
           ? { body: toRequestRecord(found) }
-          : failure(requestNotFound, `No recorded request of the shop has the id ${requestId}.`),
+          : failure(requestNotFound, `The shop has no request record with the id ${requestId}.`),
       ),
   };
 }

@@ -3,20 +3,20 @@ import { defineError, ErrorBody, MAX_FAULTS } from "../../contract/errors.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { requestStages } from "../../contract/request-stages.ts";
-import { Int32, LargeCount, Moment, Timestamp } from "../../contract/schemas.ts";
+import { Int32, LargeCount, DateTime, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Days that a record is stored. */
 export const RETENTION_DAYS = 7;
 /** Records that are stored for a shop; beyond it the oldest are deleted. */
 export const MAX_RECORDS = 10_000;
-/** The most records of one key in a second. */
+/** The maximum number of records of one key in a second. */
 export const MAX_PER_SECOND = 10;
 
 export const requestNotFound = defineError({
   code: "request_not_found",
   status: 404,
-  meaning: "No recorded request of the shop has this id. A record appears within a second and is kept for 7 days.",
+  meaning: "The shop has no request record with this id. A record appears within a second and is kept for 7 days.",
 });
 
 /** A text of plain characters, such as an id or a name of the contract. */
@@ -36,34 +36,34 @@ const RequestRecord = Type.Object(
   {
     id: Type.String({ description: "The `X-Request-Id` of the response." }),
     clientRequestId: Type.Optional(Type.String({ description: "The `X-Request-Id` that the client sent." })),
-    at: Timestamp({ description: "When it was answered, in real time." }),
-    method: Type.String({ description: "Its method." }),
-    operation: Type.Optional(Type.String({ description: "Its operation. Absent if path and method match none." })),
+    at: Timestamp({ description: "When the response was sent, in real time." }),
+    method: Type.String({ description: "The HTTP method." }),
+    operation: Type.Optional(Type.String({ description: "The operation. Absent if path and method match none." })),
     path: Type.Optional(
-      Type.String({ description: "Its path, without the query. Absent if an id in it is malformed." }),
+      Type.String({ description: "The path without the query. Absent if an id in it is malformed." }),
     ),
     keyId: Type.String({ description: "The key that sent it." }),
-    address: Type.Optional(Type.String({ description: "Where it came from: IPv4, or the first 64 bits of IPv6." })),
+    address: Type.Optional(Type.String({ description: "The client's address: IPv4, or the first 64 bits of IPv6." })),
     status: Int32({ description: "The status of the response.", minimum: 100, maximum: 599 }),
     durationMs: Type.Number({ description: "How long it took, in milliseconds.", minimum: 0 }),
     limit: Type.Optional(LargeCount({ description: "`X-RateLimit-Limit` of the response.", minimum: 0 })),
     remaining: Type.Optional(LargeCount({ description: "`X-RateLimit-Remaining` of the response.", minimum: 0 })),
     code: Type.Optional(
-      Type.String({ description: "The code of its error. Only failures have this and the next three fields." }),
+      Type.String({ description: "The error code. Only failures have this and the next three fields." }),
     ),
     stage: Type.Optional(
       Type.Enum([...requestStages], {
         title: "RequestStage",
         type: "string",
-        description: "The stage that a request failed in. Stages follow each other in this order.",
+        description: "The stage in which the request failed. Stages run in this order.",
       }),
     ),
-    message: Type.Optional(Type.String({ description: "The message of its error." })),
+    message: Type.Optional(Type.String({ description: "The error message." })),
     details: Type.Optional(
       Type.Array(RequestFault, { description: "The faults of an invalid input.", maxItems: MAX_FAULTS }),
     ),
     explanation: Type.String({ description: "What happened. For a failure, the stage and the reason." }),
-    advice: Type.Optional(Type.String({ description: "What to do about a failure." })),
+    advice: Type.Optional(Type.String({ description: "How to fix a failure." })),
   },
   { title: "RequestRecord", description: "A request that changed something or failed." },
 );
@@ -85,9 +85,8 @@ const limited: RequestRecord = {
   stage: "admit",
   message: "The 60 requests of the current window are used up. Try again in 12 seconds.",
   explanation:
-    "A limit rejected the request: 60 requests a minute, which all keys of the account share, are used up for " +
-    "another 12 seconds.",
-  advice: "Wait for the seconds that Retry-After says before the next request. Requests sent earlier lead to a ban.",
+    "A limit rejected the request: 60 requests per minute for all keys of the account together. Try again in 12 seconds.",
+  advice: "Wait as many seconds as Retry-After says before the next request. Requests sent earlier lead to a ban.",
 };
 
 const listRequests = defineOperation({
@@ -98,7 +97,7 @@ const listRequests = defineOperation({
   summary: "List recent changes and failures",
   description:
     "Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for " +
-    `${RETENTION_DAYS} days, at most ${MAX_RECORDS} of a shop and ${MAX_PER_SECOND} of a key in a second. A record appears ` +
+    `${RETENTION_DAYS} days, up to ${MAX_RECORDS} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
     "within a second. Bodies, queries and keys are not recorded.",
   quota: "free",
   ...pagesOf({
@@ -108,21 +107,21 @@ const listRequests = defineOperation({
         Type.Enum([...statusClasses], {
           title: "StatusClass",
           type: "string",
-          description: "Filters requests by the class of their status: 2xx for changes, 4xx and 5xx for failures.",
+          description: "Filters requests by status class: 2xx for changes, 4xx and 5xx for failures.",
         }),
       ),
       code: Type.Optional(plainText("The code of an error.", 64, ["rate_limit_exceeded"])),
       operation: Type.Optional(plainText("The name of an operation.", 64, ["createPet"])),
       keyId: Type.Optional(plainText("The key that sent the requests.", 64, ["key_5fQ0c2mN8xWbT1Lz"])),
-      since: Type.Optional(Moment({ description: "Only requests from this time on." })),
-      until: Type.Optional(Moment({ description: "Only requests before this time." })),
+      since: Type.Optional(DateTime({ description: "Only requests at or after this time." })),
+      until: Type.Optional(DateTime({ description: "Only requests before this time." })),
     },
     position: Type.String({
-      description: "When a request was answered, and its number.",
+      description: "When the response was sent, and its number.",
       pattern: "^[0-9]{1,15}-[0-9]{1,15}$",
       examples: ["1795262400000-17"],
     }),
-    schema: Type.Array(RequestRecord, { title: "RequestRecords", description: "Requests, the newest first." }),
+    schema: Type.Array(RequestRecord, { title: "RequestRecords", description: "Requests, newest first." }),
     examples: { "A rejected request": [limited], "No request": [] },
   }),
 });
@@ -135,7 +134,7 @@ const getRequest = defineOperation({
   summary: "Explain a request",
   description:
     "Returns the record of a request that changed something or failed, with an explanation and advice. " +
-    "Requests without a valid key belong to no shop and are not shown.",
+    "Requests without a valid key belong to no shop, so they have no record.",
   quota: "free",
   params: {
     schema: Type.Object({ requestId: plainText("The `X-Request-Id` of a response.", 64, ["5f0c2a91-k3"]) }),

@@ -81,7 +81,7 @@ describe("listRequests", () => {
         code: "pet_not_found",
         stage: "handle",
         message: "No animal has the id 99.",
-        explanation: "The state of the shop does not allow it: No animal has the id 99.",
+        explanation: "The state of the shop does not allow the request: No animal has the id 99.",
       }),
       {
         id: requestIdOf(created),
@@ -96,7 +96,7 @@ describe("listRequests", () => {
         durationMs: expect.any(Number),
         limit: Number(created.headers.get("x-ratelimit-limit")),
         remaining: Number(created.headers.get("x-ratelimit-remaining")),
-        explanation: "createPet was carried out and answered with 201.",
+        explanation: "createPet succeeded with status 201.",
       },
     ]);
   });
@@ -163,7 +163,7 @@ describe("a record explains", () => {
     expect(record).toMatchObject({ stage: "readInput", code: "invalid_request" });
     expect(record.details).toHaveLength(3);
     expect(record.explanation).toMatch(/^The input is invalid: .*\/query\/strict .*; .*\/body\/categoryId is required/);
-    expect(record.advice).toBe("Correct every field that the details name.");
+    expect(record.advice).toBe("Correct every field named in the details.");
   });
 
   test("the state that was in the way", async () => {
@@ -173,14 +173,14 @@ describe("a record explains", () => {
     const record = await recordOf(shop, await send(shop, "DELETE", "/pets/1"));
     expect(record).toMatchObject({ stage: "handle", code: "pet_has_open_order", path: "/pets/1" });
     expect(record.explanation).toStartWith(
-      "The state of the shop does not allow it: An order for the animal 1 is open",
+      "The state of the shop does not allow the request: The animal 1 has an open order",
     );
     expect(record.advice).toStartWith("Read the resource again");
   });
 
   test.each([
-    ["GET", "/nothing", "resolve", "path_not_found", /does not fit: There is nothing at this path/],
-    ["PUT", "/pets", "resolve", "method_not_allowed", /does not fit: This path has no method PUT/],
+    ["GET", "/nothing", "resolve", "path_not_found", /is wrong: There is nothing at this path/],
+    ["PUT", "/pets", "resolve", "method_not_allowed", /is wrong: This path does not support PUT/],
     ["POST", "/pets", "resolve", "insufficient_scope", /lacks the scope write/],
   ])("what did not fit: %s %s", async (method, path, stage, code, words) => {
     const shop = await newShop(unlimitedQuota, ["read"]);
@@ -192,11 +192,11 @@ describe("a record explains", () => {
   test.each([
     [
       { perMinute: 1, perDay: 100 },
-      /^A limit rejected the request: 1 request a minute, which all keys of the account share, are used up for another 60 seconds\.$/,
+      /^A limit rejected the request: 1 request per minute for all keys of the account together\. Try again in 60 seconds\.$/,
     ],
     [
       { perMinute: 100, perDay: 1 },
-      /^A limit rejected the request: 1 request a day, .* for another \d{4,5} seconds\.$/,
+      /^A limit rejected the request: 1 request per day for .* Try again in \d{4,5} seconds\.$/,
     ],
   ])("the limit that was reached: %j", async (quota, words) => {
     const shop = await newShop(quota);
@@ -219,7 +219,7 @@ describe("a record explains", () => {
     const record = await recordOf(shop, await send(shop, "GET", "/pets"));
     expect(record.code).toBe("key_banned");
     expect(record.explanation).toMatch(
-      /^The key was banned for another \d+ seconds, because it went on after a 429\.$/,
+      /^The key was banned for another \d+ seconds, because it kept sending requests after a 429\.$/,
     );
   });
 
@@ -236,7 +236,7 @@ describe("a record explains", () => {
     const call = { body: animal, headers: { "Idempotency-Key": "one" } };
     await send(shop, "POST", "/pets", call);
     const record = await recordOf(shop, await send(shop, "POST", "/pets", call));
-    expect(record).toMatchObject({ status: 201, explanation: expect.stringContaining("Nothing was done again.") });
+    expect(record).toMatchObject({ status: 201, explanation: expect.stringContaining("Nothing was changed.") });
   });
 });
 

@@ -14,7 +14,7 @@ export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandbo
       *change({ caller, body: { seconds } }) {
         if (isLive(caller)) return refused;
         return successOr(yield* sandboxes.advance(caller.shop, seconds * 1000), {
-          "too far": () => failure(clockTooFarAhead, "The clock can be at most a hundred years ahead of real time."),
+          "too far": () => failure(clockTooFarAhead, "The clock can be at most 100 years ahead of real time."),
         });
       },
       settle: ({ caller }) => sandboxes.settle(caller),

@@ -5,19 +5,19 @@ import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 
 const sandbox: Tag = {
   name: "sandbox",
-  description: "The sandbox of the account: its contents, its clock, and its reset. For test keys.",
+  description: "The account's sandbox: its contents, its clock and its reset. For test keys.",
   stability: "experimental",
 };
 
 export const testKeyRequired = defineError({
   code: "test_key_required",
   status: 403,
-  meaning: "The operation works on sandboxes, and the API key is live. Nothing was done.",
+  meaning: "The operation works only on sandboxes, and the API key is live. Nothing was done.",
 });
 export const clockTooFarAhead = defineError({
   code: "clock_too_far_ahead",
   status: 409,
-  meaning: "The clock of the sandbox would be more than a hundred years ahead. It was not advanced.",
+  meaning: "The sandbox's clock would be more than 100 years ahead. It was not advanced.",
 });
 
 const DAY = 86_400;
@@ -27,7 +27,11 @@ const MAX_STEP = 366 * DAY;
 const SandboxClock = Type.Object(
   {
     now: Timestamp({ description: "The time in the sandbox." }),
-    ahead: LargeCount({ description: "How many seconds it is ahead of real time.", minimum: 0, examples: [900] }),
+    ahead: LargeCount({
+      description: "How many seconds the clock is ahead of real time.",
+      minimum: 0,
+      examples: [900],
+    }),
   },
   { title: "SandboxClock", description: "The clock of a sandbox." },
 );
@@ -38,7 +42,7 @@ const count = (description: string) => LargeCount({ description, minimum: 0, exa
 const WaitingKind = Type.Enum(["reservation"], {
   title: "SandboxWaitingKind",
   type: "string",
-  description: "What waits for the clock: the end of a `reservation`.",
+  description: "What is due later: the end of a `reservation`.",
 });
 
 export type WaitingKind = Static<typeof WaitingKind>;
@@ -46,10 +50,10 @@ export type WaitingKind = Static<typeof WaitingKind>;
 const Waiting = Type.Object(
   {
     kind: WaitingKind,
-    count: Int32({ description: "How many wait. No more than 10,000 are counted.", minimum: 1, examples: [2] }),
-    next: Timestamp({ description: "When the first of them is due, by the sandbox's clock." }),
+    count: Int32({ description: "How many are waiting, counted up to 10,000.", minimum: 1, examples: [2] }),
+    next: Timestamp({ description: "When the first one is due, by the sandbox's clock." }),
   },
-  { title: "SandboxWaiting", description: "What happens when the clock reaches its time." },
+  { title: "SandboxWaiting", description: "Tasks that run when the clock reaches their time." },
 );
 
 const Sandbox = Type.Object(
@@ -58,7 +62,7 @@ const Sandbox = Type.Object(
     animals: count("Number of animals."),
     categories: count("Number of categories."),
     orders: count("Number of orders, in any state."),
-    waiting: Type.Array(Waiting, { description: "One entry for each kind that has something waiting.", maxItems: 10 }),
+    waiting: Type.Array(Waiting, { description: "One entry for each kind of waiting task.", maxItems: 10 }),
   },
   { title: "Sandbox", description: "A sandbox." },
 );
@@ -75,7 +79,7 @@ const getSandbox = defineOperation({
   method: "GET",
   path: "/sandbox",
   summary: "Get the sandbox",
-  description: "Returns what the sandbox contains, its clock, and what is waiting for the clock.",
+  description: "Returns the contents of the sandbox, its clock, and the tasks that wait for the clock.",
   response: {
     status: 200,
     description: "The sandbox.",
@@ -101,12 +105,19 @@ const fastForward = defineOperation({
   path: "/sandbox/fast-forward",
   summary: "Advance the clock",
   description:
-    "Advances the sandbox's clock. The times of its resources, reservations, limits, bans and stored responses follow " +
-    "this clock. What becomes due, up to 10,000 of each kind, happens before the response, with its events. Webhooks " +
-    "that are due are sent right after the response. Headers, key expiry and sunset stay in real time.",
+    "Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored " +
+    "responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks " +
+    "that are due are sent right after it. Headers, key expiry and sunset dates stay in real time.",
   body: {
     schema: Type.Object(
-      { seconds: Int32({ description: "How far to advance it.", minimum: 1, maximum: MAX_STEP, examples: [900] }) },
+      {
+        seconds: Int32({
+          description: "How many seconds to advance it.",
+          minimum: 1,
+          maximum: MAX_STEP,
+          examples: [900],
+        }),
+      },
       { title: "FastForward", description: "How far to advance the clock.", additionalProperties: false },
     ),
     examples: { "A quarter of an hour": { seconds: 900 } },
@@ -128,15 +139,15 @@ const reset = defineOperation({
   path: "/sandbox/reset",
   summary: "Reset the sandbox",
   description:
-    "Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and cursors from before " +
-    "are refused. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.",
+    "Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and old cursors are " +
+    "rejected. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.",
   body: {
     schema: Type.Object(
       {
         animals: Type.Enum(["none", "samples"], {
           title: "SandboxAnimals",
           type: "string",
-          description: "What the sandbox contains afterwards: nothing, or six animals in four categories.",
+          description: "The new contents of the sandbox: nothing, or six animals in four categories.",
         }),
       },
       { title: "SandboxReset", description: "How to reset the sandbox.", additionalProperties: false },
@@ -146,7 +157,7 @@ const reset = defineOperation({
   emits: ["category.created", "pet.created"], // of the sample animals, as the first events of a new log
   response: {
     status: 200,
-    description: "The clock, which the reset does not change.",
+    description: "The clock. The reset does not change it.",
     schema: SandboxClock,
     examples: { Clock: clock },
   },

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { Int64, LargeCount } from "../../contract/schemas.ts";
 
-/** The most categories that a summary shows, and how many it scans to find them. */
+/** The maximum number of categories in a summary, and how many are scanned to find them. */
 export const MAX_CATEGORIES = 100;
 export const CATEGORY_SCAN = 10_000;
 
@@ -24,12 +24,12 @@ const ShopSummary = Type.Object(
       Type.Object(
         {
           categoryId: Int64({ description: "Identifier of the category.", examples: [1n] }),
-          animals: figure("Animals that belong to it.", 4),
+          animals: figure("Animals in the category.", 4),
         },
         { title: "CategoryFigure", description: "How many animals belong to a category." },
       ),
       {
-        description: `The ${MAX_CATEGORIES} categories with the most animals, the largest first.`,
+        description: `The ${MAX_CATEGORIES} categories with the most animals, largest first.`,
         maxItems: MAX_CATEGORIES,
       },
     ),
@@ -41,7 +41,7 @@ const ShopSummary = Type.Object(
         expired: figure("Orders that expired."),
         returned: figure("Orders whose animal was returned."),
       },
-      { title: "DayFigures", description: "What has happened since midnight (UTC), by the shop's clock." },
+      { title: "DayFigures", description: "Counts since midnight (UTC), by the shop's clock." },
     ),
   },
   { title: "ShopSummary", description: "The figures of a shop." },
@@ -62,11 +62,11 @@ const getShop = defineOperation({
   name: "getShop",
   method: "GET",
   path: "/shop",
-  tag: { name: "shop", description: "The shop as a whole: its figures.", stability: "beta" },
+  tag: { name: "shop", description: "Figures of the whole shop.", stability: "beta" },
   summary: "Get the figures of the shop",
   description:
-    "Returns how many animals the shop has by status and category, its open orders, and what has happened today. " +
-    `The largest are found among the first ${CATEGORY_SCAN.toLocaleString("en")} categories that animals name.`,
+    "Returns the number of animals by status and category, the number of open orders, and today's changes. The " +
+    `largest categories are found among the first ${CATEGORY_SCAN.toLocaleString("en")} that have animals.`,
   response: { status: 200, description: "The figures.", schema: ShopSummary, examples: { "A small shop": summary } },
 });
 

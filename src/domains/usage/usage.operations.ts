@@ -10,23 +10,23 @@ const MAX_COUNTS = 10_000;
 const UsageInterval = Type.Object(
   {
     start: Timestamp({ description: "When the minute, hour or day begins." }),
-    requests: LargeCount({ description: "All requests of it.", minimum: 1 }),
+    requests: LargeCount({ description: "All requests in the interval.", minimum: 1 }),
     operations: Type.Array(
       Type.Object(
         {
           operation: Type.Optional(
-            Type.String({ description: "The operation. Absent for requests whose path and method name none." }),
+            Type.String({ description: "The operation. Absent for requests whose path and method match none." }),
           ),
-          status: Int32({ description: "The status of the answers.", minimum: 100, maximum: 599 }),
-          requests: LargeCount({ description: "How many there were.", minimum: 1 }),
+          status: Int32({ description: "The status of the responses.", minimum: 100, maximum: 599 }),
+          requests: LargeCount({ description: "The number of requests.", minimum: 1 }),
           deprecated: Type.Optional(Type.Boolean({ description: "True for a deprecated operation." })),
         },
-        { title: "UsageCount", description: "Requests of one operation that were answered with one status." },
+        { title: "UsageCount", description: "Requests of one operation with the same response status." },
       ),
       { description: "The same requests by operation and status.", maxItems: MAX_COUNTS },
     ),
   },
-  { title: "UsageInterval", description: "What an account has sent in a minute, an hour or a day." },
+  { title: "UsageInterval", description: "Requests of an account in a minute, an hour or a day." },
 );
 export type UsageInterval = Static<typeof UsageInterval>;
 
@@ -34,7 +34,7 @@ const granularity = Type.Enum(["minute", "hour", "day"], {
   title: "UsageGranularity",
   type: "string",
   description:
-    "How long the intervals are: a minute (of the last three hours), an hour or a UTC day (of the last 30 days).",
+    "The length of the intervals: a minute (for the last three hours), an hour or a UTC day (for the last 30 days).",
   default: "hour",
 });
 export type Granularity = Static<typeof granularity>;
@@ -46,15 +46,15 @@ const getUsage = defineOperation({
   tag: account,
   summary: "Get the account's usage",
   description:
-    "Returns how many requests all keys of the account have sent, by operation and status of the answer, newest " +
-    "first, page by page. Intervals without a request are left out, as are requests without a valid key and those " +
-    "of operations that cost no quota. If the service is killed, the last seconds may be missing.",
+    "Returns the number of requests of all keys of the account, by operation and response status, newest first, one " +
+    "page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. " +
+    "If the service is killed, the last seconds may be missing.",
   quota: "free",
   query: Type.Object({
     granularity,
     keyId: Type.Optional(
       Type.String({
-        description: "Counts the requests of this key alone.",
+        description: "Counts the requests of this key only.",
         minLength: 1,
         maxLength: 64,
         pattern: "^[0-9A-Za-z_]+$",
@@ -64,12 +64,12 @@ const getUsage = defineOperation({
     ...pageParameters({ maximum: 100, default: 24, what: "intervals" }),
   }),
   paged: {
-    position: Type.Integer({ description: "When an interval begins.", minimum: 0, examples: [1_795_262_400] }),
+    position: Type.Integer({ description: "The start of an interval.", minimum: 0, examples: [1_795_262_400] }),
   },
   response: {
     status: 200,
     description: "A page of intervals.",
-    schema: Type.Array(UsageInterval, { title: "Usage", description: "Intervals, the newest first." }),
+    schema: Type.Array(UsageInterval, { title: "Usage", description: "Intervals, newest first." }),
     examples: {
       "Two hours": [
         {

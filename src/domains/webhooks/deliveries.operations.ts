@@ -27,7 +27,7 @@ const delivery: Delivery = {
   durationMs: 42,
   outcome: "failed",
   failure: "error_status",
-  message: "The status of the response was not one from 200 to 299.",
+  message: "The response status was not from 200 to 299.",
   status: 500,
 };
 
@@ -46,13 +46,13 @@ const listWebhookDeliveries = defineOperation({
   path: `${path}/deliveries`,
   summary: "List attempts to send messages",
   description:
-    "Returns the attempts of the endpoint, the newest first, page by page. The last 1,000 are kept, for at most 7 days.",
+    "Returns the attempts of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.",
   params,
   ...pagesOf({
     what: "attempts",
-    schema: Type.Array(Delivery, { title: "WebhookDeliveries", description: "Attempts, the newest first." }),
+    schema: Type.Array(Delivery, { title: "WebhookDeliveries", description: "Attempts, newest first." }),
     position: Int64({ description: "The `id` of an attempt.", examples: [17n] }),
-    filters: { outcome: Type.Optional(described(Outcome, "Filters attempts by their outcome.")) },
+    filters: { outcome: Type.Optional(described(Outcome, "Filters attempts by outcome.")) },
     examples: { "An attempt that failed": [delivery], "No attempt": [] },
   }),
   errors: [webhooksUnavailable],
@@ -82,8 +82,8 @@ const redeliverWebhooks = defineOperation({
   path: `${path}/redeliver`,
   summary: "Send events again",
   description:
-    "Sends the events from `from` to `to` again, if the endpoint wants their type, or the message of one attempt. They " +
-    "keep their `webhook-id`. They are not ordered with other events, and have the same number of attempts.",
+    "Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one attempt. " +
+    "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.",
   params,
   body: {
     schema: NewRedelivery,
@@ -96,7 +96,7 @@ const redeliverWebhooks = defineOperation({
   emits: [],
   response: {
     status: 200,
-    description: "The events that are sent again.",
+    description: "The events to be sent again.",
     schema: Redelivery,
     examples: { "A range": { from: 100n, to: 250n } },
   },
@@ -114,7 +114,7 @@ const testWebhookEndpoint = defineOperation({
     "`listWebhookDeliveries` shows the result.",
   params,
   emits: [],
-  response: noContent("The message is about to be sent."),
+  response: noContent("The message will be sent."),
   errors: [tooManyRedeliveries, webhooksUnavailable],
 });
 

@@ -42,13 +42,13 @@ export function endpointOperations(types: readonly EventType[]) {
     method: "GET",
     path: "/webhook-endpoints",
     summary: "List webhook endpoints",
-    description: `Returns all endpoints of the shop, the oldest first: at most ${MAX_ENDPOINTS}.`,
+    description: `Returns all endpoints of the shop, oldest first. There are at most ${MAX_ENDPOINTS}.`,
     response: {
       status: 200,
       description: "The endpoints.",
       schema: Type.Array(Endpoint, {
         title: "WebhookEndpoints",
-        description: "Endpoints, the oldest first.",
+        description: "Endpoints, oldest first.",
         maxItems: MAX_ENDPOINTS,
       }),
       examples: { "One that works": [endpoint], "One that fails": [failing] },
@@ -63,8 +63,8 @@ export function endpointOperations(types: readonly EventType[]) {
     path: "/webhook-endpoints",
     summary: "Create a webhook endpoint",
     description:
-      "From now on, events of the shop are sent to the URL: those about one animal in order, each at least once. The " +
-      "response shows the secret once. A failed attempt is repeated up to nine times, over three days.",
+      "Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A " +
+      "failed attempt is repeated up to nine times over three days. The response shows the secret once.",
     body: {
       schema: NewEndpoint,
       examples: {
@@ -79,7 +79,7 @@ export function endpointOperations(types: readonly EventType[]) {
     emits: [endpointCreated.type],
     response: {
       status: 201,
-      description: "The endpoint and its secret, which is not shown again.",
+      description: "The endpoint and its secret. The secret is not shown again.",
       schema: EndpointWithSecret,
       examples: { "A new endpoint": withSecret },
       location: "/webhook-endpoints/{id}",
@@ -107,8 +107,8 @@ export function endpointOperations(types: readonly EventType[]) {
     path,
     summary: "Change a webhook endpoint",
     description:
-      "Changes the fields that are sent (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for their " +
-      "next attempt are sent at once.",
+      "Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry " +
+      "are sent at once.",
     params,
     body: {
       schema: EndpointPatch,
@@ -117,7 +117,7 @@ export function endpointOperations(types: readonly EventType[]) {
     emits: [endpointUpdated.type],
     response: {
       status: 200,
-      description: "The endpoint as it is now.",
+      description: "The changed endpoint.",
       schema: Endpoint,
       examples: { Paused: { ...endpoint, state: "paused" } },
       entityTag: true,
@@ -146,14 +146,14 @@ export function endpointOperations(types: readonly EventType[]) {
     path: `${path}/rotate-secret`,
     summary: "Replace the secret of an endpoint",
     description:
-      "Creates a new secret and shows it once. For 24 hours messages are also signed with the previous secret. Older " +
+      "Creates a new secret and shows it once. For 24 hours, messages are also signed with the previous secret. Older " +
       "secrets stop working at once.",
     testPanel: { disabled: "one click would replace a secret that receivers use" },
     params,
     emits: [endpointUpdated.type],
     response: {
       status: 200,
-      description: "The endpoint and its new secret, which is not shown again.",
+      description: "The endpoint and its new secret. The secret is not shown again.",
       schema: EndpointWithSecret,
       examples: { "A new secret": withSecret },
       secret: true,

@@ -5,7 +5,7 @@ import { MAX_ENDPOINTS, type Refusal, refusals } from "./webhooks.schemas.ts";
 
 const webhooks: Tag = {
   name: "webhooks",
-  description: "Sends events of the shop to URLs, signed as in Standard Webhooks 1.0.0.",
+  description: "Sends the shop's events to your URLs, signed according to Standard Webhooks 1.0.0.",
   stability: "beta",
 };
 
@@ -22,24 +22,24 @@ export const deliveryNotFound = defineError({
 export const tooManyEndpoints = defineError({
   code: "too_many_webhook_endpoints",
   status: 409,
-  meaning: `The shop has ${MAX_ENDPOINTS} webhook endpoints, which is the most. Delete one that is not needed.`,
+  meaning: `The shop already has ${MAX_ENDPOINTS} webhook endpoints, the maximum. Delete one that you no longer need.`,
 });
-/** Redeliveries and tests of an endpoint that can wait at once. */
+/** The maximum number of unfinished redeliveries and tests of an endpoint. */
 export const MAX_REDELIVERIES = 10;
 export const tooManyRedeliveries = defineError({
   code: "too_many_webhook_redeliveries",
   status: 409,
-  meaning: `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet, which is the most.`,
+  meaning: `The endpoint already has ${MAX_REDELIVERIES} unfinished redeliveries or tests, the maximum.`,
 });
 export const webhooksUnavailable = defineError({
   code: "webhooks_unavailable",
   status: 503,
-  meaning: "The service has no key for the secrets of webhooks. Its operator must set `PETSTORE_SECRET_KEY`.",
+  meaning: "The service has no key to encrypt webhook secrets. Its operator must set `PETSTORE_SECRET_KEY`.",
 });
 
 const refused = (code: Refusal) => defineError({ code, status: 400, meaning: refusals[code] });
 
-/** The error for each reason to refuse a URL. */
+/** The error for each reason to reject a URL. */
 export const refusalErrors: Readonly<Record<Refusal, ReturnType<typeof refused>>> = {
   url_invalid: refused("url_invalid"),
   url_not_https: refused("url_not_https"),

@@ -101,7 +101,7 @@ function servingHandlers({
         "no range": () => emptyRange,
         "too many": () => tooManyWaiting,
         expired: ({ first }) =>
-          failure(eventsExpired, `These events are no longer kept. The first one that is has the id ${first}.`),
+          failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`),
       });
     },
 
@@ -132,7 +132,7 @@ function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): 
   return Object.fromEntries(handlers) as WebhookHandlers;
 }
 
-const unavailable = failure(webhooksUnavailable, "The service has no key for the secrets of webhooks.", {
+const unavailable = failure(webhooksUnavailable, "The service has no key to encrypt webhook secrets.", {
   retryAfter: 60,
 });
 const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");

@@ -2,9 +2,9 @@ import { type Static, type TSchema, Type } from "typebox";
 import { defineEvent, type EventType } from "../../contract/event-type.ts";
 import { Int32, Int64, PATTERN_MEANING, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
 
-/** The most endpoints that a shop can have. */
+/** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
-/** Means all types of events. */
+/** Stands for all event types. */
 export const ALL_TYPES = "*";
 
 /** The type of the message that `testWebhookEndpoint` sends. It is not in the event log. */
@@ -17,19 +17,19 @@ export const endpointUpdated = defineEvent({
 });
 export const endpointDisabled = defineEvent({
   type: "webhook_endpoint.disabled",
-  meaning: "The service disabled an endpoint, because it has failed for 5 days or returned 410.",
+  meaning: "The service disabled an endpoint because it failed for 5 days or returned 410.",
 });
 export const endpointDeleted = defineEvent({ type: "webhook_endpoint.deleted", meaning: "An endpoint was deleted." });
 export const webhookEventTypes = [endpointCreated, endpointUpdated, endpointDisabled, endpointDeleted] as const;
 
-/** The reasons to refuse a URL, by code. */
+/** The reasons to reject a URL, by error code. */
 export const refusals = {
   url_invalid: "The URL of a webhook endpoint is not an absolute URL.",
   url_not_https: "The URL of a webhook endpoint does not start with https://.",
-  url_has_credentials: "The URL of a webhook endpoint has a user name or a password in it.",
-  url_port_refused: "The URL of a webhook endpoint has a port below 1024 that is neither 443 nor 80.",
-  address_not_global: "The host of a webhook endpoint is not a machine on the internet.",
-  address_denied: "The operator of the service does not allow the address of the webhook endpoint.",
+  url_has_credentials: "The URL of a webhook endpoint contains a user name or password.",
+  url_port_refused: "The URL of a webhook endpoint has a port below 1024 other than 80 and 443.",
+  address_not_global: "The host of a webhook endpoint has no public internet address.",
+  address_denied: "The operator of the service has blocked the address of the webhook endpoint.",
 } as const;
 
 /** The code of such a reason. */
@@ -38,13 +38,13 @@ export type Refusal = keyof typeof refusals;
 /** The reasons why an attempt failed, by code. */
 export const sendFailures = {
   ...refusals,
-  name_not_resolved: "The name has no address.",
-  connection_failed: "No connection could be made, or it was closed before a response came.",
-  tls_failed: "The receiver did not show a valid certificate for its name, or does not speak TLS.",
-  timed_out: "No response came within 15 seconds.",
-  response_invalid: "What came was not an HTTP response.",
-  redirected: "The response was a redirect. Redirects are not followed; change the URL of the endpoint.",
-  error_status: "The status of the response was not one from 200 to 299.",
+  name_not_resolved: "The host name has no address.",
+  connection_failed: "The connection failed, or closed before a response arrived.",
+  tls_failed: "The receiver has no valid certificate for its name, or does not support TLS.",
+  timed_out: "No response arrived within 15 seconds.",
+  response_invalid: "The receiver did not send a valid HTTP response.",
+  redirected: "The response was a redirect. Redirects are not followed: change the URL of the endpoint.",
+  error_status: "The response status was not from 200 to 299.",
   secret_lost: "The service has lost the key of the endpoint's secret. Replace the secret.",
 } as const;
 
@@ -74,11 +74,11 @@ const LastFailure = Type.Object(
   {
     at: Timestamp({ description: "When it failed." }),
     failure: Failure,
-    message: Type.String({ description: "The same in words." }),
-    status: Type.Optional(Int32({ description: "The status of the response, if one came." })),
-    deliveryId: Int64({ description: "The attempt." }),
+    message: Type.String({ description: "A description of the reason." }),
+    status: Type.Optional(Int32({ description: "The status of the response, if one arrived." })),
+    deliveryId: Int64({ description: "The failed attempt." }),
   },
-  { title: "LastWebhookFailure", description: "The newest attempt that failed." },
+  { title: "LastWebhookFailure", description: "The latest attempt that failed." },
 );
 export type LastFailure = Static<typeof LastFailure>;
 
@@ -91,8 +91,8 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     title: "WebhookEndpointState",
     type: "string",
     description:
-      "`paused` by its owner: events in the meantime are sent when it is enabled again. `disabled` by the service after " +
-      "5 days of failures or a 410: events in the meantime are not sent.",
+      "`paused` by its owner: events from this time are sent once it is enabled again. `disabled` by the service after " +
+      "5 days of failures or a 410: events from this time are not sent.",
   }),
   publicKey: Type.Optional(
     Type.String({ description: "Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced." }),
@@ -100,14 +100,14 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   createdAt: Timestamp({ description: "When the endpoint was created." }),
   successRate24h: Type.Optional(
     Type.Number({
-      description: "The part of all attempts in the last 24 hours that succeeded. Absent if there were none.",
+      description: "The share of attempts in the last 24 hours that succeeded. Absent if there were none.",
       minimum: 0,
       maximum: 1,
     }),
   ),
-  failingSince: Type.Optional(Timestamp({ description: "Since when every attempt has failed." })),
+  failingSince: Type.Optional(Timestamp({ description: "When the current series of failures began." })),
   retriesAt: Type.Optional(
-    Timestamp({ description: "When the next attempt is made, while the whole endpoint waits after failures." }),
+    Timestamp({ description: "When the next attempt is made, while the endpoint waits after failures." }),
   ),
   lastFailure: Type.Optional(LastFailure),
 });
@@ -118,9 +118,9 @@ export function endpointSchemas(known: readonly EventType[]) {
     Type.Enum([ALL_TYPES, ...known.map(({ type }): string => type)], {
       title: "WebhookEventType",
       type: "string",
-      description: "A type of events, or `*` for all.",
+      description: "An event type, or `*` for all.",
     }),
-    { description: "Types of the events that are sent.", minItems: 1, maxItems: known.length + 1 },
+    { description: "The event types to send.", minItems: 1, maxItems: known.length + 1 },
   );
   const choices = { types: Type.Optional(EventTypes), description: Type.Optional(description) };
   const fields = endpointFields(EventTypes);
@@ -148,7 +148,7 @@ export function endpointSchemas(known: readonly EventType[]) {
       description: "A URL that receives events of the shop.",
     }),
     EndpointWithSecret: Type.Object(
-      { secret: Type.String({ description: "Verifies `v1` signatures (`whsec_`). Shown this once." }), ...fields },
+      { secret: Type.String({ description: "Verifies `v1` signatures (`whsec_`). Shown only once." }), ...fields },
       { title: "WebhookEndpointWithSecret", description: "A webhook endpoint and its new secret." },
     ),
   };
@@ -157,7 +157,7 @@ export type NewEndpoint = Static<ReturnType<typeof endpointSchemas>["NewEndpoint
 export type EndpointPatch = Static<ReturnType<typeof endpointSchemas>["EndpointPatch"]>;
 export type Endpoint = Static<ReturnType<typeof endpointSchemas>["Endpoint"]>;
 
-/** The fields of an endpoint that events show: all but the state of its deliveries. */
+/** The fields of an endpoint in events: all except the state of its deliveries. */
 export const RecordedEndpoint = Type.Pick(Type.Object(endpointFields(Type.Array(Type.String()))), [
   "id",
   "url",
@@ -175,7 +175,7 @@ export type DeliveryOutcome = (typeof outcomes)[number];
 export const Outcome = Type.Enum([...outcomes], {
   title: "WebhookDeliveryOutcome",
   type: "string",
-  description: "Whether the receiver took the message.",
+  description: "Whether the receiver accepted the message.",
 });
 
 export const deliveryKinds = ["event", "redelivery", "test"] as const;
@@ -197,8 +197,8 @@ export const Delivery = Type.Object(
     durationMs: Int32({ description: "How long it took, in milliseconds." }),
     outcome: Outcome,
     failure: Type.Optional(Failure),
-    message: Type.Optional(Type.String({ description: "The failure in words." })),
-    status: Type.Optional(Int32({ description: "The status of the response, if one came." })),
+    message: Type.Optional(Type.String({ description: "A description of the failure." })),
+    status: Type.Optional(Int32({ description: "The status of the response, if one arrived." })),
     response: Type.Optional(Type.String({ description: "The first 1,024 bytes of the response. Absent in lists." })),
   },
   { title: "WebhookDelivery", description: "An attempt to send a message to an endpoint." },
@@ -207,18 +207,16 @@ export type Delivery = Static<typeof Delivery>;
 
 export const Redelivery = Type.Object(
   {
-    from: Int64({ description: "The first event that is sent again.", examples: [100n] }),
-    to: Int64({ description: "The last event that is sent again.", examples: [250n] }),
+    from: Int64({ description: "The first event to send again.", examples: [100n] }),
+    to: Int64({ description: "The last event to send again.", examples: [250n] }),
   },
-  { title: "WebhookRedelivery", description: "Events that are sent again." },
+  { title: "WebhookRedelivery", description: "The events to send again." },
 );
 
 export const NewRedelivery = Type.Object(
   {
-    from: Type.Optional(
-      Int64({ description: "The first event; without it, the oldest that is stored.", examples: [100n] }),
-    ),
-    to: Type.Optional(Int64({ description: "The last event; without it, the newest.", examples: [250n] })),
+    from: Type.Optional(Int64({ description: "The first event. Default: the oldest stored one.", examples: [100n] })),
+    to: Type.Optional(Int64({ description: "The last event. Default: the newest one.", examples: [250n] })),
     deliveryId: Type.Optional(Int64({ description: "Send only the message of this attempt." })),
   },
   { title: "NewWebhookRedelivery", description: "What to send again.", additionalProperties: false },
