@@ -28,6 +28,7 @@ describe("a suspended account", () => {
       const reply = await service.call(operation.method, pathOf(operation), { key, body });
       expect([operation.name, reply.status, reply.json.code]).toEqual([operation.name, 403, "account_suspended"]);
       expect(reply.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
+      expect(reply.headers.get("www-authenticate")).toBeNull(); // no other scope would help
     }
     expect((await service.call("GET", "/nothing", { key })).json.code).toBe("account_suspended");
     const { key: other } = await service.newAccountWithKey("enterprise");

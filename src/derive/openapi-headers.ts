@@ -43,9 +43,14 @@ const otherHeaders: Readonly<Record<string, Header>> = {
     example: 42,
   },
   Challenge: {
-    description: "What is asked of the caller (RFC 6750, section 3).",
+    description: "The required credentials (RFC 6750, section 3).",
     schema: { type: "string" },
     example: 'Bearer realm="petstore"',
+  },
+  ScopeChallenge: {
+    description: "The required scope, on `insufficient_scope` (RFC 6750, section 3.1).",
+    schema: { type: "string" },
+    example: 'Bearer realm="petstore", error="insufficient_scope", scope="write"',
   },
   ETag: {
     description:
@@ -89,7 +94,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
 };
 
 /** Headers that some responses have only sometimes. */
-const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter"]);
+const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter", "ScopeChallenge"]);
 
 /** The headers behind the names of components, which are short because every response refers to some. */
 const headerNames: Readonly<Record<string, string>> = {
@@ -99,6 +104,7 @@ const headerNames: Readonly<Record<string, string>> = {
   Request: "X-Request-Id",
   RetryAfter: "Retry-After",
   Challenge: "WWW-Authenticate",
+  ScopeChallenge: "WWW-Authenticate",
   Replayed: IDEMPOTENT_REPLAYED,
   NextLink: "Link",
   DeprecationLink: "Link",

@@ -2,6 +2,7 @@ import {
   ErrorBody,
   type ErrorDefinition,
   idempotencyKeyInUse,
+  insufficientScope,
   invalidRequest,
   serviceErrors,
 } from "../contract/errors.ts";
@@ -102,7 +103,8 @@ function errorResponse(
       ...(canBeReplay ? ["Replayed"] : []),
       ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
       ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),
-      ...(status === 401 || status === 403 ? ["Challenge"] : []),
+      ...(status === 401 ? ["Challenge"] : []),
+      ...(errors.includes(insufficientScope) ? ["ScopeChallenge"] : []),
     ]),
     content: {
       "application/json": {

@@ -48,9 +48,8 @@ export function failureResponse(exchange: Exchange, admission: Admission, failed
   if (error.status === 405) headers.set("Allow", exchange.route.allow);
   if (error === missingApiKey) headers.set("WWW-Authenticate", challenge("none"));
   if (error === invalidApiKey) headers.set("WWW-Authenticate", challenge("invalid_token"));
-  if (error.status === 403) {
-    const scope = error === insufficientScope ? compiled?.operation.scope : undefined;
-    headers.set("WWW-Authenticate", challenge("insufficient_scope", scope));
+  if (error === insufficientScope) {
+    headers.set("WWW-Authenticate", challenge("insufficient_scope", compiled?.operation.scope));
   }
   if (closes) headers.set("Connection", "close"); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });

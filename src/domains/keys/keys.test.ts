@@ -120,7 +120,7 @@ describe("createKey", () => {
     const { key } = await service.newAccountWithKey("enterprise", undefined, ["read", "admin"]);
     const { status, json, headers } = await create(key, { name: "more", scopes: ["read", "write"] });
     expect([status, json.code]).toEqual([403, "scope_not_held"]);
-    expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore", error="insufficient_scope"');
+    expect(headers.get("www-authenticate")).toBeNull(); // the scope of the operation is there
     expect((await create(key, { name: "another admin", scopes: ["admin"] })).status).toBe(201);
   });
 
