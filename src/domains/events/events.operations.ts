@@ -3,7 +3,7 @@ import { defineError } from "../../contract/errors.ts";
 import type { EventType } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { Int64, DateTime } from "../../contract/schemas.ts";
+import { DateTime, Int64 } from "../../contract/schemas.ts";
 import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";
 
 const events: Tag = {

@@ -3,7 +3,7 @@ import { defineError, invalidRequest, preconditionFailed } from "../../contract/
 import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int64, DateTime, Text, Timestamp } from "../../contract/schemas.ts";
+import { DateTime, described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
 const store: Tag = {

@@ -3,7 +3,7 @@ import { defineError, ErrorBody, MAX_FAULTS } from "../../contract/errors.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { requestStages } from "../../contract/request-stages.ts";
-import { Int32, LargeCount, DateTime, Timestamp } from "../../contract/schemas.ts";
+import { DateTime, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Days that a record is stored. */
