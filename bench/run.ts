@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { manyAccounts } from "./accounts.ts";
+import { flood } from "./flood.ts";
 import { growth } from "./growth.ts";
 import { memory, start } from "./lifetime.ts";
 import { compareLimits } from "./limits.ts";
@@ -40,6 +41,7 @@ const onOneStore: Page = {
     createAlone,
     readsAmongCreates,
     refusal,
+    flood,
     growth,
     manyAccounts,
     start,

@@ -37,19 +37,28 @@ export function seedStore(folder: string, name: string, animals: number, quotas:
   return { file, animals, keys };
 }
 
+/** Fills the other shops of a store, too, with this many animals each. */
+export function fillShops({ file, keys }: SeededStore, animals: number): void {
+  const database = openDatabase(file, 1_000);
+  database.run("PRAGMA synchronous = OFF"); // only while it is filled
+  for (let index = 1; index < keys.length; index++) addAnimals(database, animals, FIRST_SHOP + index);
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+}
+
 /** True of the animals that `status=available` finds. */
 export function isAvailable(id: number): boolean {
   return id % 2 === 0;
 }
 
-function addAnimals(database: Database, count: number): void {
+function addAnimals(database: Database, count: number, shop = FIRST_SHOP): void {
   database.run(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
      INSERT INTO pets (shop, id, name, category_id, status, added_at)
-     SELECT ${FIRST_SHOP}, n, 'Animal ' || n, n % 100 + 1, CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 0
+     SELECT ${shop}, n, 'Animal ' || n, n % 100 + 1, CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 0
      FROM numbers`,
   );
-  database.run(`UPDATE shops SET last_pet_id = ${count} WHERE shop = ${FIRST_SHOP}`);
+  database.run(`UPDATE shops SET last_pet_id = ${count} WHERE shop = ${shop}`);
 }
 
 /** Adds an account with one key, and returns the key. */

@@ -672,8 +672,8 @@ export interface WebhookDelivery<Id = bigint> {
 
 /** The stage in which the request failed. Stages run in this order. */
 export type RequestStage =
-  | "load"
   | "identify"
+  | "load"
   | "admit"
   | "resolve"
   | "simulate"

@@ -1,10 +1,10 @@
 /**
- * The stages of a request, in order: so 401 comes before 429, and that before 404, 405, 415, 413 and 400. `load` comes
- * before all of them: an overloaded service refuses a request there without looking at it.
+ * The stages of a request, in order: so 401 comes before 429, and that before 404, 405, 415, 413 and 400. `identify` only
+ * finds out whose request it is. In `load` an overloaded service refuses requests of the shops that have sent most.
  */
 export const requestStages = [
-  "load",
   "identify",
+  "load",
   "admit",
   "resolve",
   "simulate",

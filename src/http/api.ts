@@ -4,7 +4,6 @@ import {
   failure,
   internalError,
   invalidApiKey,
-  overloaded,
   requestTimeout,
   storageUnavailable,
 } from "../contract/errors.ts";
@@ -20,10 +19,11 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Load } from "./load.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
+import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { addressOf } from "./request-address.ts";
 import { type ReportServices, RequestReports } from "./request-reports.ts";
 import { failureResponse, optionsResponse, successResponse } from "./response.ts";
-import { readInput, type StageServices, stageNames, stages } from "./stages.ts";
+import { type StageServices, stageNames, stages } from "./stages.ts";
 import type { Streams } from "./streams.ts";
 
 /** Seconds after which a client may retry a request that timed out. */
@@ -63,6 +63,7 @@ export class Api {
     this.#reports = new RequestReports(services, new URL(base).pathname);
     this.#stageServices = {
       authenticator: services.authenticator,
+      load: services.load,
       limiter: services.limiter,
       clock: services.clock,
       write: services.write,
@@ -78,7 +79,7 @@ export class Api {
     const { load } = this.#services;
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
-    if (load.begin(exchange.startedAt, exchange.isWrite)) return this.#refuse(exchange);
+    exchange.isExcess = load.begin(exchange.startedAt, exchange.isWrite);
     const turn = load.turnFor(exchange.startedAt, exchange);
     return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
   }
@@ -91,16 +92,9 @@ export class Api {
     return exchange.pending.response;
   }
 
-  /** Refuses a request before any work for it, and before it is counted. */
-  #refuse(exchange: Exchange): MaybePromise<Response> {
-    this.#services.metrics.shed();
-    const retryAfter = this.#services.load.retryAfter();
-    const message = `The service is overloaded. Try again in ${retryAfter} seconds.`;
-    return this.#fail(exchange, failure(overloaded, message, { retryAfter }));
-  }
-
   /** The response to a request that has waited too long. */
   #expire(exchange: Exchange): MaybePromise<Response> {
+    if (exchange.stage === "load") return this.#fail(exchange, refuseAtOverload(exchange, this.#services.load));
     this.#services.metrics.timedOut(exchange.awaitsBody ? "body" : "store");
     return this.#fail(
       exchange,
@@ -133,19 +127,19 @@ export class Api {
   /** Continues when stage number `index` no longer waits. */
   #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
     const { load, metrics, tracer } = this.#services;
-    const awaitsBody = stages[index] === readInput;
     const stage = stageNames[index] as RequestStage;
     exchange.stage = stage;
+    const awaitsBody = stage === "readInput";
+    exchange.awaitsBody = awaitsBody;
+    const awaitsStore = !awaitsBody && stage !== "load";
     const isTimed = !awaitsBody || tracer !== undefined; // reading the clock costs as much as a look-up
     const from = isTimed ? performance.now() : 0;
-    exchange.awaitsBody = awaitsBody;
-    if (!awaitsBody) load.wait();
+    const shop = exchange.caller?.shop;
+    if (awaitsStore) load.wait(shop);
     const goOn = (failed: Failure | undefined) => {
       const to = isTimed ? performance.now() : 0;
-      if (!awaitsBody) {
-        load.endWait();
-        metrics.waited(stage, (to - from) / 1000);
-      }
+      if (awaitsStore) load.endWait(shop);
+      if (!awaitsBody) metrics.waited(stage, (to - from) / 1000);
       tracer?.waited(exchange, stage, from, to);
       this.#resume(exchange, index + 1, failed);
     };
@@ -180,6 +174,7 @@ export class Api {
   #giveFailure(exchange: Exchange, failed: Failure, closes: boolean): MaybePromise<Response> {
     const { admission } = exchange;
     exchange.failed = failed;
+    if (exchange.stage === "load") this.#services.metrics.shed();
     if (admission) {
       this.#reports.countDenial(exchange, admission, failed);
       return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closes));

@@ -43,6 +43,8 @@ export class Exchange {
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
+  /** True if there were too many requests when it began. */
+  isExcess = false;
   /** Set when a stage must wait: the pending response. */
   pending: Pending<Response> | undefined;
   /** True while it waits for its own body, not for the service. */
@@ -66,7 +68,7 @@ export class Exchange {
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
   /** The stage that it failed in, or is in while it waits. */
-  stage: RequestStage = "load";
+  stage: RequestStage = "identify";
   /** The client's address, once it was asked for. */
   address: string | undefined;
   /** True if the outcome is a replay. */

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { Load, type LoadLimits, loadLimits } from "./load.ts";
 
 const { maxInFlight, overloadAfterMs, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
+
+/** The shop of most requests here, and others. */
+const SHOP = 1;
 
 /** A load, and what happens to it turn by turn. */
 class Scene {
@@ -14,12 +18,17 @@ class Scene {
     this.load = new Load(this.clock, limits, (isOverloaded) => this.changes.push(isOverloaded));
   }
 
+  /** A request of a shop. `connection` tells those apart that may be held. */
+  request(shop: number | undefined, isWrite = true, connection = "only"): MaybePromise<boolean> {
+    const isExcess = this.load.begin(0, isWrite);
+    return this.load.refuses({ isExcess, isWrite, caller: shop === undefined ? undefined : { shop }, connection });
+  }
+
   /** So many requests in one turn of the event loop. Returns how many were refused. */
   async turn(requests: number, isWrite = true): Promise<number> {
-    let refused = 0;
-    for (let count = 0; count < requests; count++) if (this.load.begin(0, isWrite)) refused++;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    return refused;
+    const refused = Array.from({ length: requests }, () => this.request(SHOP, isWrite)).filter((one) => one === true);
+    await nextTurn();
+    return refused.length;
   }
 
   sample(milliseconds: number): void {
@@ -35,6 +44,8 @@ class Scene {
     this.sample(overloadAfterMs);
   }
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("the load", () => {
   test("is too much once there has been more than a crowd in every turn for long enough", async () => {
@@ -72,18 +83,18 @@ describe("the load", () => {
   test("counts those that wait for the store, and not those that no longer do", async () => {
     const scene = new Scene();
     await scene.turn(1);
-    for (let count = 0; count < maxInFlight; count++) scene.load.wait();
+    for (let count = 0; count < maxInFlight; count++) scene.load.wait(SHOP);
     await scene.turn(1);
     scene.sample(100); // the turn before them was no crowd
     await scene.turn(1);
     scene.sample(100);
     scene.sample(overloadAfterMs); // no turn at all: they wait all the same
     expect(scene.changes).toEqual([]);
-    scene.load.wait();
+    scene.load.wait(SHOP);
     scene.sample(0);
     scene.sample(overloadAfterMs);
     expect([scene.changes, scene.load.waiting]).toEqual([[true], maxInFlight + 1]);
-    for (let count = 0; count <= maxInFlight; count++) scene.load.endWait();
+    for (let count = 0; count <= maxInFlight; count++) scene.load.endWait(SHOP);
     scene.sample(0);
     expect([scene.changes, scene.load.waiting]).toEqual([[true, false], 0]);
   });
@@ -105,7 +116,7 @@ describe("the load", () => {
 
   test("refuses no read because writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count <= maxInFlight; count++) scene.load.wait();
+    for (let count = 0; count <= maxInFlight; count++) scene.load.wait(SHOP);
     scene.sample(0);
     scene.sample(overloadAfterMs);
     expect(scene.changes).toEqual([true]);
@@ -115,10 +126,76 @@ describe("the load", () => {
 
   test("refuses all writes, and no read, once as many wait as may", async () => {
     const scene = new Scene();
-    for (let count = 0; count < mostWaiting; count++) scene.load.wait();
+    for (let count = 0; count < mostWaiting; count++) scene.load.wait(SHOP);
     expect([await scene.turn(100), await scene.turn(100, false)]).toEqual([100, 0]);
-    scene.load.endWait();
+    scene.load.endWait(SHOP);
     expect(await scene.turn(100)).toBe(0);
+  });
+
+  test("refuses no request of a shop that has less in hand than others", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    for (let count = 0; count < 2 * maxInFlight; count++) void scene.request(SHOP);
+    const ofOther = Array.from({ length: maxInFlight / 2 }, () => scene.request(2));
+    expect(new Set(ofOther)).toEqual(new Set([false]));
+    const ofFirst = Array.from({ length: refuseOneIn }, () => scene.request(SHOP));
+    expect(ofFirst.filter((one) => one === true)).toHaveLength(1);
+  });
+
+  test("refuses those of all shops alike that have most, and requests without a valid key as if of one shop", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    const refused = new Map<number | undefined, number>();
+    for (let count = 0; count < 100 * refuseOneIn; count++) {
+      for (const shop of [1, undefined, 3]) {
+        if (scene.request(shop) === true) refused.set(shop, (refused.get(shop) ?? 0) + 1);
+      }
+    }
+    for (const shop of [1, undefined, 3]) expect(refused.get(shop)).toBeGreaterThan(10);
+  });
+
+  test("counts what a shop's requests wait for as theirs", async () => {
+    const scene = new Scene();
+    for (let count = 0; count <= 2 * maxInFlight; count++) scene.load.wait(2);
+    scene.sample(0);
+    scene.sample(overloadAfterMs);
+    const ofFirst = Array.from({ length: maxInFlight }, () => scene.request(SHOP));
+    expect(new Set(ofFirst)).toEqual(new Set([false]));
+    const ofSecond = Array.from({ length: refuseOneIn }, () => scene.request(2));
+    expect(ofSecond.filter((one) => one === true)).toHaveLength(1);
+  });
+
+  test("lets a shop write that has less than its share, while as many wait as may", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < mostWaiting; count++) scene.load.wait(2);
+    expect([scene.request(2), scene.request(SHOP)]).toEqual([true, false]);
+    for (let count = 0; count < mostWaiting / 2 - 2; count++) scene.load.wait(SHOP);
+    expect([scene.request(SHOP), scene.request(3)]).toEqual([true, false]);
+  });
+
+  test("holds requests of many connections of the shop with most, and begins some of them in each turn", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    const crowd = Array.from({ length: 4 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
+    const first = crowd.findIndex((one) => one instanceof Promise);
+    expect(first).toBeWithin(maxInFlight, maxInFlight + refuseOneIn);
+    const held = crowd.filter((one) => one instanceof Promise);
+    let begun = 0;
+    for (const one of held) void one.then(() => begun++);
+    for (let before = 0; begun < held.length; before = begun) {
+      await nextTurn();
+      expect(scene.request(2, false, "other")).toBe(false);
+      expect(begun - before).toBeLessThan(held.length / 2);
+    }
+  });
+
+  test("holds no requests of few connections, however many", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    const crowd = Array.from({ length: 100 * maxInFlight }, (_, index) =>
+      scene.request(SHOP, false, String(Math.floor(index / 100))),
+    );
+    expect(new Set(crowd)).toEqual(new Set([false, true]));
   });
 
   test("sends the refused away for different times, a few seconds at the most", () => {

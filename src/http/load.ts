@@ -1,14 +1,17 @@
 import type { Clock } from "../timing/clock.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { HeldRequests } from "./held-requests.ts";
+import { type Party, ShopsInHand } from "./shops-in-hand.ts";
 
 /** What the service takes on. */
 export interface LoadLimits {
-  /** Requests in hand at once up to which nobody is refused. */
+  /** Requests in hand at once up to which nobody is refused or held. */
   readonly maxInFlight: number;
   /** Milliseconds for which there may always be more, before requests are refused. */
   readonly overloadAfterMs: number;
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
-  /** Writes that may wait for the store; all that come beyond are refused. */
+  /** Writes that may wait for the store; of those that come beyond, shops that have their share already get none. */
   readonly mostWaiting: number;
   /** Milliseconds for which requests are started in one turn of the event loop. */
   readonly longestTurn: number;
@@ -28,28 +31,44 @@ export const loadLimits: LoadLimits = {
   longestTurn: 20,
 };
 
+/** A request that has begun, and is identified. */
+export interface Begun {
+  readonly isWrite: boolean;
+  /** What `begin` has said of it. */
+  readonly isExcess: boolean;
+  readonly caller: { readonly shop: number } | undefined;
+  /** Tells its connection from others that are open. */
+  readonly connection: string;
+}
+
 /** Refused clients return after 1 to this many seconds, not all at once. */
 const RETRY_SPREAD = 4;
 
 /**
  * How much is in hand: the requests that began in this turn of the event loop, which have all waited
- * in their sockets until it came to them, and those from earlier turns that wait for the store.
+ * in their sockets until it came to them, and those from earlier turns that wait for the store or are held.
  *
  * It is overloaded if more than `maxInFlight` were in hand in every turn for some time. What is counted is
  * requests, not milliseconds: a machine that is busy with something else must not look overloaded.
+ *
+ * At overload only shops with at least the average in hand bear it: some of their requests are refused, and the others
+ * begin a few in each turn, so that a request of another shop need not wait for all of them.
  */
 export class Load {
   readonly #limits: LoadLimits;
   readonly #clock: Clock;
   readonly #onChange: (isOverloaded: boolean) => void;
+  readonly #held: HeldRequests;
+  readonly #shops = new ShopsInHand();
   #begun = 0;
+  #isTurn = false;
   #turnStart = 0;
   #nextTurn: PromiseWithResolvers<void> | undefined;
   /** The connection of the last request that began when this turn had lasted long enough, and how many there were. */
   #connection: string | undefined;
   #connections = 0;
   #waiting = 0;
-  /** How many waited when this turn began. */
+  /** How many waited or were held when this turn began. */
   #carried = 0;
   /** The least that was in hand in a turn since the last sample; infinite if there was no turn. */
   #least = Number.POSITIVE_INFINITY;
@@ -63,6 +82,7 @@ export class Load {
     this.#clock = clock;
     this.#limits = limits;
     this.#onChange = onChange;
+    this.#held = new HeldRequests(limits.maxInFlight);
   }
 
   /** Requests that wait for the store. */
@@ -76,15 +96,36 @@ export class Load {
   }
 
   /**
-   * Counts a request that begins at `now` (of `performance.now`), and says whether to refuse it. Only a
-   * write waits behind those that wait for the store: a read is not refused because of them.
+   * Counts a request that begins at `now` (of `performance.now`), and says whether it is one too many. Only a
+   * write waits behind those that wait for the store: a read is never one too many because of them.
    */
   begin(now: number, isWrite: boolean): boolean {
-    if (this.#begun++ === 0) this.#beginTurn(now);
-    if (isWrite && this.#waiting >= this.#limits.mostWaiting) return true;
+    this.#begun++;
+    if (!this.#isTurn) this.#beginTurn(now);
+    if (isWrite && this.#isFull) return true;
     if (!this.#isOverloaded) return false;
-    const ahead = isWrite ? this.#carried + this.#begun : this.#begun;
-    return ahead > this.#limits.maxInFlight && this.#candidates++ % this.#limits.refuseOneIn === 0;
+    return (isWrite ? this.#carried : this.#held.size) + this.#begun > this.#limits.maxInFlight;
+  }
+
+  /**
+   * Says whether to refuse a request that has begun, now that its shop is known; at overload perhaps in a later turn of
+   * the event loop. A shop that has less in hand than others is neither refused nor held.
+   */
+  refuses(request: Begun): MaybePromise<boolean> {
+    const { isExcess, isWrite, caller } = request;
+    if (!isExcess && !this.#isOverloaded) return false;
+    const shop = caller?.shop;
+    this.#shops.begin(shop);
+    if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.mostWaiting, shop)) return true;
+    if (!this.#isOverloaded || !this.#shops.hasShareOf(this.#shops.total, shop)) return false;
+    if (isExcess && this.#candidates++ % this.#limits.refuseOneIn === 0) return true;
+    const turn = this.#held.hold(request);
+    if (!turn) return false;
+    this.#shops.wait(shop);
+    return turn.then(() => {
+      this.#shops.endWait(shop);
+      return false;
+    });
   }
 
   /**
@@ -111,18 +152,20 @@ export class Load {
   }
 
   /** A request must wait for the store. */
-  wait(): void {
+  wait(shop: Party): void {
     this.#waiting++;
+    this.#shops.wait(shop);
   }
 
   /** It waits no longer. */
-  endWait(): void {
+  endWait(shop: Party): void {
     this.#waiting--;
+    this.#shops.endWait(shop);
   }
 
   /** Decides whether it is overloaded. Call it every 100 ms or so. */
   sample(): void {
-    const least = Number.isFinite(this.#least) ? this.#least : this.#waiting;
+    const least = Number.isFinite(this.#least) ? this.#least : this.#waiting + this.#held.size;
     this.#least = Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
     if (least <= this.#limits.maxInFlight) this.#overLimitSince = undefined;
@@ -134,19 +177,33 @@ export class Load {
     this.#onChange(isOverloaded);
   }
 
+  get #isFull(): boolean {
+    return this.#waiting >= this.#limits.mostWaiting;
+  }
+
   #beginTurn(now: number): void {
+    this.#isTurn = true;
     this.#turnStart = now;
-    this.#carried = this.#waiting;
+    this.#carried = this.#waiting + this.#held.size;
     setImmediate(this.#endTurn);
   }
 
   readonly #endTurn = (): void => {
     this.#least = Math.min(this.#least, this.#carried + this.#begun);
     this.#begun = 0;
+    this.#isTurn = false;
     this.#connection = undefined;
     this.#connections = 0;
+    if (this.#isOverloaded || this.#held.size > 0) this.#endCrowdedTurn();
     const next = this.#nextTurn;
     this.#nextTurn = undefined;
     next?.resolve();
   };
+
+  #endCrowdedTurn(): void {
+    this.#shops.endTurn();
+    this.#held.nextTurn();
+    // Those that are held need it, even if nothing else begins.
+    if (this.#held.size > 0) this.#beginTurn(performance.now());
+  }
 }

@@ -21,13 +21,16 @@ import { requireDeclared } from "./compiled-operation.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
+import type { Load } from "./load.ts";
 import type { Admission, Authenticator, Limiter } from "./ports.ts";
+import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { simulate } from "./simulate.ts";
 import type { Streams } from "./streams.ts";
 
 /** What the stages need from outside. */
 export interface StageServices {
   readonly authenticator: Authenticator;
+  readonly load: Load;
   readonly limiter: Limiter;
   readonly clock: Clock;
   readonly write: Write;
@@ -71,6 +74,12 @@ const identify: Stage = (exchange, { authenticator }) => {
     return undefined;
   });
 };
+
+/** Can the service take it on? It is refused before it is counted. */
+const load: Stage = (exchange, services) =>
+  whenReady(services.load.refuses(exchange), (isRefused) =>
+    isRefused ? refuseAtOverload(exchange, services.load) : undefined,
+  );
 
 /** May it send a request now? Callers have their account's windows, anonymous clients those of their address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
@@ -121,7 +130,7 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
 };
 
 /** What does it say? The only stage that waits for the client. */
-export const readInput: Stage = (exchange) => {
+const readInput: Stage = (exchange) => {
   const { operation, caller } = exchange;
   if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
   return whenReady(operation.readInput(exchange.request, caller, exchange.id), (input) => {
@@ -151,8 +160,8 @@ const openStream: Stage = (exchange, { streams }) => {
 };
 
 /** The way of a request, in the order of `requestStages`. */
-const inOrder = { identify, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
-  Record<Exclude<RequestStage, "load">, Stage>
+const inOrder = { identify, load, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
+  Record<RequestStage, Stage>
 >;
 export const stages: readonly Stage[] = Object.values(inOrder);
 export const stageNames = Object.keys(inOrder) as readonly RequestStage[];

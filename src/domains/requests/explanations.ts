@@ -41,7 +41,7 @@ const adviceByStatus: Readonly<Record<number, string>> = {
 
 /** The beginning of an explanation, by the stage that rejected the request. */
 const beginnings: Readonly<Record<RequestStage, string>> = {
-  load: "The service was overloaded and rejected the request before reading it.",
+  load: "The service was overloaded and rejected the request before doing anything.",
   identify: "The request had no valid API key.",
   admit: "A limit rejected the request:",
   resolve: "The path, the method or the key's scope is wrong:",

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
+import { ratioTarget, type Workload } from "./outcome.ts";
+import type { RunningServer } from "./peers.ts";
+import { creates, firstPage, gets } from "./requests.ts";
+import { alternate, contestant } from "./rounds.ts";
+import { fillShops, seedStore, UNLIMITED } from "./seed.ts";
+import { type Request, runWrk, writeLoad } from "./wrk.ts";
+
+/** Connections of the shop that floods the service: more than it takes on at once. */
+const FLOOD = 1_000;
+/** Animals of each of the two shops. */
+const ANIMALS = 10_000;
+/** Seconds that the flood begins earlier, until the service knows that it is overloaded, and ends later. */
+const AROUND = { before: 1.5, after: 1 };
+
+const alone = "alone";
+/** What the other shop sends, by name. */
+const floods = { reads: gets, creates };
+
+export const flood: Workload = {
+  name: "flood",
+  title: "One shop floods the service",
+  description:
+    "Single animals and the first page of one shop, 64 connections: alone, and while another shop sends reads, or " +
+    "creates, on 1,000 connections without regard to `Retry-After`. The service alone. Shown are the answers to the " +
+    "first shop.",
+  inShort: true,
+  chart: "p99",
+  run: async (bench) => {
+    const { options, processes, folder } = bench;
+    const store = seedStore(folder, "seed", ANIMALS, [UNLIMITED, UNLIMITED]);
+    fillShops(store, ANIMALS);
+    const fleet = await startFleet(bench, store, ["service"]);
+    const [server] = fleet.servers as [RunningServer];
+    const [key = "", other = ""] = store.keys;
+    const reads: Request[] = gets(server.dialect).flatMap((get) => [get, ...firstPage(server.dialect)]);
+    const load = writeLoad(join(folder, "reads.txt"), reads, key, CONNECTIONS);
+    const { seconds } = options.effort;
+    const one = contestant(alone, processes, server, load, options.effort);
+    const flooded = Object.entries(floods).map(([name, requests]) => {
+      const flooding = writeLoad(join(folder, `${name}.txt`), requests(server.dialect), other, FLOOD);
+      const run = async () => {
+        const company = runWrk(processes, server, flooding, AROUND.before + seconds + AROUND.after);
+        await Bun.sleep(AROUND.before * 1_000);
+        const [round] = await Promise.all([runWrk(processes, server, load, seconds), company]);
+        return round;
+      };
+      return { ...one, name: among(name), run };
+    });
+    const series = await alternate([one, ...flooded]);
+    await stopFleet(bench, fleet);
+    return { series, notes: fleet.notes };
+  },
+  targets: Object.keys(floods).map((name) =>
+    ratioTarget(`p99 among ${name} ≤ 2 × alone`, "at most", 2, ["p99", among(name), alone]),
+  ),
+};
+
+function among(name: string): string {
+  return `among ${name}`;
+}

@@ -1,0 +1,12 @@
+import { type Failure, failure, overloaded } from "../contract/errors.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Load } from "./load.ts";
+
+/** The refusal of a request that nothing was done for. It belongs to no shop: none counts or records it. */
+export function refuseAtOverload(exchange: Exchange, load: Load): Failure {
+  exchange.caller = undefined;
+  exchange.authFailure = undefined;
+  const retryAfter = load.retryAfter();
+  const message = `The service is overloaded. Try again in ${retryAfter} seconds.`;
+  return failure(overloaded, message, { retryAfter });
+}
