@@ -3,9 +3,9 @@ import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
 import { ratioTarget, type Workload } from "./outcome.ts";
 import type { RunningServer } from "./peers.ts";
 import { creates, firstPage, gets } from "./requests.ts";
-import { alternate, contestant } from "./rounds.ts";
+import { alternate, contestant, shuffled } from "./rounds.ts";
 import { fillShops, seedStore, UNLIMITED } from "./seed.ts";
-import { type Request, runWrk, writeLoad } from "./wrk.ts";
+import { runWrk, writeLoad } from "./wrk.ts";
 
 /** Connections of the shop that floods the service: more than it takes on at once. */
 const FLOOD = 1_000;
@@ -34,7 +34,8 @@ export const flood: Workload = {
     const fleet = await startFleet(bench, store, ["service"]);
     const [server] = fleet.servers as [RunningServer];
     const [key = "", other = ""] = store.keys;
-    const reads: Request[] = gets(server.dialect).flatMap((get) => [get, ...firstPage(server.dialect)]);
+    const animals = gets(server.dialect);
+    const reads = shuffled([...animals, ...animals.flatMap(() => firstPage(server.dialect))]);
     const load = writeLoad(join(folder, "reads.txt"), reads, key, CONNECTIONS);
     const { seconds } = options.effort;
     const one = contestant(alone, processes, server, load, options.effort);
@@ -46,7 +47,8 @@ export const flood: Workload = {
         const [round] = await Promise.all([runWrk(processes, server, load, seconds), company]);
         return round;
       };
-      return { ...one, name: among(name), run };
+      const { rounds, warmUp } = one;
+      return { name: among(name), rounds, warmUp, run };
     });
     const series = await alternate([one, ...flooded]);
     await stopFleet(bench, fleet);

@@ -17,6 +17,7 @@ import { refusal } from "./refusals.ts";
 import { type PageTexts, type Ran, verdictLines, writeReport } from "./report.ts";
 import { scaleTexts } from "./scale/texts.ts";
 import { scaleWorkloads } from "./scale/workloads.ts";
+import { manyShops } from "./shops.ts";
 import { performanceTexts } from "./texts.ts";
 import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
 
@@ -44,6 +45,7 @@ const onOneStore: Page = {
     flood,
     growth,
     manyAccounts,
+    manyShops,
     start,
     memory,
     profile,

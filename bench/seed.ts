@@ -41,7 +41,9 @@ export function seedStore(folder: string, name: string, animals: number, quotas:
 export function fillShops({ file, keys }: SeededStore, animals: number): void {
   const database = openDatabase(file, 1_000);
   database.run("PRAGMA synchronous = OFF"); // only while it is filled
-  for (let index = 1; index < keys.length; index++) addAnimals(database, animals, FIRST_SHOP + index);
+  database.transaction(() => {
+    for (let index = 1; index < keys.length; index++) addAnimals(database, animals, FIRST_SHOP + index);
+  })();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
 }
