@@ -5,33 +5,18 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
 import { type ProgramCommand, readArguments } from "../src/cli/command.ts";
-import { commandsOf, run, type World } from "../src/cli/run.ts";
+import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config.ts";
 import { settingsOf } from "../src/domains/domain.ts";
+import { runHere as run } from "./harness/commands.ts";
 import { newDataDir } from "./harness/program.ts";
 
 const commands = commandsOf(domains);
 const settings = { ...ownSettings, ...settingsOf(domains) };
 
 /** Runs one command line in a folder, which also has the store, and gives the status and what was said. */
-async function runHere(words: readonly string[], environment: Record<string, string> = {}, folder = newDataDir()) {
-  const said = { stdout: "", stderr: "" };
-  const world: World = {
-    invocation: "petstore",
-    folder,
-    environment: { PETSTORE_DATA_DIR: folder, ...environment },
-    print: (text) => (said.stdout += `${text}\n`),
-    printError: (text) => (said.stderr += `${text}\n`),
-    input: async function* () {},
-    output: async (text) => void (said.stdout += text),
-    showStatus: undefined,
-    ask: undefined,
-    program: [],
-    onHangup: () => {},
-    stop: new AbortController().signal,
-  };
-  return { status: await run(words, world), ...said };
-}
+const runHere = (words: readonly string[], environment: Record<string, string> = {}, folder = newDataDir()) =>
+  run(folder, words, environment);
 
 /** Words of a command line, as a shell splits them. */
 const split = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);

@@ -1,7 +1,8 @@
 // An account that was deleted leaves nothing: neither in a table nor in the files of the store, and others keep all.
 import { describe, expect, test } from "bun:test";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
-import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { jsonHere, runHere } from "./harness/commands.ts";
+import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 
@@ -95,23 +96,23 @@ describe("an account that is deleted", () => {
 describe.skipIf(onPostgres)("accounts delete", () => {
   test("asks, and ends the keys of an account alongside a running service", async () => {
     const dataDir = newDataDir();
-    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
-    const { key } = await runJson(dataDir, ["keys", "create", "--account", id]);
+    const { id } = await jsonHere(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
+    const { key } = await jsonHere(dataDir, ["keys", "create", "--account", id]);
     const program = await Program.start(dataDir);
     const status = async () =>
       (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
     expect(await status()).toBe(200);
 
-    const unasked = await runCommand(dataDir, ["accounts", "delete", id]);
+    const unasked = await runHere(dataDir, ["accounts", "delete", id]);
     expect([unasked.status, unasked.stdout]).toEqual([2, ""]);
     expect(unasked.stderr).toContain(
       `This deletes the account ${id} (Vanishing) with all its data. Add --yes to do it.`,
     );
-    const unknown = await runCommand(dataDir, ["accounts", "delete", "acc_0000000000000000", "--yes"]);
+    const unknown = await runHere(dataDir, ["accounts", "delete", "acc_0000000000000000", "--yes"]);
     expect([unknown.status, unknown.stderr]).toEqual([1, "There is no account acc_0000000000000000.\n"]);
     expect(await status()).toBe(200);
 
-    const { stdout } = await runCommand(dataDir, ["accounts", "delete", id, "--yes"]);
+    const { stdout } = await runHere(dataDir, ["accounts", "delete", id, "--yes"]);
     expect(stdout).toStartWith(`Account ${id} (Vanishing) is deleted.`);
     while ((await status()) !== 401) await Bun.sleep(5);
     for (const words of [
@@ -119,9 +120,9 @@ describe.skipIf(onPostgres)("accounts delete", () => {
       ["accounts", "rename", id, "Again"],
       ["keys", "create", "--account", id],
     ])
-      expect((await runCommand(dataDir, words)).stderr).toBe(`There is no account ${id}.\n`);
+      expect((await runHere(dataDir, words)).stderr).toBe(`There is no account ${id}.\n`);
     await program.until(() => program.output.includes(`"event":"account_deleted","accountId":"${id}"`));
-    expect(await runJson(dataDir, ["accounts", "list"])).toEqual([]);
+    expect(await jsonHere(dataDir, ["accounts", "list"])).toEqual([]);
     expect(await program.end()).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually, newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { jsonHere, runHere } from "./harness/commands.ts";
+import { eventually, newDataDir, Program } from "./harness/program.ts";
 
 const dataDir = newDataDir();
 const settings = { PETSTORE_ENV: "staging" };
@@ -10,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => program.end());
 
 const newKey = async (accountId: string, name: string) =>
-  runJson(dataDir, ["keys", "create", "--account", accountId, "--name", name], settings);
+  jsonHere(dataDir, ["keys", "create", "--account", accountId, "--name", name], settings);
 const get = (key: string, path: string) => fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
-const report = () => runJson(dataDir, ["deprecations"], settings);
+const report = () => jsonHere(dataDir, ["deprecations"], settings);
 
 test("petstore deprecations tells alongside a running service which keys still call what is deprecated", async () => {
   const [{ operation, daysLeft, callers, ...rest }] = await report();
@@ -25,11 +26,11 @@ test("petstore deprecations tells alongside a running service which keys still c
     replacement: "listPets",
   });
   expect(Math.abs(daysLeft - (Date.UTC(2030, 11, 5) - Date.now()) / 86_400_000)).toBeLessThanOrEqual(1);
-  expect((await runCommand(dataDir, ["deprecations"], settings)).stdout).toEndWith(
+  expect((await runHere(dataDir, ["deprecations"], settings)).stdout).toEndWith(
     "No key has called it in the last 30 days.\n",
   );
 
-  const account = await runJson(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
+  const account = await jsonHere(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
   const [till, van, modern] = [
     await newKey(account.id, "till"),
     await newKey(account.id, "van"),
@@ -50,7 +51,7 @@ test("petstore deprecations tells alongside a running service which keys still c
     })),
   );
   expect(Math.abs(Date.parse(told.callers[0].lastCalledAt) - Date.now())).toBeLessThan(60_000);
-  const { stdout } = await runCommand(dataDir, ["deprecations"], settings);
+  const { stdout } = await runHere(dataDir, ["deprecations"], settings);
   expect(stdout).toContain("Called in the last 30 days by:");
   expect(stdout).toContain(`${van.id}  ${van.hint}  van       2 `);
   expect(stdout).toContain(`${till.id}  ${till.hint}  till      1 `);

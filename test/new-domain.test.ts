@@ -16,6 +16,7 @@ import { SqliteSource } from "../src/storage/sqlite/sqlite-source.ts";
 import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
 import type { Storage, StorageObserver } from "../src/storage/storage.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
+import { worldOf } from "./harness/commands.ts";
 import { PageCosts } from "./harness/page-costs.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir } from "./harness/program.ts";
@@ -60,21 +61,7 @@ describe("a new domain", () => {
 
   /** Runs a command line on the store of the service, as the program of which the domain is a part. */
   async function command(...words: string[]) {
-    const said = { out: "", error: "" };
-    const world = {
-      invocation: "petstore",
-      folder: service.store.folder,
-      environment: { ...service.store.settings, ...settings },
-      print: (text: string) => void (said.out += text),
-      printError: (text: string) => void (said.error += text),
-      input: async function* () {},
-      output: async () => {},
-      showStatus: undefined,
-      ask: undefined,
-      program: [],
-      onHangup: () => {},
-      stop: new AbortController().signal,
-    };
+    const { world, said } = worldOf(service.store.folder, { ...service.store.settings, ...settings });
     return { status: await run(words, world, { served, access }), ...said };
   }
 
@@ -90,11 +77,11 @@ describe("a new domain", () => {
   });
 
   test("has its command, which gets its setting, in the help and in suggestions", async () => {
-    expect(await command("toys", "count")).toEqual({ status: 0, out: "2 toys, of at most 2.", error: "" });
-    const { out } = await command("--help");
-    expect(out).toContain("  toys count ");
-    expect(out).toContain("  PETSTORE_TOYS_KEPT ");
-    expect((await command("toys", "cuont")).error).toContain("Did you mean toys count?");
+    expect(await command("toys", "count")).toEqual({ status: 0, stdout: "2 toys, of at most 2.\n", stderr: "" });
+    const { stdout } = await command("--help");
+    expect(stdout).toContain("  toys count ");
+    expect(stdout).toContain("  PETSTORE_TOYS_KEPT ");
+    expect((await command("toys", "cuont")).stderr).toContain("Did you mean toys count?");
   });
 
   describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
@@ -105,7 +92,7 @@ describe("a new domain", () => {
       } finally {
         await costs.remove();
       }
-    }, 240_000);
+    });
 
     test("has its table moved with the store", async () => {
       const server = await PostgresServer.start();

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { jsonHere, runHere } from "./harness/commands.ts";
 import { Listener } from "./harness/listener.ts";
-import { eventually, newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
@@ -108,7 +109,7 @@ const accountOf = async ({ service }: WebhookService) => ({
 describe.skipIf(onPostgres)("accounts suspend", () => {
   test("stops an account alongside a running service, and resume ends that", async () => {
     const dataDir = newDataDir();
-    const { id } = await runJson(dataDir, [
+    const { id } = await jsonHere(dataDir, [
       "accounts",
       "create",
       "--name",
@@ -117,19 +118,19 @@ describe.skipIf(onPostgres)("accounts suspend", () => {
       "enterprise",
       ...QUOTA,
     ]);
-    const { key } = await runJson(dataDir, ["keys", "create", "--account", id]);
+    const { key } = await jsonHere(dataDir, ["keys", "create", "--account", id]);
     const program = await Program.start(dataDir);
     const status = async () =>
       (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
     expect(await status()).toBe(200);
-    const { stdout } = await runCommand(dataDir, ["accounts", "suspend", id]);
+    const { stdout } = await runHere(dataDir, ["accounts", "suspend", id]);
     expect(stdout).toBe(`Account ${id} (Late payer) is suspended.\n`);
     await eventually(status, (code) => code === 403);
-    expect((await runJson(dataDir, ["accounts", "show", id])).suspendedAt).toMatch(/^20.*Z$/);
-    expect((await runCommand(dataDir, ["accounts", "list"])).stdout).toContain("suspended");
-    expect((await runJson(dataDir, ["accounts", "resume", id])).suspendedAt).toBeUndefined();
+    expect((await jsonHere(dataDir, ["accounts", "show", id])).suspendedAt).toMatch(/^20.*Z$/);
+    expect((await runHere(dataDir, ["accounts", "list"])).stdout).toContain("suspended");
+    expect((await jsonHere(dataDir, ["accounts", "resume", id])).suspendedAt).toBeUndefined();
     await eventually(status, (code) => code === 200);
-    const unknown = await runCommand(dataDir, ["accounts", "suspend", "acc_0000000000000000"]);
+    const unknown = await runHere(dataDir, ["accounts", "suspend", "acc_0000000000000000"]);
     expect([unknown.status, unknown.stderr]).toEqual([1, "There is no account acc_0000000000000000.\n"]);
     expect(await program.end()).toBe(0);
   });

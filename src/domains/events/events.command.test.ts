@@ -1,8 +1,9 @@
 // `petstore events`, alongside the running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { worldOf } from "../../../test/harness/commands.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
-import { run, type World } from "../../cli/run.ts";
+import { run } from "../../cli/run.ts";
 
 let service: TestService;
 let key: string;
@@ -25,21 +26,7 @@ const add = () => service.call("POST", "/pets", { key, body: { name: "Rex", cate
 
 /** Runs the command with these words. What it says so far is in `said`. */
 function events(words: string, stop = new AbortController()) {
-  const said = { stdout: "", stderr: "" };
-  const world: World = {
-    invocation: "petstore",
-    folder: service.store.folder,
-    environment: service.store.settings,
-    print: (text) => (said.stdout += `${text}\n`),
-    printError: (text) => (said.stderr += `${text}\n`),
-    input: async function* () {},
-    output: async (text) => void (said.stdout += text),
-    showStatus: undefined,
-    ask: undefined,
-    program: [],
-    onHangup: () => {},
-    stop: stop.signal,
-  };
+  const { world, said } = worldOf(service.store.folder, service.store.settings, stop);
   return { said, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], world) };
 }
 

@@ -1,0 +1,53 @@
+// Commands of the command line, run inside the test: a process for each would take most of the time of a test.
+import { run, type World } from "../../src/cli/run.ts";
+import { evidence } from "../leaks/evidence.ts";
+
+/** What a command has said so far. */
+interface Said {
+  stdout: string;
+  stderr: string;
+}
+
+/** Stands in for the process of a command. `folder` is where the command line was typed. */
+export function worldOf(
+  folder: string,
+  environment: Record<string, string | undefined>,
+  stop = new AbortController(),
+): { world: World; said: Said } {
+  const said: Said = { stdout: "", stderr: "" };
+  const world: World = {
+    invocation: "petstore",
+    folder,
+    environment,
+    print: (text) => (said.stdout += `${text}\n`),
+    printError: (text) => (said.stderr += `${text}\n`),
+    input: async function* () {},
+    output: async (text) => void (said.stdout += text),
+    showStatus: undefined,
+    ask: undefined,
+    program: [],
+    onHangup: () => {},
+    stop: stop.signal,
+  };
+  return { world, said };
+}
+
+/** Runs one command line to its end. */
+export async function runHere(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
+  const { world, said } = worldOf(dataDir, { PETSTORE_DATA_DIR: dataDir, ...settings });
+  const status = await run(words, world);
+  for (const text of Object.values(said)) evidence?.process(words)(text);
+  return { status, ...said };
+}
+
+/** Runs a command with `--json` that must succeed, and returns what it says. */
+export async function jsonHere(
+  dataDir: string,
+  words: readonly string[],
+  settings?: Record<string, string>,
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+): Promise<any> {
+  const { status, stdout, stderr } = await runHere(dataDir, [...words, "--json"], settings);
+  if (status !== 0) throw new Error(`${words.join(" ")} ended with ${status}: ${stderr}`);
+  return JSON.parse(stdout);
+}
