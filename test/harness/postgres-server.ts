@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -43,9 +44,7 @@ export class PostgresServer {
 
   /** Makes a cluster and starts it. `settings` are those of the server, as `name=value`. */
   static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    const folder = newFolder();
-    runProgram("initdb", ["-D", folder, "-A", "trust", "-U", "petstore", "-E", "UTF8", "--locale=C", "--no-sync"]);
-    const server = new PostgresServer(folder, await freePort(), settings);
+    const server = new PostgresServer(newCluster(), await freePort(), settings);
     await server.start();
     return server;
   }
@@ -187,6 +186,36 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
   own(folder);
   return folder;
+}
+
+/**
+ * The folder of a new cluster. `initdb` takes many short processes, so what the first test file of a run has made is
+ * kept where `TEST_POSTGRES_CLUSTER` says, and others copy it.
+ */
+function newCluster(): string {
+  const folder = newFolder();
+  const kept = process.env["TEST_POSTGRES_CLUSTER"];
+  if (kept && existsSync(kept)) {
+    copyFolder(kept, folder);
+    return folder;
+  }
+  runProgram("initdb", ["-D", folder, "-A", "trust", "-U", "petstore", "-E", "UTF8", "--locale=C", "--no-sync"]);
+  if (kept) {
+    const copy = newFolder();
+    copyFolder(folder, copy);
+    try {
+      renameSync(copy, kept); // at once, so that nobody copies a part of it
+    } catch {
+      rmSync(copy, { recursive: true }); // another file was first
+    }
+  }
+  return folder;
+}
+
+/** Copies what is in a folder, with its owner. */
+function copyFolder(from: string, to: string): void {
+  const { status, stderr } = spawnSync("cp", ["-a", `${from}/.`, to]);
+  if (status !== 0) throw new Error(`A cluster cannot be copied: ${stderr.toString()}`);
 }
 
 /** Returns a folder to the user whom the server runs as. */

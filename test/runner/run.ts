@@ -2,17 +2,17 @@
 // (`, N skipped` if the machine lacks something): bun test/runner/run.ts TIER [FILE…]
 // Files run in parallel, each on its own ports and in its own folders. After a run, everything that the
 // services under test have said is searched for keys.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { longForm } from "../harness/form.ts";
 import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
-import { postgresMissing } from "../harness/postgres-server.ts";
+import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { searchEvidence } from "../leaks/search.ts";
 import { whatIsMissing } from "./missing.ts";
 import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLine, sum } from "./report.ts";
-import { type Tier, testFiles, tiers, tiersOf } from "./tiers.ts";
+import { type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 /** The longest that a test may take, in milliseconds. It bounds a test that hangs. */
@@ -91,11 +91,14 @@ function runOnce(
   mkdirSync(evidence);
   mkdirSync(temporary);
   chmodSync(temporary, 0o711);
+  const times = join(folder, `${name}-times.json`);
+  writeFileSync(times, timings(files));
   const { exitCode } = Bun.spawnSync(
     [
       process.execPath,
       "test",
       `--parallel=${parallel}`,
+      `--timings=${times}`,
       `--timeout=${TEST_TIMEOUT}`,
       "--only-failures",
       "--preload=./test/leaks/record.ts",
@@ -107,7 +110,14 @@ function runOnce(
     {
       cwd: root,
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ...environment, TEST_EVIDENCE: evidence, TMPDIR: temporary },
+      env: {
+        ...process.env,
+        ...(postgresMissing === undefined && { TEST_POSTGRES_BIN: programs() }), // found once for all
+        TEST_POSTGRES_CLUSTER: join(temporary, "cluster"),
+        ...environment,
+        TEST_EVIDENCE: evidence,
+        TMPDIR: temporary,
+      },
     },
   );
   const { keys, bytes, leaks } = searchEvidence(evidence);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { replacePart } from "../../src/derive/docs.ts";
-import { type Tier, testFiles, tierLists, tiers, tiersOf } from "./tiers.ts";
+import { slowest, type Tier, testFiles, tierLists, tiers, tiersOf, timings } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (file: string) => Bun.file(join(root, file)).text();
@@ -22,4 +22,10 @@ test("each tier has its npm command, and CI runs it", async () => {
     expect(scripts[name], tiers[tier].command).toEndWith(`test/runner/run.ts ${tier}`);
     expect(/^for tier in (.*); do$/m.exec(ci)?.[1]?.split(" "), ".ci/run").toContain(name);
   }
+});
+
+test("the files that start first are there", () => {
+  const files = testFiles(root);
+  const { files: times } = JSON.parse(timings(files)) as { files: Record<string, number> };
+  expect(Object.values(times).filter((time) => time > 1)).toHaveLength(slowest.length);
 });
