@@ -122,11 +122,14 @@ export class Program {
   }
 }
 
+/** The pause before the next question, in milliseconds: what is waited for needs the processor itself. */
+const PAUSE = 2;
+
 /** Asks again and again until the answer fits, and returns it. */
 export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();
     if (fits(answer)) return answer;
-    await new Promise((resolve) => setImmediate(resolve)); // what is waited for needs its turn
+    await Bun.sleep(PAUSE);
   }
 }
