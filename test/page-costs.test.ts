@@ -217,13 +217,12 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
   let costs: PageCosts;
   beforeAll(async () => {
     costs = await PageCosts.open([...migrations, toys], rows);
-  }, 120_000);
+  });
   afterAll(() => costs.remove());
 
   test.each(domains.flatMap(({ operations }) => operations.filter(({ paged }) => paged)).map(({ name }) => [name]))(
     "every page of %s",
     async (name) => expect(await costs.dearPagesOf(name, domains)).toEqual([]),
-    120_000,
   );
 
   test.each(Object.entries(work))("%s", async (name, act) => {

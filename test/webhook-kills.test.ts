@@ -100,7 +100,7 @@ test("a service with the embedded store that is killed again and again loses no 
   // Of the 80 messages or more that came while it was killed, some came again after the next start.
   expect(await ledger.settle(program.base)).toBeGreaterThan(40);
   await program.end();
-}, 120_000);
+});
 
 describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
   let server: PostgresServer;
@@ -134,5 +134,5 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     while (ledger.receiver.received.length === before) await Bun.sleep(5);
     expect(sinceKilled()).toBeLessThan(TAKEN_OVER_WITHIN);
     await ledger.settle(heir.base);
-  }, 120_000);
+  });
 });

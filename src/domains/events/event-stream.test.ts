@@ -208,4 +208,4 @@ test("the filters of a stream, old events and new ones, are those of the list", 
       wanted.filter((id) => id <= (newest ?? 0)),
     ]);
   }
-}, 60_000);
+});
