@@ -52,6 +52,7 @@ const enginesOnly = [
   "src/limits/valkey/",
   "src/storage/postgres/",
   "test/moving-store.test.ts",
+  "test/one-moment.test.ts",
   "test/page-costs.test.ts",
 ];
 
@@ -110,8 +111,9 @@ export const slowest = [
 
 /** What Bun reads as the time that each file takes, in milliseconds: it starts the files with the longest first. */
 export function timings(files: readonly string[]): string {
-  const rank = (file: string) => (slowest.includes(file) ? slowest.length - slowest.indexOf(file) : 0);
-  return JSON.stringify({ version: 1, files: Object.fromEntries(files.map((file) => [file, 1 + rank(file)])) });
+  const times = Object.fromEntries(files.map((file) => [file, 1]));
+  for (const [index, file] of slowest.entries()) if (file in times) times[file] = 1 + slowest.length - index;
+  return JSON.stringify({ version: 1, files: times });
 }
 
 /** Every test file of the project, relative to `root`, in alphabetical order. */
