@@ -2,15 +2,15 @@ import { type ErrorFacts, errorOf, type PetstoreError } from "./errors.ts";
 import { type IdKind, parse } from "./json.ts";
 import { infoOf, type ResponseInfo } from "./response.ts";
 
-/** A response that is larger is not read to its end, in bytes: 64 MB. */
+/** The maximum size of a response in bytes: 64 MB. */
 const LARGEST_BODY = 64_000_000;
 
-/** What a call or an attempt has come to: a body or an error. Without `info` there was no response. */
+/** The outcome of a call or an attempt: a body or an error. `info` is undefined if no response arrived. */
 export type Answer =
   | { readonly info: ResponseInfo; readonly body: object; readonly error?: undefined }
   | { readonly info?: ResponseInfo; readonly body?: undefined; readonly error: PetstoreError };
 
-/** The text of the body; undefined if it is too large. Throws an error for text that is not UTF-8. */
+/** Reads the body as text. Returns undefined if it is too large, and throws if it is not UTF-8. */
 export async function textOf(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -25,7 +25,7 @@ export async function textOf(response: Response): Promise<string | undefined> {
   return undefined;
 }
 
-/** Reads a response. Whatever is not a response of the service becomes an error that says so. */
+/** Parses a response. A response that does not come from the service becomes an error. */
 export function answerOf(response: Response, text: string | undefined, operation: string, ids?: IdKind): Answer {
   const info = infoOf(response);
   const { status, requestId, rateLimit, headers } = info;
@@ -49,13 +49,13 @@ export function answerOf(response: Response, text: string | undefined, operation
   };
 }
 
-/** The object or array of a text; undefined if it holds none. */
+/** Parses a JSON object or array. Returns undefined for anything else. */
 function objectOf(text: string | undefined, ids?: IdKind): object | undefined {
   try {
     const value = parse(text as string, ids);
     return (typeof value === "object" && value) || undefined;
   } catch (error) {
-    if (error instanceof RangeError) throw error; // an id that is not exact as a number
+    if (error instanceof RangeError) throw error; // an id that a number cannot represent exactly
     return undefined;
   }
 }

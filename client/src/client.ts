@@ -10,18 +10,18 @@ import { type Page, pagesOf } from "./pages.ts";
 import { type AnyOptions, type Call, makeRequest, segment } from "./request.ts";
 import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
 
-/** An attempt that takes longer counts as lost, in milliseconds. */
+/** The timeout of one attempt, in milliseconds. */
 const MAX_ATTEMPT = 30_000;
-/** The waits between attempts grow from the first to the second of these, in milliseconds. */
+/** The shortest and longest backoff between attempts, in milliseconds. */
 const FIRST_WAIT = 250;
 const MAX_WAIT = 8_000;
-/** Without a status there was no response. */
+/** The statuses that are retried. Undefined means that no response arrived. */
 const retriedStatuses: ReadonlySet<unknown> = new Set([undefined, 408, 429, 502, 503, 504]);
 
-/** One gate for each key, whichever client uses it. What counts apart has one of its own. */
+/** One gate per key and quota, shared by all clients in this process. */
 const gates = new Map<string, Gate>();
 
-/** What all operations share: a call is sent until there is a response that no other attempt can better. */
+/** The part that all operations share: sends a call and retries it. */
 export class Client<Ids extends IdKind> {
   readonly #call: (call: Call, options?: AnyOptions) => Promise<object>;
 
@@ -30,9 +30,9 @@ export class Client<Ids extends IdKind> {
   }
 
   /**
-   * Returns a class a method for each operation of a table. Its inputs are path parameters, body, query and options. A row
-   * is the path with `*` for parameters, the method with the letters of what the operation has (`b`ody, `q`uery, a
-   * `l`ist, `e`vents of a stream, whose quota it has if not that of the shop: `f`ree or `s`andbox), and the name.
+   * Defines a method for each operation of a table. Its arguments are path parameters, body, query and options. A row
+   * has the path with `*` for parameters, the HTTP method, flags and the name. The flags are `b` (body), `q` (query),
+   * `l` (list), `e` (event stream), and the quota unless it is the shop's: `f` (free) or `s` (sandbox).
    */
   protected static define(table: string): void {
     for (const [, template = "", method = "", parts = "", operation = ""] of table.matchAll(
@@ -65,7 +65,7 @@ export class Client<Ids extends IdKind> {
     return pagesOf(async (cursor) => {
       const query = { ...call.query, ...(cursor && { cursor }) };
       const page = (await this.#call({ ...call, query }, options)) as Page<unknown>;
-      // Only the cursor is taken: no address in a response decides where the key is sent.
+      // Uses only the cursor, so that a URL in a response cannot decide where the key is sent.
       const [, search] = linkOf(page.$response.headers, "next")?.split("?") ?? [];
       const value = new URLSearchParams(search).get("cursor") ?? undefined;
       return Object.defineProperty(page, "next", { value });
@@ -73,13 +73,13 @@ export class Client<Ids extends IdKind> {
   }
 }
 
-/** The function that calls operations with these options. */
+/** Returns the function that calls operations with these options. */
 function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promise<object> {
   const target = readTarget(options);
   const { key, baseUrl, clock } = target;
   const deprecated = new Set<string>();
 
-  /** Sends a request once. Throws the reason of the signal, and what a hook throws. */
+  /** Sends a request once. Throws the abort reason of the signal, and errors of hooks. */
   async function send(
     request: Request,
     { operation, lastEventId }: Call,
@@ -91,11 +91,11 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     await onRequest?.(request, { operation, attempt });
     let response: Response;
     let text: string | undefined;
-    let goesOn: boolean;
+    let isStream: boolean;
     try {
       response = await sendRequest(request);
-      goesOn = lastEventId !== undefined && response.ok;
-      if (!goesOn) text = await textOf(response);
+      isStream = lastEventId !== undefined && response.ok;
+      if (!isStream) text = await textOf(response);
     } catch (cause) {
       signal.throwIfAborted();
       const message = `No connection: ${cause}`;
@@ -107,7 +107,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       deprecated.add(operation);
       onDeprecated(notice);
     }
-    if (goesOn) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
+    if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
     return answerOf(response, text, operation, ids);
   }
 
@@ -132,12 +132,12 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
         );
         if (!error) return withResponse(body, info);
         const { status, code, retryAfter } = error;
-        // An attempt before may have been done although its response was lost.
+        // An earlier attempt may have deleted it although its response was lost.
         if (status === 404 && failures && call.method === "DELETE") return withResponse({}, info as ResponseInfo);
         const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures);
         const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
         if (!isTransient || clock.now() + wait > deadline) throw error;
-        if (status === 429) continue; // the gate waits, and it is no failure
+        if (status === 429) continue; // the gate waits, and a rate limit is not a failure
         if (failures++ >= (options.retries ?? 4)) throw error;
         await sleep(clock, wait, signal);
       }

@@ -1,12 +1,12 @@
-/** Time, as tests can set it. */
+/** A clock that tests can replace. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Runs something once this many milliseconds have passed, unless what is returned is called before. */
+  /** Calls `run` after this many milliseconds. The returned function cancels it. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** The longest time that timers can wait for. */
+/** The longest delay of `setTimeout`, in milliseconds. */
 const MAX_TIMER = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Does something with a signal that is aborted with its parent, or after a time. */
+/** Runs `work` with a signal that is aborted with its parent or after a timeout. */
 export async function within<T>(
   clock: Clock,
   milliseconds: number,
@@ -38,7 +38,7 @@ export async function within<T>(
   }
 }
 
-/** Waits, or fails with the reason of a signal that is aborted. */
+/** Waits. Rejects with the abort reason of the signal. */
 export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((done, fail) => {
     const cancel = clock.after(milliseconds, done);

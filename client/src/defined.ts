@@ -1,4 +1,4 @@
-/** The fields that are not undefined. A field called `__proto__` stays a field. */
+/** Copies the fields that are not undefined, including one called `__proto__`. */
 export function defined(fields: object): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,19 +1,19 @@
 import { linkOf } from "./response.ts";
 
-/** What the headers of a deprecated operation say. */
+/** The deprecation headers of a response. */
 export interface DeprecationNotice {
   readonly operation: string;
   /** When it was deprecated. */
   readonly since: Date;
-  /** When it is removed. */
+  /** When it will be removed. */
   readonly sunset: Date;
-  /** The address of what replaces it. */
+  /** The URL of its replacement. */
   readonly successor: string | undefined;
-  /** The address of its documentation. */
+  /** The URL of its documentation. */
   readonly documentation: string | undefined;
 }
 
-/** Reads the notice (RFC 9745, RFC 8594); undefined for an operation that is not deprecated. */
+/** Reads the notice (RFC 9745, RFC 8594). Returns undefined if the operation is not deprecated. */
 export function deprecationOf(operation: string, headers: Headers): DeprecationNotice | undefined {
   const deprecation = headers.get("deprecation");
   if (!deprecation) return undefined;

@@ -2,7 +2,7 @@ import { defined } from "./defined.ts";
 import type { ErrorCodes } from "./operations.ts";
 import type { RateLimit } from "./response.ts";
 
-/** Codes of failures for which there is no error of the service: no response arrived, or not one of the service's. */
+/** Codes of failures without an error from the service: no response arrived, or not one from the service. */
 export type ClientErrorCode = "connection_failed" | "deadline_exceeded" | "unexpected_response";
 
 /** One fault of an invalid request. `path` is a JSON Pointer into `{header, query, body}`. */
@@ -11,24 +11,24 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** What is known of a failure. */
+/** The facts of a failure. */
 export interface ErrorFacts<Code extends string = string> {
   /** Machine-readable, and permanent. */
   readonly code: Code;
   /** The operation that was called. */
   readonly operation: string;
-  /** The HTTP status; absent where no response arrived. */
+  /** The HTTP status. Absent if no response arrived. */
   readonly status?: number | undefined;
   /** Every fault of an invalid request. */
   readonly details?: readonly ErrorDetail[] | undefined;
   /** Identifies the request in the service's log. */
   readonly requestId?: string | undefined;
-  /** In how many seconds the service may be asked again. */
+  /** How many seconds to wait before the next request. */
   readonly retryAfter?: number | undefined;
   readonly rateLimit?: RateLimit | undefined;
 }
 
-/** A call that failed. `isErrorOf` tells the compiler which codes it can have. */
+/** A failed call. `isErrorOf` narrows `code` to the codes of an operation. */
 export class PetstoreError<Code extends string = string> extends Error implements ErrorFacts<Code> {
   declare readonly code: Code;
   declare readonly operation: string;
@@ -46,42 +46,42 @@ export class PetstoreError<Code extends string = string> extends Error implement
   }
 }
 
-/** Describes a class of errors. Minifiers change the names of classes, so the name is text. */
+/** Sets the name and advice of an error class. Minifiers rename classes, so the name is a string. */
 function describe({ prototype }: { readonly prototype: PetstoreError }, name: string, advice: string): void {
   Object.assign(prototype, { name, advice });
 }
 
-/** The request cannot be served as it is. */
+/** The request is invalid. */
 export class InvalidRequestError extends PetstoreError {
   static {
     describe(this, "InvalidRequestError", "See `details`.");
   }
 }
-/** The key is missing or not valid. */
+/** The key is missing or invalid. */
 export class AuthenticationError extends PetstoreError {
   static {
     describe(this, "AuthenticationError", "Check the key.");
   }
 }
-/** The key lacks a right. */
+/** The key is not allowed to do this. */
 export class PermissionError extends PetstoreError {
   static {
     describe(this, "PermissionError", "Check the key's scopes.");
   }
 }
-/** What the request names does not exist. */
+/** The resource does not exist. */
 export class NotFoundError extends PetstoreError {
   static {
     describe(this, "NotFoundError", "Check the id.");
   }
 }
-/** The request does not fit what the service holds at the moment. */
+/** The request conflicts with the current state of the resource. */
 export class ConflictError extends PetstoreError {
   static {
     describe(this, "ConflictError", "Read it again.");
   }
 }
-/** The limits are used up for longer than the call may take, or the key is banned. */
+/** The limits are used up for longer than the timeout of the call, or the key is banned. */
 export class RateLimitError extends PetstoreError {
   static {
     describe(this, "RateLimitError", "Wait, or set a longer `timeout`.");
@@ -93,7 +93,7 @@ export class ServiceError extends PetstoreError {
     describe(this, "ServiceError", "Try later, or report the `requestId`.");
   }
 }
-/** No response of the service arrived. */
+/** No response from the service arrived. */
 export class ConnectionError extends PetstoreError {
   static {
     describe(this, "ConnectionError", "Check `baseUrl` and the service.");
@@ -110,7 +110,7 @@ const classOfStatus: Readonly<Record<number, new (message: string, facts: ErrorF
   429: RateLimitError,
 };
 
-/** The error of a response, by its status. */
+/** Creates the error for a response by its status. */
 export function errorOf(message: string, facts: ErrorFacts): PetstoreError {
   const { status = 0 } = facts;
   const Class =
@@ -118,7 +118,7 @@ export function errorOf(message: string, facts: ErrorFacts): PetstoreError {
   return new Class(message, facts);
 }
 
-/** True for a failure of the operation. Then a `switch` over `error.code` can be exhaustive. */
+/** True for an error of this operation. A `switch` over `error.code` can then be exhaustive. */
 export function isErrorOf<Name extends keyof ErrorCodes>(
   error: unknown,
   operation: Name,

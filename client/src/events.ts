@@ -1,15 +1,15 @@
 import { type Clock, sleep } from "./clock.ts";
 import { type IdKind, parse } from "./json.ts";
 
-/** Milliseconds of silence after which a connection counts as lost. The service says something every 15 seconds. */
+/** Milliseconds of silence after which a connection counts as lost. The service sends something every 15 seconds. */
 const MAX_SILENCE = 30_000;
-/** The longest wait before a connection is made again, in milliseconds. */
+/** The longest wait before reconnecting, in milliseconds. */
 const MAX_PAUSE = 1_000;
 
-/** An event, and the id behind which a client continues; without an event, nothing has happened. */
+/** An event and the id after which to resume. A keep-alive has an id but no event. */
 type Item = readonly [id: string, event: unknown];
 
-/** The events of one connection (Server-sent events, as the service writes them), and then a pause. */
+/** Yields the events of one connection (server-sent events), then waits before the next one. */
 export async function* readEvents(
   { body }: Response,
   clock: Clock,
@@ -17,7 +17,7 @@ export async function* readEvents(
   signal: AbortSignal,
 ): AsyncGenerator<Item, void, void> {
   const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
-  const stop = () => void reader.cancel().catch(() => {}); // nobody minds how it ends
+  const stop = () => void reader.cancel().catch(() => {}); // how it ends does not matter
   signal.addEventListener("abort", stop);
   let text = "";
   try {
@@ -39,7 +39,7 @@ export async function* readEvents(
   await sleep(clock, Math.random() * MAX_PAUSE, signal);
 }
 
-/** The events of one connection after the other. */
+/** Yields the events and reconnects after each lost connection. */
 export async function* follow(
   connect: (lastEventId: string) => Promise<AsyncIterable<Item>>,
 ): AsyncGenerator<unknown, never, void> {

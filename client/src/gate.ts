@@ -3,19 +3,20 @@ import type { Clock } from "./clock.ts";
 import { type PetstoreError, RateLimitError } from "./errors.ts";
 import type { RateLimit } from "./response.ts";
 
-/** Requests in flight at once: fewer than bring a ban if all of them come too late. */
+/** The maximum number of requests in flight. If all of them get a 429, they are too few to get the key banned. */
 const MOST_IN_FLIGHT = 16;
-/** How long the limits of a response pass for the present ones, in milliseconds. Others may use the key too. */
+/** How long the limits of a response count as current, in milliseconds. Other programs may use the key too. */
 const FRESH = 1_000;
-/** The part of the limit from which on requests are spread until the reset, and the longest time over which they are. */
+/** Requests are spread until the reset if less than this share of the limit remains. */
 const LOW = 0.1;
+/** Requests are not spread over more milliseconds than this. */
 const LONGEST_SPREAD = 60_000;
 
 const unknownLimits: RateLimit = { limit: 0, remaining: 0, reset: new Date(0) };
 
 /**
- * Lets the requests of one key through, first come, first served, as its limits allow: a first one to learn them, then
- * as many as remain, the last ones spread over what is left of the window. After a 429 all wait together.
+ * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
+ * of a window are spread over its remaining time. After a 429, all requests wait.
  */
 export type Gate = (
   operation: string,
@@ -41,12 +42,12 @@ export function openGate(clock: Clock): Gate {
   let closedBy: PetstoreError | undefined;
   let cancelTimer: (() => void) | undefined;
 
-  /** In how many milliseconds the first waiter may go; undefined while it waits for a request in flight. */
+  /** Milliseconds until the first waiter may go. Undefined while it waits for a request in flight. */
   function waitOf({ deadline }: Waiter, now: number): number | undefined {
     if (now < closedUntil) return closedUntil - now;
     const { limit, remaining, reset } = limits;
     const isLow = remaining <= limit * LOW;
-    // One at a time where little remains, or where it is not known what does.
+    // One at a time if few requests remain or the limits are not current.
     if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
     const rest = +reset - now;
     if (!isLow || rest <= 0) return 0;
@@ -54,7 +55,7 @@ export function openGate(clock: Clock): Gate {
     return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
   }
 
-  /** A call that cannot wait until the gate opens fails at once. */
+  /** Rejects a call whose deadline is before the gate opens. */
   function refuse({ operation, fail }: Waiter, now: number): void {
     const retryAfter = Math.ceil((closedUntil - now) / 1000);
     const facts = Object.assign({}, closedBy, { operation, retryAfter });
@@ -89,7 +90,7 @@ export function openGate(clock: Clock): Gate {
       closedBy = error;
       limits = unknownLimits;
     } else if (rateLimit) {
-      // Responses may overtake each other: of those about one window, the one with the least remaining is the newest.
+      // Responses can arrive out of order. Within a window, the one with the fewest remaining requests is the newest.
       if (+rateLimit.reset !== +limits.reset || rateLimit.remaining < limits.remaining) limits = rateLimit;
       learntAt = now;
     }

@@ -1,21 +1,21 @@
 import { int64Fields } from "./fields.ts";
 
-/** A 64-bit integer of a request: a bigint, or a number that is exact. */
+/** A 64-bit integer in a request: a bigint or a safe integer. */
 export type Int64 = bigint | number;
 
-/** How 64-bit integers of responses are given. */
+/** The type of 64-bit integers in responses. */
 export type IdKind = "bigint" | "number";
 export type IdOf<Ids extends IdKind> = Ids extends "number" ? number : bigint;
 
-// JSON.parse rounds integers above 2^53, and Node 20 has no way to see their digits. So they travel through JSON.parse
-// and JSON.stringify as texts that begin with a NUL; texts that begin with one themselves get a second one.
+// JSON.parse rounds integers above 2^53, and Node 20 does not expose their digits. They pass through JSON.parse and
+// JSON.stringify as strings that start with NUL. Strings that already start with NUL get a second one.
 const NUL = "\0";
 const WRITTEN = '"\\u0000';
 
-/** A text or a number, and the colon behind it if it is a key. */
+/** A string or a number, and the colon after it if it is a key. */
 const tokens = /("[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(\s*:)?/g;
 
-/** Parses JSON without rounding an integer. Fields that hold 64-bit integers are bigints, and so is any other integer above 2^53. */
+/** Parses JSON without rounding integers. 64-bit fields and all other integers above 2^53 become bigints. */
 export function parse(text: string, ids: IdKind = "bigint"): unknown {
   const isSpecial = /\d{16}/.test(text) || text.includes(WRITTEN);
   return reveal(JSON.parse(isSpecial ? text.replace(tokens, hideInteger) : text), ids, false);
@@ -27,7 +27,7 @@ function hideInteger(whole: string, token: string, colon?: string): string {
   return /^-?[1-9]\d{15,}$/.test(token) && !Number.isSafeInteger(+token) ? `${WRITTEN}${token}"` : token;
 }
 
-/** Changes objects in place: JSON.parse has made all of their fields their own, one called `__proto__` too. */
+/** Changes objects in place. All fields from JSON.parse are own fields, even one called `__proto__`. */
 function reveal(value: unknown, ids: IdKind, isInt64: boolean): unknown {
   if (typeof value === "object" && value) {
     const fields = value as Record<string, unknown>;
@@ -37,19 +37,19 @@ function reveal(value: unknown, ids: IdKind, isInt64: boolean): unknown {
   } else if (typeof value === "string" && value.startsWith(NUL)) {
     const rest = value.slice(1);
     if (rest.startsWith(NUL)) return rest;
-    if (ids === "number") throw new RangeError(`${rest} is not exact as a number: leave out \`ids\`.`);
+    if (ids === "number") throw new RangeError(`${rest} is too large for a number. Leave out \`ids\`.`);
     return BigInt(rest);
   }
   return isInt64 && ids === "bigint" && Number.isInteger(value) ? BigInt(value as number) : value;
 }
 
-/** Writes JSON as `JSON.stringify` does, with bigints as integers, digit for digit. */
+/** Like `JSON.stringify`, but writes bigints as exact integers. */
 export function stringify(value: unknown, space?: string | number): string {
   const text = JSON.stringify(value, hideBigint, space);
   return text?.includes(WRITTEN) ? text.replace(tokens, showBigint) : text;
 }
 
-/** `this` holds the field as it was before any `toJSON`, which some programs give to bigints. */
+/** `this` holds the original value. Some programs add a `toJSON` method to bigints. */
 function hideBigint(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const own = this[name];
   if (typeof own === "bigint") return NUL + own;

@@ -1,11 +1,11 @@
 import type { Result } from "./response.ts";
 
-/** A page of a list. `next` is the cursor of the next one, and undefined on the last. */
+/** A page of a list. `next` is the cursor of the next page, undefined on the last one. */
 export type Page<T> = Result<readonly T[]> & { readonly next: string | undefined };
 
-/** A list. Nothing is asked for before it is used: item by item with `for await`, or a page with `page()`. */
+/** A list, which is fetched when it is read: item by item with `for await`, or one page with `page()`. */
 export interface Pages<T> extends AsyncIterable<T> {
-  /** The first page, or the one at the `cursor` that the list was asked for. */
+  /** The first page, or the page at the `cursor` of the query. */
   page(): Promise<Page<T>>;
   [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
 }

@@ -10,15 +10,15 @@ export interface Call {
   readonly path: string;
   readonly query?: object | undefined;
   readonly body?: unknown;
-  /** Which limits it counts in: calls with the same ones share a gate. */
+  /** The limits it counts against. Calls with the same quota share a gate. */
   readonly quota: string;
-  /** Of a stream, whose response does not end: where it continues; empty at its beginning. */
+  /** The id after which a stream resumes, empty at its start. Undefined for other calls. */
   readonly lastEventId?: string | undefined;
 }
 
 export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 
-/** Makes the request of each attempt. All have the same `Idempotency-Key`, so the work is done once. */
+/** Creates the request of each attempt. All have the same `Idempotency-Key`, so they take effect once. */
 export function makeRequest(
   { key, baseUrl }: Target,
   { method, path, query = {}, body, lastEventId }: Call,
@@ -35,19 +35,19 @@ export function makeRequest(
       "Last-Event-ID": lastEventId || undefined,
     }),
   );
-  // A redirect to another host would take the key along.
+  // Following a redirect could send the key to another host.
   return (signal) => new Request(url.href, { method, headers, body: stringify(body), redirect: "manual", signal });
 }
 
 function etagOf(resource?: string | { readonly $response?: ResponseInfo }): string | undefined {
   const etag = (typeof resource === "object" && resource.$response?.etag) || resource;
-  if (typeof etag === "object") throw new TypeError("`ifMatch` needs an ETag, or a result that has one.");
+  if (typeof etag === "object") throw new TypeError("`ifMatch` needs an ETag or a result that has one.");
   return etag;
 }
 
-/** A path parameter. Nothing, or a step up, would lead to another operation. */
+/** Encodes a path parameter. An empty one or `..` would lead to another operation. */
 export function segment(value: unknown): string {
   const text = String(value);
-  if (/^\.{0,2}$/.test(text)) throw new TypeError(`"${text}" is no identifier.`);
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`"${text}" is not an identifier.`);
   return encodeURIComponent(text);
 }

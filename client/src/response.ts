@@ -1,4 +1,4 @@
-/** How the window with the least remaining stands. */
+/** The state of the rate limit window with the fewest remaining requests. */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
@@ -6,21 +6,21 @@ export interface RateLimit {
   readonly reset: Date;
 }
 
-/** What a response tells besides its body. */
+/** The parts of a response other than its body. */
 export interface ResponseInfo {
   readonly status: number;
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
-  /** The version of the resource. `ifMatch` takes it, or the whole result. */
+  /** The version of the resource. Pass it, or the whole result, as `ifMatch`. */
   readonly etag: string | undefined;
   readonly headers: Headers;
 }
 
-/** What a call gives, and in a field that neither spreading nor JSON shows, what its response told besides. */
+/** The result of a call. `$response` is not enumerable, so spreading and JSON omit it. */
 export type Result<T> = T & { readonly $response: ResponseInfo };
 
-/** The result of an operation that has nothing to give. */
+/** The result of an operation without a response body. */
 export type NoContent = Result<Record<never, never>>;
 
 export function withResponse(value: object, $response: ResponseInfo): object {
@@ -41,7 +41,7 @@ export function infoOf({ status, headers }: Response): ResponseInfo {
   };
 }
 
-/** The address with this relation in a `Link` header (RFC 8288). */
+/** The URL with this relation in a `Link` header (RFC 8288). */
 export function linkOf(headers: Headers, relation: string): string | undefined {
   return new RegExp(`<([^>]*)>;[^,]*rel="${relation}"`).exec(headers.get("link") ?? "")?.[1];
 }

@@ -1,20 +1,20 @@
 import { parse } from "./json.ts";
 
-/** It is not shown that the service has sent this. It must not be trusted. */
+/** The webhook could not be verified and must not be trusted. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 }
 
 export interface VerifyOptions {
-  /** How far the message's time may be from the present, in seconds. Default: 300. */
+  /** How far the timestamp may differ from the current time, in seconds. Default: 300. */
   readonly tolerance?: number | undefined;
-  /** The present, in unix milliseconds. Default: that of the system. */
+  /** The current time in Unix milliseconds. Default: the system clock. */
   readonly now?: number | undefined;
 }
 
 /**
- * Checks that the service has sent a webhook (Standard Webhooks 1.0.0), and returns its body, parsed. `body` must be as it
- * was received. Of the endpoint's secrets (`whsec_…`) or public keys (`whpk_…`) one must fit. Throws
+ * Verifies a webhook (Standard Webhooks 1.0.0) and returns its parsed body. `body` must be the raw body. `keys` are
+ * secrets (`whsec_…`) or public keys (`whpk_…`) of the endpoint, one of which must match. Throws
  * `WebhookVerificationError`.
  */
 export async function verifyWebhook(
@@ -39,14 +39,14 @@ export async function verifyWebhook(
     for (const signature of header("signature").split(" ")) {
       const [of, value = ""] = signature.split(",");
       if (of !== version) continue;
-      // workerd fails where a signature has not as many bytes as it should.
+      // workerd throws for a signature of the wrong length.
       if (await crypto.subtle.verify(name, usable, bytesOf(value), signed).catch(() => false)) return parse(text);
     }
   }
-  throw new WebhookVerificationError("No signature fits the body and the key.");
+  throw new WebhookVerificationError("No signature matches the body and the key.");
 }
 
-/** The bytes of a base64 text; none if it is not one. */
+/** Decodes base64. Returns no bytes for invalid text. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -1,13 +1,13 @@
 import type { IdKind } from "./json.js";
 import { type Options } from "./options.js";
-/** What all operations share: a call is sent until there is a response that no other attempt can better. */
+/** The part that all operations share: sends a call and retries it. */
 export declare class Client<Ids extends IdKind> {
     #private;
     constructor(options?: Options<Ids>);
     /**
-     * Returns a class a method for each operation of a table. Its inputs are path parameters, body, query and options. A row
-     * is the path with `*` for parameters, the method with the letters of what the operation has (`b`ody, `q`uery, a
-     * `l`ist, `e`vents of a stream, whose quota it has if not that of the shop: `f`ree or `s`andbox), and the name.
+     * Defines a method for each operation of a table. Its arguments are path parameters, body, query and options. A row
+     * has the path with `*` for parameters, the HTTP method, flags and the name. The flags are `b` (body), `q` (query),
+     * `l` (list), `e` (event stream), and the quota unless it is the shop's: `f` (free) or `s` (sandbox).
      */
     protected static define(table: string): void;
 }

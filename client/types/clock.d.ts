@@ -1,12 +1,12 @@
-/** Time, as tests can set it. */
+/** A clock that tests can replace. */
 export interface Clock {
     /** Unix milliseconds. */
     now(): number;
-    /** Runs something once this many milliseconds have passed, unless what is returned is called before. */
+    /** Calls `run` after this many milliseconds. The returned function cancels it. */
     after(milliseconds: number, run: () => void): () => void;
 }
 export declare const systemClock: Clock;
-/** Does something with a signal that is aborted with its parent, or after a time. */
+/** Runs `work` with a signal that is aborted with its parent or after a timeout. */
 export declare function within<T>(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, reason: (() => unknown) | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-/** Waits, or fails with the reason of a signal that is aborted. */
+/** Waits. Rejects with the abort reason of the signal. */
 export declare function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void>;

@@ -1,2 +1,2 @@
-/** The fields that are not undefined. A field called `__proto__` stays a field. */
+/** Copies the fields that are not undefined, including one called `__proto__`. */
 export declare function defined(fields: object): Record<string, string>;

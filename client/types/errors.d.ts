@@ -1,29 +1,29 @@
 import type { ErrorCodes } from "./operations.js";
 import type { RateLimit } from "./response.js";
-/** Codes of failures for which there is no error of the service: no response arrived, or not one of the service's. */
+/** Codes of failures without an error from the service: no response arrived, or not one from the service. */
 export type ClientErrorCode = "connection_failed" | "deadline_exceeded" | "unexpected_response";
 /** One fault of an invalid request. `path` is a JSON Pointer into `{header, query, body}`. */
 export interface ErrorDetail {
     readonly path: string;
     readonly message: string;
 }
-/** What is known of a failure. */
+/** The facts of a failure. */
 export interface ErrorFacts<Code extends string = string> {
     /** Machine-readable, and permanent. */
     readonly code: Code;
     /** The operation that was called. */
     readonly operation: string;
-    /** The HTTP status; absent where no response arrived. */
+    /** The HTTP status. Absent if no response arrived. */
     readonly status?: number | undefined;
     /** Every fault of an invalid request. */
     readonly details?: readonly ErrorDetail[] | undefined;
     /** Identifies the request in the service's log. */
     readonly requestId?: string | undefined;
-    /** In how many seconds the service may be asked again. */
+    /** How many seconds to wait before the next request. */
     readonly retryAfter?: number | undefined;
     readonly rateLimit?: RateLimit | undefined;
 }
-/** A call that failed. `isErrorOf` tells the compiler which codes it can have. */
+/** A failed call. `isErrorOf` narrows `code` to the codes of an operation. */
 export declare class PetstoreError<Code extends string = string> extends Error implements ErrorFacts<Code> {
     readonly code: Code;
     readonly operation: string;
@@ -36,31 +36,31 @@ export declare class PetstoreError<Code extends string = string> extends Error i
     readonly advice: string;
     constructor(message: string, facts: ErrorFacts<Code>, cause?: unknown);
 }
-/** The request cannot be served as it is. */
+/** The request is invalid. */
 export declare class InvalidRequestError extends PetstoreError {
 }
-/** The key is missing or not valid. */
+/** The key is missing or invalid. */
 export declare class AuthenticationError extends PetstoreError {
 }
-/** The key lacks a right. */
+/** The key is not allowed to do this. */
 export declare class PermissionError extends PetstoreError {
 }
-/** What the request names does not exist. */
+/** The resource does not exist. */
 export declare class NotFoundError extends PetstoreError {
 }
-/** The request does not fit what the service holds at the moment. */
+/** The request conflicts with the current state of the resource. */
 export declare class ConflictError extends PetstoreError {
 }
-/** The limits are used up for longer than the call may take, or the key is banned. */
+/** The limits are used up for longer than the timeout of the call, or the key is banned. */
 export declare class RateLimitError extends PetstoreError {
 }
 /** The service failed. */
 export declare class ServiceError extends PetstoreError {
 }
-/** No response of the service arrived. */
+/** No response from the service arrived. */
 export declare class ConnectionError extends PetstoreError {
 }
-/** The error of a response, by its status. */
+/** Creates the error for a response by its status. */
 export declare function errorOf(message: string, facts: ErrorFacts): PetstoreError;
-/** True for a failure of the operation. Then a `switch` over `error.code` can be exhaustive. */
+/** True for an error of this operation. A `switch` over `error.code` can then be exhaustive. */
 export declare function isErrorOf<Name extends keyof ErrorCodes>(error: unknown, operation: Name): error is PetstoreError<ErrorCodes[Name]>;

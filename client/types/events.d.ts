@@ -1,9 +1,9 @@
 import { type Clock } from "./clock.js";
 import { type IdKind } from "./json.js";
-/** An event, and the id behind which a client continues; without an event, nothing has happened. */
+/** An event and the id after which to resume. A keep-alive has an id but no event. */
 type Item = readonly [id: string, event: unknown];
-/** The events of one connection (Server-sent events, as the service writes them), and then a pause. */
+/** Yields the events of one connection (server-sent events), then waits before the next one. */
 export declare function readEvents({ body }: Response, clock: Clock, ids: IdKind | undefined, signal: AbortSignal): AsyncGenerator<Item, void, void>;
-/** The events of one connection after the other. */
+/** Yields the events and reconnects after each lost connection. */
 export declare function follow(connect: (lastEventId: string) => Promise<AsyncIterable<Item>>): AsyncGenerator<unknown, never, void>;
 export {};

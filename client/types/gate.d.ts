@@ -1,8 +1,8 @@
 import type { Answer } from "./answer.js";
 import type { Clock } from "./clock.js";
 /**
- * Lets the requests of one key through, first come, first served, as its limits allow: a first one to learn them, then
- * as many as remain, the last ones spread over what is left of the window. After a 429 all wait together.
+ * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
+ * of a window are spread over its remaining time. After a 429, all requests wait.
  */
 export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>;
 export declare function openGate(clock: Clock): Gate;

@@ -1,9 +1,9 @@
-/** A 64-bit integer of a request: a bigint, or a number that is exact. */
+/** A 64-bit integer in a request: a bigint or a safe integer. */
 export type Int64 = bigint | number;
-/** How 64-bit integers of responses are given. */
+/** The type of 64-bit integers in responses. */
 export type IdKind = "bigint" | "number";
 export type IdOf<Ids extends IdKind> = Ids extends "number" ? number : bigint;
-/** Parses JSON without rounding an integer. Fields that hold 64-bit integers are bigints, and so is any other integer above 2^53. */
+/** Parses JSON without rounding integers. 64-bit fields and all other integers above 2^53 become bigints. */
 export declare function parse(text: string, ids?: IdKind): unknown;
-/** Writes JSON as `JSON.stringify` does, with bigints as integers, digit for digit. */
+/** Like `JSON.stringify`, but writes bigints as exact integers. */
 export declare function stringify(value: unknown, space?: string | number): string;

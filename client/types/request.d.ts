@@ -6,13 +6,13 @@ export interface Call {
     readonly path: string;
     readonly query?: object | undefined;
     readonly body?: unknown;
-    /** Which limits it counts in: calls with the same ones share a gate. */
+    /** The limits it counts against. Calls with the same quota share a gate. */
     readonly quota: string;
-    /** Of a stream, whose response does not end: where it continues; empty at its beginning. */
+    /** The id after which a stream resumes, empty at its start. Undefined for other calls. */
     readonly lastEventId?: string | undefined;
 }
 export type AnyOptions = CallOptions & OnceOptions & IfMatch;
-/** Makes the request of each attempt. All have the same `Idempotency-Key`, so the work is done once. */
+/** Creates the request of each attempt. All have the same `Idempotency-Key`, so they take effect once. */
 export declare function makeRequest({ key, baseUrl }: Target, { method, path, query, body, lastEventId }: Call, { idempotencyKey, ifMatch }: AnyOptions): (signal: AbortSignal) => Request;
-/** A path parameter. Nothing, or a step up, would lead to another operation. */
+/** Encodes a path parameter. An empty one or `..` would lead to another operation. */
 export declare function segment(value: unknown): string;

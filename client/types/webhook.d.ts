@@ -1,16 +1,16 @@
-/** It is not shown that the service has sent this. It must not be trusted. */
+/** The webhook could not be verified and must not be trusted. */
 export declare class WebhookVerificationError extends Error {
     readonly name = "WebhookVerificationError";
 }
 export interface VerifyOptions {
-    /** How far the message's time may be from the present, in seconds. Default: 300. */
+    /** How far the timestamp may differ from the current time, in seconds. Default: 300. */
     readonly tolerance?: number | undefined;
-    /** The present, in unix milliseconds. Default: that of the system. */
+    /** The current time in Unix milliseconds. Default: the system clock. */
     readonly now?: number | undefined;
 }
 /**
- * Checks that the service has sent a webhook (Standard Webhooks 1.0.0), and returns its body, parsed. `body` must be as it
- * was received. Of the endpoint's secrets (`whsec_…`) or public keys (`whpk_…`) one must fit. Throws
+ * Verifies a webhook (Standard Webhooks 1.0.0) and returns its parsed body. `body` must be the raw body. `keys` are
+ * secrets (`whsec_…`) or public keys (`whpk_…`) of the endpoint, one of which must match. Throws
  * `WebhookVerificationError`.
  */
 export declare function verifyWebhook(body: string | Uint8Array<ArrayBuffer>, headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>, keys: string | readonly string[], { tolerance, now }?: VerifyOptions): Promise<unknown>;
