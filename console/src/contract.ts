@@ -10,7 +10,7 @@ export interface FieldDescription {
   readonly name: string;
   readonly label: string;
   readonly hint: string;
-  readonly kind: "text" | "id" | "integer" | "time" | "choice" | "choices" | "list" | "map" | "switch";
+  readonly kind: "text" | "id" | "integer" | "time" | "choice" | "choices" | "list" | "pairs" | "switch";
   readonly isRequired?: boolean;
   readonly choices?: readonly string[];
   /** The default of the service. */

@@ -1,6 +1,8 @@
 import type { TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
 import { HERE } from "../contract/schemas.ts";
+import { DISCONNECT } from "../contract/simulate.ts";
+import { simulatedFailures } from "../http/simulated-failures.ts";
 
 /** The keywords of a schema that a form needs. */
 interface FormSchema {
@@ -19,6 +21,9 @@ interface FormSchema {
   readonly default?: unknown;
 }
 
+/** The operation whose errors the page of the sandbox offers: it has more than most. */
+const SAMPLE = "updatePet";
+
 /** Parts of a query that the console's lists set by themselves. */
 const paging: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
@@ -28,16 +33,20 @@ const paging: ReadonlySet<string> = new Set(["limit", "cursor"]);
  */
 export function deriveConsole(operations: readonly Operation[]): string {
   const scopes = Object.fromEntries(operations.map(({ name, scope }) => [name, scope]));
-  const forms = operations.flatMap(({ name, body, query }) => [
+  const forms = operations.flatMap(({ name, method, body, query }) => [
     ...(body ? [form(`${name}Body`, fieldsOf(body.schema))] : []),
-    ...(query ? [form(`${name}Query`, fieldsOf(query))] : []),
+    ...(query ? [form(`${name}Query`, fieldsOf(query, method !== "GET"))] : []), // filters show no hints
   ]);
+  const sample = operations.find(({ name }) => name === SAMPLE) as Operation;
   return `// Generated from the contract by \`npm run derive\`.
 
 import type { FieldDescription, NeededScope } from "../contract.ts";
 
 /** The scope that a key needs for each operation. */
 export const scopes = ${JSON.stringify(scopes)} as const satisfies Record<string, NeededScope>;
+
+/** What the service can simulate for a request with \`${sample.method} ${sample.path}\`. */
+export const simulations: readonly string[] = ${JSON.stringify([...simulatedFailures(sample).keys(), DISCONNECT])};
 
 ${forms.join("\n")}
 `;
@@ -51,22 +60,22 @@ function form(name: string, fields: readonly Record<string, unknown>[]): string 
   return `export const ${name}: readonly FieldDescription[] = ${JSON.stringify(fields)};`;
 }
 
-function fieldsOf(schema: TSchema): Record<string, unknown>[] {
+function fieldsOf(schema: TSchema, hasHints = true): Record<string, unknown>[] {
   const { properties, required = [] } = schema as {
     properties: Record<string, FormSchema>;
     required?: readonly string[];
   };
   return Object.entries(properties)
-    .filter(([name, { type }]) => !paging.has(name) && !isMap(type)) // pairs are shown, and changed by programs
-    .map(([name, property]) => fieldOf(name, property, required.includes(name)));
+    .filter(([name]) => !paging.has(name))
+    .map(([name, property]) => fieldOf(name, property, required.includes(name), hasHints && !isMap(property.type)));
 }
 
-function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<string, unknown> {
+function fieldOf(name: string, schema: FormSchema, isRequired: boolean, hasHint: boolean): Record<string, unknown> {
   const { minLength, maxLength, minimum, maximum, minItems, maxItems, items } = schema;
   return {
     name,
     label: labelOf(name),
-    hint: (schema[HERE] ?? schema.description ?? "").replaceAll("`", ""),
+    hint: hasHint ? (schema[HERE] ?? schema.description ?? "").replaceAll("`", "") : "",
     kind: kindOf(schema),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),
@@ -82,6 +91,7 @@ function defined(values: Record<string, unknown>): Record<string, unknown> {
 function kindOf({ type, format, enum: choices, items }: FormSchema): string {
   if (choices) return "choice";
   if (type === "array") return items?.enum ? "choices" : "list";
+  if (isMap(type)) return "pairs";
   if (type === "boolean") return "switch";
   if (type === "integer") return format === "int64" ? "id" : "integer";
   return format === "date-time" ? "time" : "text";

@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.keyboard.type("Kim");
     await page.keyboard.press("Tab");
     await page.keyboard.type("Dogs");
-    for (const _ of ["status", "cancel", "add"]) await page.keyboard.press("Tab");
+    for (const _ of ["status", "pair", "cancel", "add"]) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await link(page, "Kim").waitFor();

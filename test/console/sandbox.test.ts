@@ -82,6 +82,23 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await page.close();
   });
 
+  test("shows what a program gets when the service returns an error", async () => {
+    const page = await it.open("/sandbox");
+    await page.getByLabel("Error", { exact: true }).selectOption("pet_has_open_order");
+    await button(page, "Send the request").click();
+    const shown = page.getByRole("region", { name: "Request and response" });
+    await shown.getByText("Petstore-Simulate: pet_has_open_order").waitFor();
+    await shown.getByText('"code": "pet_has_open_order"').waitFor();
+    await page.getByLabel("Error", { exact: true }).selectOption("rate_limit_exceeded");
+    await button(page, "Send the request").click();
+    await shown.getByText(/HTTP 429\nRetry-After: \d+\n/).waitFor();
+    expect(await page.locator(".banner.bad").count()).toBe(0); // the console itself goes on
+    await page.getByLabel("Error", { exact: true }).selectOption("disconnect");
+    await button(page, "Send the request").click();
+    await shown.getByText("The connection was closed without a response.").waitFor();
+    await page.close();
+  });
+
   test("is for test keys only", async () => {
     const live = await TestConsole.start({ settings: { PETSTORE_ENV: "production" } });
     const { clock, app } = live.service;

@@ -78,12 +78,12 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     const { id } = (await read("/categories")).find((category: { name: string }) => category.name === "Fish");
     const nemo = await it.addPet({ name: "Nemo", categoryId: id });
 
-    await page.getByRole("button", { name: "Rename Fish" }).click();
+    await page.getByRole("button", { name: "Edit Fish" }).click();
     await dialogOf(page).getByLabel("Name").fill("Dogs");
-    await dialogOf(page).getByRole("button", { name: "Rename" }).click();
+    await dialogOf(page).getByRole("button", { name: "Save" }).click();
     await dialogOf(page).getByRole("alert").getByText("category_name_taken").waitFor();
     await dialogOf(page).getByLabel("Name").fill("Fishes");
-    await dialogOf(page).getByRole("button", { name: "Rename" }).click();
+    await dialogOf(page).getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "Fishes" }).waitFor();
 
     await page.getByRole("button", { name: "Delete Fishes" }).click();
@@ -115,6 +115,48 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await dialogOf(page).getByLabel("Name").fill("Otto III");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Otto III" }).waitFor();
+    await page.close();
+  });
+
+  test("pairs are kept with animals, categories and orders, and a wrong one is marked", async () => {
+    const id = await it.addPet({ name: "Nele", status: "available", metadata: { shelf: "B-12", old: "1" } });
+    await place(it, id, "Till 8");
+    const page = await it.open(`/animals/${id}`);
+    const dialog = dialogOf(page);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await dialog.getByRole("button", { name: "Remove pair 2" }).click();
+    await dialog.getByLabel("Value 1").fill("C-3");
+    await dialog.getByRole("button", { name: "Add a pair" }).click();
+    await dialog.getByLabel("Value 2").fill("Tiny Paws");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Each value needs a key of its own.").waitFor();
+    expect(await dialog.getByLabel("Key 2").getAttribute("aria-invalid")).toBe("true");
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await dialog.getByLabel("Key 2").fill("x".repeat(41));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText(/^x{41} /).waitFor(); // the service names the pair
+    await dialog.getByLabel("Key 2").fill("supplier");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("Tiny Paws", { exact: true }).waitFor();
+    expect((await read(`/pets?ids=${id}`))[0].metadata).toEqual({ shelf: "C-3", supplier: "Tiny Paws" });
+
+    await page.getByRole("button", { name: "Edit Till 8" }).click();
+    await dialog.getByRole("button", { name: "Add a pair" }).click();
+    await dialog.getByLabel("Key 1").fill("<b>till</b>");
+    await dialog.getByLabel("Value 1").fill("שלום 🐕");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect((await read(`/store/orders?reference=Till 8`))[0].metadata).toEqual({ "<b>till</b>": "שלום 🐕" });
+
+    await page.keyboard.type("gc");
+    await page.getByRole("button", { name: "Edit Birds" }).click();
+    await dialog.getByRole("button", { name: "Add a pair" }).click();
+    await dialog.getByLabel("Key 1").fill("room");
+    await dialog.getByLabel("Value 1").fill("2");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect((await read("/categories/3")).metadata).toEqual({ room: "2" });
     await page.close();
   });
 

@@ -48,38 +48,37 @@ export const scopes = {
   getRequest: "read",
 } as const satisfies Record<string, NeededScope>;
 
+/** What the service can simulate for a request with `PATCH /pets/{petId}`. */
+export const simulations: readonly string[] = [
+  "pet_not_found",
+  "precondition_failed",
+  "invalid_request",
+  "invalid_transition",
+  "pet_has_open_order",
+  "missing_api_key",
+  "invalid_api_key",
+  "account_suspended",
+  "insufficient_scope",
+  "request_timeout",
+  "payload_too_large",
+  "sandbox_was_reset",
+  "unsupported_media_type",
+  "idempotency_key_in_use",
+  "idempotency_key_reused",
+  "rate_limit_exceeded",
+  "key_banned",
+  "internal_error",
+  "overloaded",
+  "storage_unavailable",
+  "disconnect",
+];
+
 export const listPetsQuery: readonly FieldDescription[] = [
-  {
-    name: "status",
-    label: "Status",
-    hint: "Filters animals by availability status.",
-    kind: "choice",
-    choices: ["available", "pending", "sold"],
-  },
-  { name: "categoryId", label: "Category", hint: "Filters animals by category (beta).", kind: "id" },
-  {
-    name: "name",
-    label: "Name",
-    hint: "Returns animals whose name contains this text, ignoring case (beta). There are no wildcards.",
-    kind: "text",
-    minLength: 1,
-    maxLength: 255,
-  },
-  {
-    name: "ids",
-    label: "Ids",
-    hint: "Filters animals by id (beta): up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. limit still applies.",
-    kind: "list",
-    minItems: 1,
-    maxItems: 100,
-  },
-  {
-    name: "sort",
-    label: "Sort",
-    hint: "Sort order (beta): id, the default, returns the oldest animals first, -id the newest.",
-    kind: "choice",
-    choices: ["id", "-id"],
-  },
+  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["available", "pending", "sold"] },
+  { name: "categoryId", label: "Category", hint: "", kind: "id" },
+  { name: "name", label: "Name", hint: "", kind: "text", minLength: 1, maxLength: 255 },
+  { name: "ids", label: "Ids", hint: "", kind: "list", minItems: 1, maxItems: 100 },
+  { name: "sort", label: "Sort", hint: "", kind: "choice", choices: ["id", "-id"] },
 ];
 export const createPetBody: readonly FieldDescription[] = [
   {
@@ -105,6 +104,7 @@ export const createPetBody: readonly FieldDescription[] = [
     kind: "choice",
     choices: ["available", "pending", "sold"],
   },
+  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const updatePetBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", hint: "The animal's name.", kind: "text", minLength: 1, maxLength: 255 },
@@ -116,6 +116,7 @@ export const updatePetBody: readonly FieldDescription[] = [
     kind: "choice",
     choices: ["available", "pending", "sold"],
   },
+  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const listCategoriesQuery: readonly FieldDescription[] = [];
 export const createCategoryBody: readonly FieldDescription[] = [
@@ -134,6 +135,7 @@ export const createCategoryBody: readonly FieldDescription[] = [
     minLength: 1,
     maxLength: 255,
   },
+  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const updateCategoryBody: readonly FieldDescription[] = [
   {
@@ -144,6 +146,7 @@ export const updateCategoryBody: readonly FieldDescription[] = [
     minLength: 1,
     maxLength: 255,
   },
+  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const deleteCategoryQuery: readonly FieldDescription[] = [
   {
@@ -157,28 +160,15 @@ export const listStoreOrdersQuery: readonly FieldDescription[] = [
   {
     name: "status",
     label: "Status",
-    hint: "Filters orders by status.",
+    hint: "",
     kind: "choice",
     choices: ["placed", "confirmed", "cancelled", "expired", "returned"],
   },
-  { name: "petId", label: "Pet", hint: "Filters orders by animal.", kind: "id" },
-  {
-    name: "reference",
-    label: "Reference",
-    hint: "Filters orders by exact reference.",
-    kind: "text",
-    minLength: 1,
-    maxLength: 255,
-  },
-  { name: "since", label: "Since", hint: "Only orders placed at or after this time.", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "Only orders placed before this time.", kind: "time", maxLength: 40 },
-  {
-    name: "sort",
-    label: "Sort",
-    hint: "Sort order: id, the default, returns the oldest orders first, -id the newest.",
-    kind: "choice",
-    choices: ["id", "-id"],
-  },
+  { name: "petId", label: "Pet", hint: "", kind: "id" },
+  { name: "reference", label: "Reference", hint: "", kind: "text", minLength: 1, maxLength: 255 },
+  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
+  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
+  { name: "sort", label: "Sort", hint: "", kind: "choice", choices: ["id", "-id"] },
 ];
 export const placeStoreOrderBody: readonly FieldDescription[] = [
   { name: "petId", label: "Pet", hint: "Identifier of the animal.", kind: "id", isRequired: true },
@@ -190,8 +180,11 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
     minLength: 1,
     maxLength: 255,
   },
+  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
-export const updateStoreOrderBody: readonly FieldDescription[] = [];
+export const updateStoreOrderBody: readonly FieldDescription[] = [
+  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+];
 export const fastForwardSandboxBody: readonly FieldDescription[] = [
   {
     name: "seconds",
@@ -214,7 +207,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
   },
 ];
 export const listKeysQuery: readonly FieldDescription[] = [
-  { name: "mode", label: "Mode", hint: "Filters keys by mode.", kind: "choice", choices: ["live", "test"] },
+  { name: "mode", label: "Mode", hint: "", kind: "choice", choices: ["live", "test"] },
 ];
 export const createKeyBody: readonly FieldDescription[] = [
   {
@@ -267,26 +260,19 @@ export const getUsageQuery: readonly FieldDescription[] = [
   {
     name: "granularity",
     label: "Granularity",
-    hint: "The length of the intervals: a minute (for the last three hours), an hour or a UTC day (for the last 30 days).",
+    hint: "",
     kind: "choice",
     choices: ["minute", "hour", "day"],
     preset: "hour",
   },
-  {
-    name: "keyId",
-    label: "Key",
-    hint: "Counts the requests of this key only.",
-    kind: "text",
-    minLength: 1,
-    maxLength: 64,
-  },
+  { name: "keyId", label: "Key", hint: "", kind: "text", minLength: 1, maxLength: 64 },
 ];
 export const listEventsQuery: readonly FieldDescription[] = [
-  { name: "after", label: "After", hint: "Only events with a larger id.", kind: "id" },
+  { name: "after", label: "After", hint: "", kind: "id" },
   {
     name: "type",
     label: "Type",
-    hint: "Only events of these types, separated by commas or in repeated parameters.",
+    hint: "",
     kind: "choices",
     choices: [
       "pet.created",
@@ -315,24 +301,18 @@ export const listEventsQuery: readonly FieldDescription[] = [
     minItems: 1,
     maxItems: 20,
   },
-  { name: "petId", label: "Pet", hint: "Only events of this animal and its orders.", kind: "id" },
-  { name: "orderId", label: "Order", hint: "Only events of this order.", kind: "id" },
-  { name: "since", label: "Since", hint: "Only events at or after this time.", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "Only events before this time.", kind: "time", maxLength: 40 },
-  {
-    name: "sort",
-    label: "Sort",
-    hint: "Sort order: id, the default, returns the oldest events first, -id the newest.",
-    kind: "choice",
-    choices: ["id", "-id"],
-  },
+  { name: "petId", label: "Pet", hint: "", kind: "id" },
+  { name: "orderId", label: "Order", hint: "", kind: "id" },
+  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
+  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
+  { name: "sort", label: "Sort", hint: "", kind: "choice", choices: ["id", "-id"] },
 ];
 export const streamEventsQuery: readonly FieldDescription[] = [
-  { name: "after", label: "After", hint: "Only events with a larger id.", kind: "id" },
+  { name: "after", label: "After", hint: "", kind: "id" },
   {
     name: "type",
     label: "Type",
-    hint: "Only events of these types, separated by commas or in repeated parameters.",
+    hint: "",
     kind: "choices",
     choices: [
       "pet.created",
@@ -361,10 +341,10 @@ export const streamEventsQuery: readonly FieldDescription[] = [
     minItems: 1,
     maxItems: 20,
   },
-  { name: "petId", label: "Pet", hint: "Only events of this animal and its orders.", kind: "id" },
-  { name: "orderId", label: "Order", hint: "Only events of this order.", kind: "id" },
-  { name: "since", label: "Since", hint: "Only events at or after this time.", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "Only events before this time.", kind: "time", maxLength: 40 },
+  { name: "petId", label: "Pet", hint: "", kind: "id" },
+  { name: "orderId", label: "Order", hint: "", kind: "id" },
+  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
+  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
 ];
 export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
@@ -481,32 +461,13 @@ export const redeliverWebhooksBody: readonly FieldDescription[] = [
   { name: "deliveryId", label: "Delivery", hint: "Send only the message of this attempt.", kind: "id" },
 ];
 export const listWebhookDeliveriesQuery: readonly FieldDescription[] = [
-  {
-    name: "outcome",
-    label: "Outcome",
-    hint: "Filters attempts by outcome.",
-    kind: "choice",
-    choices: ["succeeded", "failed"],
-  },
+  { name: "outcome", label: "Outcome", hint: "", kind: "choice", choices: ["succeeded", "failed"] },
 ];
 export const listRequestsQuery: readonly FieldDescription[] = [
-  {
-    name: "status",
-    label: "Status",
-    hint: "Filters requests by status class: 2xx for changes, 4xx and 5xx for failures.",
-    kind: "choice",
-    choices: ["2xx", "4xx", "5xx"],
-  },
-  { name: "code", label: "Code", hint: "The code of an error.", kind: "text", minLength: 1, maxLength: 64 },
-  {
-    name: "operation",
-    label: "Operation",
-    hint: "The name of an operation.",
-    kind: "text",
-    minLength: 1,
-    maxLength: 64,
-  },
-  { name: "keyId", label: "Key", hint: "The key that sent the requests.", kind: "text", minLength: 1, maxLength: 64 },
-  { name: "since", label: "Since", hint: "Only requests at or after this time.", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "Only requests before this time.", kind: "time", maxLength: 40 },
+  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["2xx", "4xx", "5xx"] },
+  { name: "code", label: "Code", hint: "", kind: "text", minLength: 1, maxLength: 64 },
+  { name: "operation", label: "Operation", hint: "", kind: "text", minLength: 1, maxLength: 64 },
+  { name: "keyId", label: "Key", hint: "", kind: "text", minLength: 1, maxLength: 64 },
+  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
+  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
 ];

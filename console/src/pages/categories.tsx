@@ -20,7 +20,7 @@ import { numberOf } from "../ui/words.ts";
 /** How many categories the figures of the shop name. */
 const MAX_COUNTED = 100;
 
-type Task = { readonly kind: "add" } | { readonly kind: "rename" | "delete"; readonly category: Category };
+type Task = { readonly kind: "add" } | { readonly kind: "edit" | "delete"; readonly category: Category };
 
 /** The categories of the shop. */
 export function Categories() {
@@ -80,10 +80,10 @@ export function Categories() {
                   <button
                     type="button"
                     class="quiet"
-                    onClick={() => setTask({ kind: "rename", category })}
-                    aria-label={`Rename ${category.name}`}
+                    onClick={() => setTask({ kind: "edit", category })}
+                    aria-label={`Edit ${category.name}`}
                   >
-                    Rename
+                    Edit
                   </button>
                 )}
                 {may("deleteCategory") && (
@@ -112,11 +112,14 @@ export function Categories() {
         }
       />
       {task?.kind === "add" && <AddCategory onClose={close} />}
-      {task?.kind === "rename" && <RenameCategory category={task.category} onClose={close} />}
+      {task?.kind === "edit" && <EditCategory category={task.category} onClose={close} />}
       {task?.kind === "delete" && <DeleteCategory category={task.category} onClose={close} />}
     </Page>
   );
 }
+
+/** The id is last, because the service assigns one. */
+const newFields = createCategoryBody.toSorted((one, other) => +(one.name === "id") - +(other.name === "id"));
 
 interface TaskProps {
   readonly category: Category;
@@ -132,31 +135,26 @@ function AddCategory({ onClose }: Pick<TaskProps, "onClose">) {
   });
   return (
     <Dialog title="Add a category" onClose={onClose}>
-      <Form
-        fields={createCategoryBody.toReversed()}
-        action={action}
-        submit="Add category"
-        onDone={onClose}
-        onCancel={onClose}
-      />
+      <Form fields={newFields} action={action} submit="Add category" onDone={onClose} onCancel={onClose} />
     </Dialog>
   );
 }
 
-function RenameCategory({ category, onClose }: TaskProps) {
+function EditCategory({ category, onClose }: TaskProps) {
   const { petstore } = useSession();
   const action = useAction(async (body: CategoryPatch) => {
     const { name } = await petstore.updateCategory(category.id, body);
-    say(`${category.name}: now ${name}`);
+    say(`${name}: saved`);
     invalidate(CATEGORIES);
   });
   return (
-    <Dialog title="Rename category" onClose={onClose}>
+    <Dialog title="Edit category" onClose={onClose}>
       <Form
         fields={updateCategoryBody}
         values={category as unknown as Record<string, unknown>}
+        changesOnly
         action={action}
-        submit="Rename"
+        submit="Save"
         onDone={onClose}
         onCancel={onClose}
       />

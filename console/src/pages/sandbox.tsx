@@ -1,12 +1,13 @@
 import type { SandboxReset, Sandbox as SandboxState } from "petstore-client";
 import { useState } from "preact/hooks";
-import { resetSandboxBody } from "../generated/contract.ts";
-import { Link } from "../router.tsx";
+import { resetSandboxBody, simulations } from "../generated/contract.ts";
+import { baseUrl, Link } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { followAgain } from "../service/live.ts";
 import { invalidate } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { useSandbox } from "../shop/sandbox.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
@@ -39,6 +40,7 @@ export function Sandbox() {
       <ErrorNote error={error} retry={reload} />
       {!data && !error && <Skeleton width={60} />}
       {data && <Known sandbox={data} />}
+      {may("createPet") && <Simulate />}
       {isResetting && <Reset onClose={() => setResetting(false)} />}
     </Page>
   );
@@ -114,6 +116,47 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
         )}
       </section>
     </>
+  );
+}
+
+/** Shows what a program gets when the service returns an error. The console sends the request only for this. */
+function Simulate() {
+  const { secret } = useSession();
+  const [code, setCode] = useState(simulations[0] as string);
+  const [result, setResult] = useState("");
+  const action = useAction(async () => {
+    const url = `${baseUrl}/pets/1`;
+    const headers = { Authorization: `Bearer ${secret}`, "Petstore-Simulate": code };
+    const response = await fetch(url, { method: "PATCH", headers }).catch(() => undefined);
+    const wait = response?.headers.get("retry-after");
+    setResult(
+      `curl -i -X PATCH '${url}' \\\n  -H "Authorization: Bearer $PETSTORE_KEY" \\\n  -H 'Petstore-Simulate: ${code}'\n\n` +
+        (response
+          ? `HTTP ${response.status}\n${wait ? `Retry-After: ${wait}\n` : ""}\n${JSON.stringify(await response.json(), null, 2)}`
+          : "The connection was closed without a response."),
+    );
+  });
+  return (
+    <section>
+      <h2>Simulate an error</h2>
+      <p class="intro">
+        With the header Petstore-Simulate the service returns an error and does nothing else. Here you see what a
+        program gets that changes an animal.
+      </p>
+      <div class="filters">
+        <select aria-label="Error" value={code} onChange={({ currentTarget }) => setCode(currentTarget.value)}>
+          {simulations.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button type="button" disabled={action.isRunning} onClick={() => void action.run()}>
+          Send the request
+        </button>
+      </div>
+      {result && <CodeBlock title="Request and response" text={result} what="request and response" />}
+    </section>
   );
 }
 

@@ -5,6 +5,7 @@ import { useMay, useSession } from "../session/session.ts";
 import { Status } from "../ui/status.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Countdown, Time } from "../ui/time.tsx";
+import { EditOrder } from "./edit-order.tsx";
 import { changeOrder, orderActions, orderName } from "./orders.ts";
 import { PetName } from "./pet-name.tsx";
 
@@ -44,9 +45,9 @@ function OrderTime({ order }: { readonly order: StoreOrder }) {
   if (status !== "placed")
     return <Time at={returnedAt ?? cancelledAt ?? confirmedAt ?? (status === "expired" ? expiresAt : placedAt)} />;
   return (
-    <>
+    <span class="number">
       <Countdown until={expiresAt} /> left
-    </>
+    </span>
   );
 }
 
@@ -54,6 +55,7 @@ function OrderActions({ order }: { readonly order: StoreOrder }) {
   const { petstore } = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   return (
     <span class="order-actions">
       {(orderActions[order.status] ?? [])
@@ -73,6 +75,17 @@ function OrderActions({ order }: { readonly order: StoreOrder }) {
             {action.name}
           </button>
         ))}
+      {may("updateStoreOrder") && (
+        <button
+          type="button"
+          class="quiet wide"
+          onClick={() => setEditing(true)}
+          aria-label={`Edit ${orderName(order)}`}
+        >
+          Edit
+        </button>
+      )}
+      {isEditing && <EditOrder order={order} onClose={() => setEditing(false)} />}
     </span>
   );
 }

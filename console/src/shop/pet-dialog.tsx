@@ -111,8 +111,17 @@ interface ConflictProps {
 function Conflict({ theirs, mine, error, isRunning, keepTheirs, saveMine }: ConflictProps) {
   const { data: categories } = useCategories();
   const shown = (pet: PetPatch, name: string) => {
-    const value = pet[name as Exclude<keyof PetPatch, "metadata">]; // the form has no metadata
+    const value = pet[name as keyof PetPatch];
     if (value === undefined) return "—";
+    if (typeof value === "object") {
+      return Object.entries(value ?? {}).map(([key, text]) => (
+        <div key={key}>
+          <bdi>
+            {key}: {text ?? "—"}
+          </bdi>
+        </div>
+      ));
+    }
     if (name === "categoryId") return <CategoryName id={BigInt(value)} of={categories} />;
     return <bdi>{name === "status" ? wordOf(String(value)) : String(value)}</bdi>;
   };

@@ -6,8 +6,9 @@ import { readCsv } from "./csv.ts";
 
 /** A column with the name of the category instead of its id. */
 const CATEGORY = "category";
-/** A column with the metadata as JSON. No form has it. */
+/** A column with the metadata as JSON. */
 const METADATA = "metadata";
+const columns = createPetBody.filter(({ name }) => name !== METADATA);
 /** A column of exported files that a new animal does not have: the service assigns ids. */
 const IGNORED: ReadonlySet<string> = new Set(["id"]);
 
@@ -43,9 +44,9 @@ export function readAnimals(text: string, categories: Iterable<Category>): FileA
 }
 
 function faultsOfHeader(names: readonly string[]): LineFault[] {
-  const known = [...createPetBody.map(({ name }) => name), CATEGORY, METADATA, ...IGNORED];
+  const known = [...columns.map(({ name }) => name), CATEGORY, METADATA, ...IGNORED];
   const has = (name: string) => names.includes(name) || (name === "categoryId" && names.includes(CATEGORY));
-  const missing = createPetBody.filter(({ name, isRequired }) => isRequired && !has(name));
+  const missing = columns.filter(({ name, isRequired }) => isRequired && !has(name));
   return [
     ...missing.map(({ name }) => ({ line: 1, message: `The column ${name} is missing.` })),
     ...names
@@ -64,7 +65,7 @@ function readAnimal(names: readonly string[], fields: readonly string[], idOf: R
     if (!idOf.has(category)) messages.push(`No category is called "${category}".`);
     texts.set("categoryId", idOf.get(category) ?? "0");
   }
-  const values = createPetBody.map((field) => {
+  const values = columns.map((field) => {
     const text = texts.get(field.name) ?? "";
     const isUnknown = field.choices && text !== "" && !field.choices.includes(text);
     const fault = isUnknown ? `Use ${field.choices?.join(", ")}.` : faultOf(field, text);

@@ -2,7 +2,7 @@ import type { ComponentType } from "preact";
 import { useId } from "preact/hooks";
 import type { FieldDescription } from "../../contract.ts";
 import { wordOf } from "../words.ts";
-import type { Entry } from "./values.ts";
+import { type Entry, isWrongPair, pairsIn } from "./values.ts";
 
 /** The properties of a control. */
 export interface ControlProps {
@@ -21,7 +21,7 @@ type TextEvent = { readonly currentTarget: { readonly value: string } };
 function TextControl({ id, field, entry, change, described }: ControlProps) {
   const shared = { id, value: entry as string, required: field.isRequired ?? false, ...described };
   const input = ({ currentTarget }: TextEvent) => change(currentTarget.value);
-  if (field.kind === "list" || field.kind === "map") return <textarea {...shared} rows={3} onInput={input} />;
+  if (field.kind === "list") return <textarea {...shared} rows={3} onInput={input} />;
   const isNumber = field.kind === "id" || field.kind === "integer";
   if (field.kind === "time") return <input {...shared} type="datetime-local" onInput={input} />;
   return <input {...shared} inputMode={isNumber ? "numeric" : "text"} autocomplete="off" onInput={input} />;
@@ -65,6 +65,39 @@ export function ChoicesControl({ id, field, entry, change, described }: ControlP
   );
 }
 
+function PairsControl({ id, field, entry, change, described }: ControlProps) {
+  const texts = entry as readonly string[];
+  return (
+    <div class="pairs" id={id} role="group" aria-label={field.label} aria-describedby={described["aria-describedby"]}>
+      {pairsIn(entry).map((pair, index, pairs) => (
+        <div key={index}>
+          {pair.map((text, part) => (
+            <input
+              key={part}
+              aria-label={`${part ? "Value" : "Key"} ${index + 1}`}
+              placeholder={part ? "Value" : "Key"}
+              value={text}
+              aria-invalid={!part && described["aria-invalid"] && isWrongPair(pair, index, pairs)}
+              onInput={({ currentTarget }) => change(texts.with(index * 2 + part, currentTarget.value))}
+            />
+          ))}
+          <button
+            type="button"
+            class="quiet icon"
+            onClick={() => change(texts.toSpliced(index * 2, 2))}
+            aria-label={`Remove pair ${index + 1}`}
+          >
+            ×
+          </button>
+        </div>
+      ))}
+      <button type="button" onClick={() => change([...texts, "", ""])}>
+        Add a pair
+      </button>
+    </div>
+  );
+}
+
 function SwitchControl({ id, entry, change, described }: ControlProps) {
   const toggle = () => change(!entry);
   return <input id={id} type="checkbox" checked={entry as boolean} onChange={toggle} {...described} />;
@@ -73,6 +106,7 @@ function SwitchControl({ id, entry, change, described }: ControlProps) {
 function controlOf({ kind }: FieldDescription): Control {
   if (kind === "choice") return ChoiceControl;
   if (kind === "choices") return ChoicesControl;
+  if (kind === "pairs") return PairsControl;
   return kind === "switch" ? SwitchControl : TextControl;
 }
 

@@ -46,7 +46,12 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
     setTries(tries + 1);
     if (fields.some((field) => faultOf(field, entries[field.name]))) return;
     const sent = fields.filter(({ name }) => !changesOnly || entries[name] !== initial.current[name]);
-    const body = Object.fromEntries(sent.map((field) => [field.name, valueOf(field, entries[field.name])]));
+    const body = Object.fromEntries(
+      sent.map((field) => [
+        field.name,
+        valueOf(field, entries[field.name], changesOnly && initial.current[field.name]),
+      ]),
+    );
     if (await action.run(body)) onDone();
   };
   const isAllShown =
@@ -78,8 +83,13 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
   );
 }
 
-/** The faults of an invalid request by the names of its fields. */
+/** The faults of an invalid request by the names of its fields. That of a pair begins with its key. */
 function faultsOf(error: unknown): Map<string, string> {
   const details = error instanceof PetstoreError ? (error.details ?? []) : [];
-  return new Map(details.map(({ path, message }) => [path.split("/")[2] ?? "", `This ${message}.`]));
+  return new Map(
+    details.map(({ path, message }) => {
+      const [, , name = "", ...rest] = path.split("/");
+      return [name, `${rest.join("/") || "This"} ${message}.`];
+    }),
+  );
 }

@@ -9,11 +9,8 @@ export function entryOf({ kind, preset }: FieldDescription, value: unknown): Ent
   const shown = value ?? preset;
   if (kind === "switch") return Boolean(shown);
   if (kind === "choices") return (shown as readonly string[] | undefined) ?? [];
+  if (kind === "pairs") return Object.entries((shown as Record<string, string> | undefined) ?? {}).flat();
   if (kind === "list") return ((shown as readonly unknown[] | undefined) ?? []).join("\n");
-  if (kind === "map") {
-    const pairs = Object.entries((shown as Record<string, string> | undefined) ?? {});
-    return pairs.map(([name, text]) => `${name}: ${text}`).join("\n");
-  }
   if (kind === "time" && shown !== undefined) return localTime(new Date(shown as string));
   // oxlint-disable-next-line typescript/no-base-to-string -- what is left are texts and numbers
   return shown === undefined ? "" : String(shown);
@@ -24,8 +21,24 @@ function localTime(time: Date): string {
   return new Date(+time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The value of an entry, as operations accept it; undefined if it is not sent. */
-export function valueOf({ kind }: FieldDescription, entry: Entry | undefined): unknown {
+/** The keys and values of pairs, which their entry has one after the other. */
+export function pairsIn(entry: Entry | undefined): [key: string, value: string][] {
+  const texts = (entry ?? []) as readonly string[];
+  return texts.flatMap((key, index) => (index % 2 === 0 ? [[key, texts[index + 1] ?? ""]] : []));
+}
+
+/** True if a pair has no key, or that of an earlier pair. An empty pair is left out. */
+export function isWrongPair([key, value]: [string, string], index: number, pairs: readonly [string, string][]) {
+  return key ? pairs.findIndex(([other]) => other === key) < index : value !== "";
+}
+
+/** The value of an entry, as operations accept it; undefined if it is not sent. Pairs that it had before are removed. */
+export function valueOf({ kind }: FieldDescription, entry: Entry | undefined, before?: Entry): unknown {
+  if (kind === "pairs") {
+    const removed = pairsIn(before).map(([key]) => [key, null]);
+    const pairs = [...removed, ...pairsIn(entry).filter(([key]) => key)];
+    return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+  }
   if (typeof entry !== "string") return Array.isArray(entry) && entry.length === 0 ? undefined : entry;
   if (entry === "") return undefined;
   if (kind === "id") return BigInt(entry.trim());
@@ -33,18 +46,13 @@ export function valueOf({ kind }: FieldDescription, entry: Entry | undefined): u
   if (kind === "time") return new Date(entry).toISOString();
   const lines = entry.split("\n").filter((line) => line.trim() !== "");
   if (kind === "list") return lines.map((line) => line.trim());
-  if (kind === "map") return Object.fromEntries(lines.map(pairOf));
   return entry;
-}
-
-function pairOf(line: string): [string, string] {
-  const [name = "", ...rest] = line.split(":");
-  return [name.trim(), rest.join(":").trim()];
 }
 
 /** What is wrong with an entry by the limits of the contract. It is checked before the request. */
 export function faultOf(field: FieldDescription, entry: Entry | undefined): string | undefined {
   const { kind, isRequired, minLength = 0, maxLength, minimum, maximum, minItems = 0 } = field;
+  if (kind === "pairs") return pairsIn(entry).some(isWrongPair) ? "Each value needs a key of its own." : undefined;
   const isEmpty = entry === undefined || entry === "" || (Array.isArray(entry) && entry.length === 0);
   if (isEmpty) return isRequired || (minItems > 0 && isRequired) ? "Fill this in." : undefined;
   if (typeof entry !== "string") return undefined;
