@@ -17,8 +17,8 @@ const PAGE = 50;
 const views = [
   ["", "All"],
   ["2xx", "Changes"],
-  ["4xx", "Rejected"],
-  ["5xx", "Failed"],
+  ["4xx", "Rejected (4xx)"],
+  ["5xx", "Failed (5xx)"],
 ] as const;
 const operations = Object.keys(scopes).map((name) => [name, name] as const);
 

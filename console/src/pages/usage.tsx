@@ -78,18 +78,20 @@ export function Usage() {
       ) : (
         !error && <Skeleton width={90} />
       )}
-      <section>
-        <h2>Operations</h2>
-        <Table<Operation>
-          label="Requests by operation"
-          items={operations}
-          keyOf={([one]) => one}
-          error={undefined}
-          retry={reload}
-          columns={columns}
-          empty={<p>No request was counted in this time.</p>}
-        />
-      </section>
+      {(data || !error) && (
+        <section>
+          <h2>Operations</h2>
+          <Table<Operation>
+            label="Requests by operation"
+            items={operations}
+            keyOf={([one]) => one}
+            error={undefined}
+            retry={reload}
+            columns={columns}
+            empty={<p>No request was counted in this time.</p>}
+          />
+        </section>
+      )}
       {may("listKeys") && operations?.some(isDeprecated) && <Deprecated span={span} />}
     </Page>
   );

@@ -26,7 +26,7 @@ export function watchFailures(watcher: (error: unknown) => void): void {
   onFailure = watcher;
 }
 
-/** Reports an error of a request that is no query, such as the event stream. */
+/** Reports an error of a request that is no query. */
 export const reportFailure = (error: unknown): void => onFailure(error);
 
 function draw(key: string): void {

@@ -1,0 +1,89 @@
+// Every error on every page: what happened, and what to do about it.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { simulations } from "../../console/src/generated/contract.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+import { WebhookService } from "../harness/webhook-service.ts";
+
+/** The requests of a page, without the one that signs in. */
+const anyRequest = /\/v1\/(?!key$)/;
+
+/** From now on the service returns this error to requests of the page. */
+const simulate = (page: Page, requests: RegExp, code: string) =>
+  page.route(requests, (route) =>
+    route.continue({ headers: { ...route.request().headers(), "petstore-simulate": code } }),
+  );
+
+describe.skipIf(!hasBrowser)("in the console", () => {
+  let webhooks: WebhookService;
+  let it: TestConsole;
+  let ids: Record<string, unknown>;
+  beforeAll(async () => {
+    webhooks = await WebhookService.start();
+    it = await TestConsole.over(webhooks.service, webhooks.key);
+    const { id } = await webhooks.endpoint(webhooks.receiver());
+    const pet = await webhooks.addPet("Rex");
+    await webhooks.deliver();
+    const [delivery] = await webhooks.deliveries(id);
+    ids = { PET: pet, ENDPOINT: id, DELIVERY: delivery?.id };
+  });
+  afterAll(() => it.stop());
+  beforeEach(() => it.service.clock.advance(60_000)); // a sandbox is asked about 20 times a minute at the most
+
+  test.each([
+    "",
+    "/animals",
+    "/animals/PET",
+    "/orders",
+    "/categories",
+    "/requests",
+    "/requests/no-request",
+    "/events",
+    "/events/1",
+    "/webhooks",
+    "/webhooks/ENDPOINT",
+    "/webhooks/ENDPOINT/DELIVERY",
+    "/usage",
+    "/keys",
+    "/sandbox",
+  ])("the page %s says that the service has failed, and reads again when asked to", async (path) => {
+    const page = await it.browser.open("about:blank");
+    await simulate(page, anyRequest, "internal_error");
+    const address = path.replaceAll(/[A-Z]+/g, (name) => String(ids[name]));
+    await page.goto(`${it.origin}/console${address}#key=${it.key}`);
+    const alerts = page.locator("main").getByRole("alert");
+    const alert = alerts.first();
+    await alert.getByText("Simulated:").waitFor();
+    await alert.getByText("report the request's id").waitFor();
+    await alert.getByText(/^Request [\w-]+/).waitFor();
+    await eventually(
+      () => page.locator("main .skeleton").count(),
+      (count) => count === 0,
+    );
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    const simulated = page.locator("main").getByText("Simulated:");
+    const before = await simulated.count();
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await eventually(
+      () => simulated.count(),
+      (count) => count < before,
+    );
+    await page.close();
+  });
+
+  test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
+    const page = await it.open("/animals");
+    await page.getByLabel("Status of Rex").waitFor();
+    await simulate(page, /\/v1\/pets\/\d+$/, code);
+    await page.getByLabel("Status of Rex").selectOption("Pending");
+    const said = page.getByRole("alert").or(page.locator(".toast.bad, .banner.bad"));
+    await said.first().waitFor();
+    const text = await said.first().innerText();
+    expect(text).toMatch(code === "disconnect" ? /No connection to the service\./ : /Simulated: /);
+    expect(text.length).toBeGreaterThan(60); // more than the message: what to do
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
+});
