@@ -30,16 +30,52 @@ const shown = `new Promise((resolve) => {
   look();
 })`;
 
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly args: { readonly name?: string };
+  /** Processor time of the event, in microseconds. */
+  readonly tdur?: number;
+}
+
+/** The processor time of each task of the page during some work, in milliseconds. It hardly depends on the load of the machine. */
+async function processorTimes(page: Page, work: () => Promise<unknown>): Promise<number[]> {
+  const session = await page.context().newCDPSession(page);
+  const events: TraceEvent[] = [];
+  session.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
+  await session.send("Tracing.start", { traceConfig: { includedCategories: ["toplevel", "devtools.timeline"] } });
+  await work();
+  const complete = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
+  await session.send("Tracing.end");
+  await complete;
+  const idOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+  const pages = new Set(
+    events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(idOf),
+  );
+  return events
+    .filter((event) => event.name.endsWith("RunTask") && pages.has(idOf(event)))
+    .map(({ tdur = 0 }) => tdur / 1000);
+}
+
 function report(what: string, values: readonly number[], aim: number): void {
   const texts = values.map((value) => value.toFixed(0));
   console.log(`${what}: ${median(values).toFixed(0)} ms (aim ${aim}; ${texts.join(", ")})`);
 }
 
-async function firstContent(address: string): Promise<number> {
+/** When the first animals are there, or with `isCounted` the processor time of all tasks until then. */
+async function firstContent(address: string, isCounted = false): Promise<number> {
   const browser = await TestBrowser.start();
   try {
     const page = await browser.open("about:blank");
     await page.addInitScript(watch);
+    if (isCounted) {
+      const times = await processorTimes(page, async () => {
+        await page.goto(address);
+        await page.evaluate(shown);
+      });
+      return times.reduce((sum, time) => sum + time, 0);
+    }
     const session = await page.context().newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
     await page.goto(address);
@@ -90,6 +126,9 @@ try {
   const contents: number[] = [];
   for (let round = 0; round < ROUNDS; round++) contents.push(await firstContent(address));
   report(`First animals in a cold browser, its processor ${SLOWDOWN} × slower`, contents, 500);
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) times.push(await firstContent(address, true));
+  report("Processor time of the page until then, without slowdown", times, 500 / SLOWDOWN);
 
   const browser = await TestBrowser.start();
   const page = await browser.open("about:blank");
@@ -103,6 +142,8 @@ try {
   const longest = await page.evaluate<number>("window.longest");
   console.log(`${PAGES} pages of ${ANIMALS} animals: ${each} ms each`);
   report("Longest task while turning them (0: none took 50 ms)", [longest], 100);
+  const tasks = await processorTimes(page, () => turnPages(page, PAGES));
+  report("Processor time of the longest task", [Math.max(...tasks)], 100);
   await browser.stop();
 } finally {
   await service.stop();
