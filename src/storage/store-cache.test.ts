@@ -10,7 +10,12 @@ interface Value {
   readonly text: string;
 }
 const newMemory = () =>
-  new StoreCache<Value>(storage, { capacity: 80, sizeOf: ({ text }) => text.length, isLasting: () => true });
+  new StoreCache<Value>(storage, {
+    capacity: 80,
+    shopCapacity: 20,
+    sizeOf: ({ text }) => text.length,
+    isLasting: () => true,
+  });
 
 let values: StoreCache<Value>;
 let reads: number;

@@ -3,9 +3,7 @@ import { RecentMap } from "./recent-map.ts";
 import type { Storage } from "./storage.ts";
 
 /** Keys of which it is known that they were asked for once. */
-const ASKED = 4_000;
-/** A shop gets at most this part of the memory, so that one that reads very much leaves the values of others alone. */
-const PARTS = 4;
+const ASKED = 40_000;
 
 /** The values of one shop. */
 interface ShopValues<V> {
@@ -19,6 +17,8 @@ interface ShopValues<V> {
 export interface Keeping<V> {
   /** Bytes of all values together. */
   readonly capacity: number;
+  /** Bytes of the values of one shop, so that one that reads very much leaves the values of others alone. */
+  readonly shopCapacity: number;
   /** About how many bytes a value takes. */
   readonly sizeOf: (value: V) => number;
   readonly isLasting: (value: V) => boolean;
@@ -96,10 +96,10 @@ export class StoreCache<V extends object> {
   }
 
   #keep(shop: number, key: string, value: V): void {
-    const { capacity, sizeOf } = this.#keeping;
+    const { capacity, shopCapacity, sizeOf } = this.#keeping;
     const size = sizeOf(value);
     const into = this.#shops.get(shop) ?? this.#open(shop);
-    if (into.bytes + size > capacity / PARTS) {
+    if (into.bytes + size > shopCapacity) {
       this.#bytes -= into.bytes;
       into.values.clear();
       into.bytes = 0;

@@ -9,8 +9,10 @@ import { petPageQuery, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statem
 
 /** Below every id that an animal can have (int64). */
 const BEFORE_ALL = -(2n ** 63n);
-/** Bytes of the pages that are kept in memory, and the most animals of one that is kept. */
-const CAPACITY = 16 * 1024 * 1024;
+/** Bytes of the pages that are kept in memory: about 10,000, so that each of very many shops has its first page there. */
+const CAPACITY = 64 * 1024 * 1024;
+const SHOP_CAPACITY = CAPACITY / 16;
+/** The most animals of a page that is kept. */
 const KEPT_PAGE = 20;
 /** Bytes of an animal besides its name and metadata, and of a pair besides its texts; as a value and as text. */
 const ANIMAL = 200;
@@ -33,6 +35,7 @@ export class PetPages {
     this.#storage = storage;
     this.#remembered = new StoreCache(storage, {
       capacity: CAPACITY,
+      shopCapacity: SHOP_CAPACITY,
       sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL),
       // Only a page that others follow: an animal that is added comes after it and changes nothing.
       isLasting: ({ items, next }) => next !== undefined && items.length <= KEPT_PAGE,
