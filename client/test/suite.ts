@@ -103,6 +103,37 @@ function attempt(action: () => unknown): unknown {
   }
 }
 
+/** Keys of metadata that every object has already, and one that JSON.parse makes like any other. */
+const inherited = { constructor: "1", toString: "2", hasOwnProperty: "3", valueOf: "4", prototype: "5" };
+
+const metadata: Record<string, Test> = {
+  "keeps keys that every object has": async (context) => {
+    const petstore = at(context);
+    const pet = await petstore.createPet({ name: "Rex", categoryId: 1, metadata: inherited });
+    same(Object.entries(pet.metadata ?? {}), Object.entries(inherited));
+    const { metadata: changed } = await petstore.updatePet(pet.id, { metadata: { constructor: null, toString: "9" } });
+    same(Object.entries(changed ?? {}), [
+      ["toString", "9"],
+      ["hasOwnProperty", "3"],
+      ["valueOf", "4"],
+      ["prototype", "5"],
+    ]);
+  },
+  "sends the key __proto__, which the service refuses": async (context) => {
+    const pairs = JSON.parse('{"__proto__":"1"}') as Record<string, string>;
+    const failure = await failureOf(() => at(context).createPet({ name: "Rex", categoryId: 1, metadata: pairs }));
+    same([failure["code"], failure.message.includes("__proto__")], ["invalid_request", true]);
+  },
+  "reads and writes the key __proto__ as any other, and changes no prototype": ({ client: { parse, stringify } }) => {
+    const text =
+      '{"id":1,"metadata":{"__proto__":{"isPolluted":9007199254740993},"constructor":{"prototype":{"isPolluted":1}}}}';
+    const value = parse(text) as { metadata: object };
+    same(stringify(value), text);
+    same([Object.getPrototypeOf(value.metadata) === Object.prototype, "isPolluted" in value.metadata], [true, false]);
+    same(["isPolluted" in {}, "isPolluted" in Object], [false, false]);
+  },
+};
+
 const pages: Record<string, Test> = {
   "walks a list, and gives one page at a time": async (context) => {
     const petstore = at(context);
@@ -459,7 +490,16 @@ const streams: Record<string, Test> = {
 
 /** All tests by their full names. */
 export const suite: Readonly<Record<string, Test>> = Object.fromEntries(
-  Object.entries({ integers, pages, results, errors, attempts, limits, client: others, streams, webhooks }).flatMap(
-    ([group, tests]) => Object.entries(tests).map(([name, test]) => [`${group}: ${name}`, test]),
-  ),
+  Object.entries({
+    integers,
+    metadata,
+    pages,
+    results,
+    errors,
+    attempts,
+    limits,
+    client: others,
+    streams,
+    webhooks,
+  }).flatMap(([group, tests]) => Object.entries(tests).map(([name, test]) => [`${group}: ${name}`, test])),
 );

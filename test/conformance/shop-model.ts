@@ -1,10 +1,18 @@
-import { type Arbitrary, constantFrom, integer, nat, oneof, record } from "fast-check";
+import { type Arbitrary, constantFrom, dictionary, integer, nat, oneof, record } from "fast-check";
 
 const MINUTE = 60_000;
 /** How long a reservation lasts in the model, in minutes. */
 export const RESERVATION = 15;
 
 type Status = "available" | "pending" | "sold";
+/** Pairs, and a change of them: null removes a pair, or all. */
+type Metadata = Readonly<Record<string, string>>;
+type MetadataPatch = Readonly<Record<string, string | null>> | null;
+
+interface Animal {
+  status: Status | undefined;
+  metadata?: Metadata;
+}
 interface Order {
   readonly id: number;
   readonly petId: number;
@@ -14,6 +22,7 @@ interface Order {
   confirmedAt?: string;
   cancelledAt?: string;
   returnedAt?: string;
+  metadata?: Metadata;
 }
 
 type DayFigures = Readonly<Record<"added" | "sold" | "expired" | "returned", number>>;
@@ -21,11 +30,14 @@ const none: DayFigures = { added: 0, sold: 0, expired: 0, returned: 0 };
 
 /** Something that a client does. `petId` may name what does not exist, and so may `back`, the age of an order: 0 is the latest. */
 export type Act =
-  | { readonly kind: "add"; readonly status: Status | undefined }
+  | { readonly kind: "add"; readonly status: Status | undefined; readonly metadata?: Metadata | undefined }
   | { readonly kind: "update"; readonly petId: number; readonly status: Status }
   | { readonly kind: "delete"; readonly petId: number }
-  | { readonly kind: "place"; readonly petId: number }
-  | { readonly kind: "confirm" | "cancel" | "return"; readonly back: number };
+  | { readonly kind: "place"; readonly petId: number; readonly metadata?: Metadata | undefined }
+  | { readonly kind: "confirm" | "cancel" | "return"; readonly back: number }
+  | { readonly kind: "note on animal"; readonly petId: number; readonly metadata: MetadataPatch }
+  | { readonly kind: "note on order"; readonly back: number; readonly metadata: MetadataPatch }
+  | { readonly kind: "note on category"; readonly metadata: MetadataPatch };
 
 /** Something that happens around the service. */
 export type Happening =
@@ -35,12 +47,14 @@ export type Happening =
   | { readonly kind: "restart" };
 
 /**
- * What a shop of animals and orders must answer, and what it must hold: simple enough to be seen
+ * What a shop of animals and orders, and one category, must answer, and what it must hold: simple enough to be seen
  * to be right. `now` tells unix milliseconds.
  */
 export class ShopModel {
   /** The animals by their ids, from 1 on; undefined for one that was deleted. */
-  readonly #animals: ({ status: Status | undefined } | undefined)[] = [];
+  readonly #animals: (Animal | undefined)[] = [];
+  /** The category that all animals have. */
+  readonly category: { readonly id: number; readonly name: string; metadata?: Metadata } = { id: 1, name: "Dogs" };
   readonly orders: Order[] = [];
   readonly #now: () => number;
   /** What has happened on each day, by its name. */
@@ -52,8 +66,8 @@ export class ShopModel {
     this.#now = now;
   }
 
-  get animals(): { id: number; status: Status | undefined }[] {
-    return this.#animals.flatMap((animal, index) => (animal ? [{ id: index + 1, status: animal.status }] : []));
+  get animals(): (Animal & { id: number })[] {
+    return this.#animals.flatMap((animal, index) => (animal ? [{ id: index + 1, ...animal }] : []));
   }
 
   /** The figures that the shop must show, counted again. */
@@ -85,7 +99,7 @@ export class ShopModel {
     this.#time = Math.max(this.#time, this.#now());
     switch (act.kind) {
       case "add":
-        this.#animals.push({ status: act.status });
+        this.#animals.push({ status: act.status, ...pairsOf(act.metadata) });
         this.#happened("added");
         return "201";
       case "update":
@@ -93,7 +107,13 @@ export class ShopModel {
       case "delete":
         return this.#delete(act.petId);
       case "place":
-        return this.#place(act.petId);
+        return this.#place(act.petId, act.metadata);
+      case "note on animal":
+        return note(this.#animals[act.petId - 1], act.metadata) ?? "404 pet_not_found";
+      case "note on order":
+        return note(this.orders[this.orderId(act) - 1], act.metadata) ?? "404 order_not_found";
+      case "note on category":
+        return note(this.category, act.metadata) ?? "404 category_not_found";
       default:
         return this.#close(act.kind, this.orderId(act));
     }
@@ -134,7 +154,7 @@ export class ShopModel {
     return "204";
   }
 
-  #place(petId: number): string {
+  #place(petId: number, metadata: Metadata | undefined): string {
     const animal = this.#animals[petId - 1];
     if (!animal) return "409 ordered_pet_not_found";
     const open = this.#openOrder(petId);
@@ -148,6 +168,7 @@ export class ShopModel {
       status: "placed",
       placedAt: timeText(this.#time),
       expiresAt,
+      ...pairsOf(metadata),
     });
     return "201";
   }
@@ -190,6 +211,24 @@ export class ShopModel {
   }
 }
 
+/** Changes the pairs of a resource; undefined if there is none. */
+function note(resource: { metadata?: Metadata } | undefined, patch: MetadataPatch): string | undefined {
+  if (!resource) return undefined;
+  const pairs = new Map(patch === null ? [] : Object.entries(resource.metadata ?? {}));
+  for (const [key, text] of Object.entries(patch ?? {})) {
+    if (text === null) pairs.delete(key);
+    else pairs.set(key, text);
+  }
+  delete resource.metadata;
+  Object.assign(resource, pairsOf(Object.fromEntries(pairs)));
+  return "200";
+}
+
+/** The field `metadata`, which is absent where there are no pairs. */
+function pairsOf(metadata: Metadata = {}): { metadata?: Metadata } {
+  return Object.keys(metadata).length > 0 ? { metadata } : {};
+}
+
 function timeText(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
@@ -198,13 +237,31 @@ const status = constantFrom<Status>("available", "available", "pending", "sold")
 // Few animals, so that many acts meet on one.
 const petId = integer({ min: 1, max: 4 });
 const back = oneof(nat(2), nat(8));
+const key = constantFrom("a", "b", "constructor");
+const text = constantFrom("", "1", "2");
+const pairs = dictionary(key, text, { maxKeys: 3, noNullPrototype: true });
+const newPairs = oneof(constantFrom(undefined), pairs);
+const patch = oneof(
+  { weight: 4, arbitrary: dictionary(key, oneof(text, constantFrom(null)), { maxKeys: 3, noNullPrototype: true }) },
+  { weight: 1, arbitrary: constantFrom(null) },
+);
 
 const arbitraryAct: Arbitrary<Act> = oneof(
-  { weight: 3, arbitrary: record({ kind: constantFrom("add"), status: oneof(status, constantFrom(undefined)) }) },
+  {
+    weight: 3,
+    arbitrary: record({
+      kind: constantFrom("add"),
+      status: oneof(status, constantFrom(undefined)),
+      metadata: newPairs,
+    }),
+  },
   { weight: 2, arbitrary: record({ kind: constantFrom("update"), petId, status }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("delete"), petId }) },
-  { weight: 8, arbitrary: record({ kind: constantFrom("place"), petId }) },
+  { weight: 8, arbitrary: record({ kind: constantFrom("place"), petId, metadata: newPairs }) },
   { weight: 6, arbitrary: record({ kind: constantFrom("confirm", "cancel", "return"), back }) },
+  { weight: 2, arbitrary: record({ kind: constantFrom("note on animal"), petId, metadata: patch }) },
+  { weight: 2, arbitrary: record({ kind: constantFrom("note on order"), back, metadata: patch }) },
+  { weight: 1, arbitrary: record({ kind: constantFrom("note on category"), metadata: patch }) },
 );
 
 const arbitraryHappening: Arbitrary<Happening> = oneof(

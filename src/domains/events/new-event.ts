@@ -41,15 +41,13 @@ export function eventsOf<R extends object>(
 
 /** The fields of `before` that differ in `after`. A field that `before` does not have is null. */
 function differences(before: object, after: object): object {
-  const [old, current] = [before, after].map((one) => one as Readonly<Record<string, unknown>>) as [
-    Readonly<Record<string, unknown>>,
-    Readonly<Record<string, unknown>>,
-  ];
-  const names = [...new Set([...Object.keys(old), ...Object.keys(current)])];
+  // Maps, because every object has a `constructor` that is no field.
+  const [old, current] = [new Map<string, unknown>(Object.entries(before)), new Map(Object.entries(after))];
+  const names = [...new Set([...old.keys(), ...current.keys()])];
   return Object.fromEntries(
     names
-      .filter((name) => !isDeepStrictEqual(old[name], current[name]))
-      .map((name) => [name, differencesOfField(old[name], current[name])]),
+      .filter((name) => !isDeepStrictEqual(old.get(name), current.get(name)))
+      .map((name) => [name, differencesOfField(old.get(name), current.get(name))]),
   );
 }
 

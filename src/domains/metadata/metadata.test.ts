@@ -92,6 +92,8 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
       hasOwnProperty: "4",
       constructor: "5",
     });
+    // Every object has these two as functions, which are no pairs.
+    expect((await lastEvent()).previous).toEqual({ metadata: { a: "1", hasOwnProperty: null, constructor: null } });
     expect(await patch({ c: null, hasOwnProperty: null, constructor: null })).toBeUndefined();
     expect([(await lastEvent()).previous, await rows()]).toEqual([
       { metadata: { c: "3", hasOwnProperty: "4", constructor: "5" } },
