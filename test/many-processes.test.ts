@@ -4,15 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
+import { type Scope, scopes } from "../src/contract/caller.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { type LoggedEvent, Replay } from "./conformance/replay.ts";
 import { development } from "./harness/key-environments.ts";
+import { Listener } from "./harness/listener.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { stopwatch } from "./harness/run-queue.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
+import { secretKey } from "./harness/webhook-service.ts";
+import { Receiver, type ReceiverOptions } from "./harness/webhooks.ts";
 import { Client } from "./torture/client.ts";
 import { environment } from "./torture/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "./torture/ledger.ts";
@@ -21,6 +25,8 @@ import { Random } from "./torture/random.ts";
 
 /** The promise: what one process has changed of keys and plans holds in all so soon, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;
+/** More messages than are on their way to one endpoint at once. */
+const MANY = 100;
 
 const status = async ({ base }: Program, key: string) => (await new Client(base, key).call("GET", "/pets")).status;
 
@@ -34,11 +40,11 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
   afterAll(() => server.remove());
 
   const start = () => Program.start(newDataDir(), settings);
-  async function newAccount() {
-    const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
+  async function newAccount(of = settings, may: readonly Scope[] = ["read", "write"]) {
+    const storage = await openStorage(readConfig(of, undefined, settingsOf(domains)));
     const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
     const account = await accounts.createAccount("Test", "enterprise", unlimitedQuota, Date.now());
-    const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
+    const issued = await keys.issueKey(account.id, "test", may, Date.now());
     return { ...issued, accounts, keys, account, close: () => storage.close() };
   }
 
@@ -62,6 +68,52 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     expect(sinceRevoked()).toBeLessThan(EVERYWHERE_WITHIN);
     await close();
     for (const program of programs) expect(await program.end()).toBe(0);
+  });
+
+  test("end the streams of a deleted account within a second, and send nothing more to its endpoints", async () => {
+    const own = {
+      PETSTORE_ENV: "development", // where endpoints may be on this machine
+      PETSTORE_SECRET_KEY: secretKey,
+      PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
+    };
+    const programs = await Promise.all([Program.start(newDataDir(), own), Program.start(newDataDir(), own)]);
+    const [{ base }] = programs;
+    const answers = Promise.withResolvers<void>();
+    /** An account that both processes stream events of, and its endpoint; more animals than go to that at once. */
+    const newShop = async (answer?: ReceiverOptions["answer"]) => {
+      const { key, account, accounts, close } = await newAccount(own, scopes);
+      const receiver = new Receiver(answer ? { answer } : {});
+      const streams = await Promise.all(programs.map((one) => Listener.open(`${one.base}/events/stream`, key)));
+      const client = new Client(base, key);
+      const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, types: ["pet.created"] };
+      expect((await client.call("POST", "/webhook-endpoints", JSON.stringify(endpoint))).status).toBe(201);
+      const add = () => client.call("POST", "/pets", JSON.stringify({ name: "Rex", categoryId: 1 }));
+      return { account, accounts, receiver, streams, add, close };
+    };
+    const doomed = await newShop(() => answers.promise.then(() => new Response("taken")));
+    const kept = await newShop();
+    await Promise.all(Array.from({ length: MANY }, doomed.add));
+    while (doomed.receiver.received.length === 0) await Bun.sleep(5);
+
+    await doomed.accounts.delete(doomed.account.id, Date.now());
+    const sinceDeleted = stopwatch(...programs.map(({ child }) => child.pid));
+    expect(await Promise.all(doomed.streams.map(({ ended }) => ended))).toEqual([undefined, undefined]);
+    expect(sinceDeleted()).toBeLessThan(EVERYWHERE_WITHIN);
+
+    // Those on their way may arrive; then the answers would make room for the others.
+    const removed = `"event":"account_deleted","accountId":"${doomed.account.id}"`;
+    while (!programs.some(({ output }) => output.includes(removed))) await Bun.sleep(5);
+    const before = doomed.receiver.received.length;
+    expect(before).toBeLessThan(MANY);
+    answers.resolve();
+    await kept.add();
+    while (kept.receiver.received.length === 0) await Bun.sleep(5);
+    for (const stream of kept.streams) await stream.until(({ events }) => events.length > 0);
+    expect(doomed.receiver.received.length).toBe(before);
+
+    for (const stream of kept.streams) stream.close();
+    for (const program of programs) expect(await program.end()).toBe(0);
+    for (const { receiver, close } of [doomed, kept]) await Promise.all([receiver.stop(), close()]);
   });
 
   test("lose no acknowledged animal and double none when they are killed under load; the log reports each", async () => {
