@@ -20,7 +20,7 @@ export interface CsvRecord {
   readonly fields: readonly string[];
 }
 
-/** The records of some lines, as far as they have ended, and those of the lines that are not UTF-8. */
+/** The complete records of some lines, and faults for lines that are not UTF-8. */
 export interface CsvRecords {
   readonly records: readonly CsvRecord[];
   readonly faults: readonly LineFault[];

@@ -5,13 +5,13 @@ const MAX_LINE = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** What is wrong with one line of a file. The first line is 1. */
+/** A fault in one line of a file. Lines are counted from 1. */
 export interface LineFault {
   readonly line: number;
   readonly message: string;
 }
 
-/** What is wrong with a line, where nothing behind it can be understood. */
+/** A fault in a line after which the rest of the file cannot be parsed. */
 export class UnreadableRest extends Error implements LineFault {
   override readonly name = "UnreadableRest";
   readonly line: number;
@@ -24,12 +24,12 @@ export class UnreadableRest extends Error implements LineFault {
 
 /** The first faults of a file that are found, and the count of all. */
 export class LineFaults {
-  /** Faults that are told. */
+  /** The maximum number of faults to report. */
   readonly most = 50;
   #told: LineFault[] = [];
   #total = 0;
 
-  /** `total` is how many they are where not all are given. */
+  /** `total` is the number of faults if `faults` does not hold all of them. */
   add(faults: readonly LineFault[], total = faults.length): void {
     this.#told.push(...faults.slice(0, this.most - this.#told.length));
     this.#total += total;
@@ -55,8 +55,8 @@ export interface Lines {
 }
 
 /**
- * Cuts the bytes of a text file into groups of whole lines, without its byte order mark. It keeps one
- * piece of the source and one line in memory. Throws `UnreadableRest` at a line of more than 1 MiB.
+ * Splits the bytes of a text file into groups of whole lines and drops the byte order mark. It holds one
+ * chunk and one line in memory. Throws `UnreadableRest` at a line of more than 1 MiB.
  */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Lines> {
   let first = 1;

@@ -11,9 +11,9 @@ export class FileError extends Error {
 }
 
 /**
- * Writes a file that appears under its name only when it is whole and on disk. What has the name
- * already stays and is a fault, or is replaced at once; of a link, what it leads to. Returns the size
- * in bytes. Rejects with `FileError`, or with what the pieces threw; then nothing is left.
+ * Writes a file that appears under its name only when it is complete and on disk. An existing file is
+ * an error, or is replaced atomically. A link is followed. Returns the size in bytes. Rejects with
+ * `FileError`, or with an error of the chunks. In both cases, no file is left.
  */
 export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
   const isThere = existsSync(name);
@@ -48,7 +48,7 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Pro
   return bytes;
 }
 
-/** Gives a file a name that nobody else may have. Renaming would replace what has come meanwhile. */
+/** Gives a file a name that must be free. Renaming would replace a file that was created in the meantime. */
 async function nameAnew(file: string, name: string): Promise<void> {
   try {
     await link(file, name);

@@ -14,9 +14,9 @@ import { dirname } from "node:path";
 import { asFileError, hasNoLinks } from "./new-file.ts";
 
 /**
- * The text of a file that only its owner may read. Where there is none, it is made: it appears under its name whole and
- * on disk, so that a crash leaves none that is half made. Of several processes that make it at once, one does, and all
- * get its text. Throws `FileError`, or what `make` threw.
+ * Reads a file that only its owner may read, and creates it if it does not exist. It appears under its name only when
+ * it is complete and on disk, so a crash leaves no partial file. If several processes create it at the same time, one
+ * succeeds, and all return its text. Throws `FileError`, or an error of `make`.
  */
 export function readOrMake(file: string, make: () => string): string {
   try {
@@ -28,7 +28,7 @@ export function readOrMake(file: string, make: () => string): string {
 }
 
 function makeFile(file: string, text: string): void {
-  // Not named after the process: those of two containers that share the folder can have the same number.
+  // The name has no process id, because two containers that share the folder can have the same one.
   const unfinished = `${file}.unfinished-${randomUUID()}`;
   try {
     inFile(unfinished, "wx", (descriptor) => writeFileSync(descriptor, text));

@@ -155,7 +155,7 @@ export class Api {
       const response = failed ? this.#fail(exchange, failed) : this.#run(exchange, next);
       if (response) deadlines.settle(pending, response);
     } catch (error) {
-      deadlines.settle(pending, Promise.reject(error)); // the server has a last resort
+      deadlines.settle(pending, Promise.reject(error)); // the server sends a generic 500
     }
   }
 
@@ -179,14 +179,14 @@ export class Api {
       this.#reports.countDenial(exchange, admission, failed);
       return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closes));
     }
-    // A store failed before the request was counted: its address's window stands in for the headers.
+    // A store failed before the request was counted, so the headers show the window of its address.
     const standIn = this.#services.limiter.peekAddress(addressOf(exchange, this.#services.addresses));
     return whenReady(standIn, (peeked) =>
       this.#reports.report(exchange, failureResponse(exchange, peeked, failed, closes)),
     );
   }
 
-  /** The failure for an unexpected error: the service continues, and nothing internal is shown. */
+  /** The failure for an unexpected error. The service continues, and the response reveals nothing internal. */
   #failureOf(exchange: Exchange, error: unknown): Failure {
     const { explain, log } = this.#services;
     const explained = explain(error, exchange.caller, exchange.isWrite);

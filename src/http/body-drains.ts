@@ -4,16 +4,16 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { BODY_LIMIT, type BodyLength, bodyLength } from "./body-length.ts";
 import { Deadlines } from "./deadlines.ts";
 
-/** Largest body that is read to its end although nobody wants it, in bytes. */
+/** The largest body that is drained, in bytes. */
 export const DRAIN_LIMIT = 16 * 1024 * 1024;
-/** Milliseconds after which the rest of such a body is left. */
+/** The longest time that a body is drained, in milliseconds. */
 export const DRAIN_DEADLINE = 5_000;
-/** Bodies that are drained at once, in one process. */
+/** The maximum number of bodies that a process drains at the same time. */
 export const MAX_DRAINS = 64;
 
 /**
- * Reads and discards bodies of requests that are refused. Most clients read no response while they send:
- * where the connection is closed on them, they see an error of the network in place of the reason.
+ * Reads and discards the bodies of rejected requests. Most clients do not read the response while they send the body.
+ * If the connection is closed before that, they report a network error instead of the reason.
  */
 export class BodyDrains {
   readonly #deadlines: Deadlines<boolean>;
@@ -28,9 +28,9 @@ export class BodyDrains {
   }
 
   /**
-   * Waits until nothing is left of the body of a request that is refused with `failed`, within the bounds above.
-   * Returns true if the connection can be used on; false if the body has not ended, or its length is malformed.
-   * Never rejects. A body that is small and has a length is left to the runtime.
+   * Drains the body of a request that is rejected with `failed`, within the limits above. Returns true if the
+   * connection can be reused, and false if the body has not ended or its length is malformed. Never rejects. The
+   * runtime drains small bodies with a length itself.
    */
   clear(request: Request, failed: Failure): MaybePromise<boolean> {
     if (failed.error === requestTimeout) return false;

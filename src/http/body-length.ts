@@ -1,13 +1,13 @@
 /** Largest body that is read, in bytes. */
 export const BODY_LIMIT = 64 * 1024;
 
-/** What a request says about the length of its body: bytes, or why that is not known. */
+/** The declared length of a body: bytes, or why it is unknown. */
 export type BodyLength = number | "chunked" | "malformed";
 
 /**
- * The length of a request's body by its headers; 0 where none comes. The only spelling of `Content-Length`
- * that counts is one decimal number (RFC 9110, section 8.6): the runtime joins a repeated header, and
- * `Number` reads spaces, signs, hexadecimal and exponents, and makes NaN of a list.
+ * The length of a request's body according to its headers; 0 if there is no body. `Content-Length` must be one
+ * decimal number (RFC 9110, section 8.6). The runtime joins repeated headers, and `Number` accepts spaces, signs,
+ * hexadecimal and exponents, and returns NaN for a list.
  */
 export function bodyLength(headers: Headers): BodyLength {
   const text = headers.get("content-length");
@@ -15,7 +15,7 @@ export function bodyLength(headers: Headers): BodyLength {
   return isDecimal(text) ? Number(text) : "malformed";
 }
 
-/** True where `bodyLength` gives "malformed". */
+/** True if `bodyLength` returns "malformed". */
 export function hasMalformedLength(headers: Headers): boolean {
   const text = headers.get("content-length");
   return text !== null && !isDecimal(text);

@@ -21,7 +21,7 @@ export class ClientAddresses {
     }
   }
 
-  /** False where `X-Forwarded-For` makes no difference, because no proxy is trusted. */
+  /** False if `X-Forwarded-For` is ignored because no proxy is trusted. */
   get readsForwardedFor(): boolean {
     return this.#trusted !== undefined;
   }
@@ -51,7 +51,7 @@ export class ClientAddresses {
   }
 }
 
-/** Tells the two kinds of addresses apart. */
+/** Distinguishes IPv4 from IPv6. */
 function isV6(address: string): boolean {
   return address.includes(":");
 }

@@ -2,8 +2,8 @@
 const form = /^[!-~]{1,128}$/;
 
 /**
- * The id that a client gave its request in `X-Request-Id`, for logs and traces. Undefined where there is none, where it
- * has another form, or where it may hold an API key.
+ * The client's own `X-Request-Id`, for logs and traces. Undefined if it is missing, malformed, or could contain an API
+ * key.
  */
 export function readClientRequestId(header: string | null, mayHoldKey: (text: string) => boolean): string | undefined {
   return header !== null && form.test(header) && !mayHoldKey(header) ? header : undefined;

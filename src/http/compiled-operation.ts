@@ -24,22 +24,22 @@ export interface Addresses {
   readonly documentation: (operation: Operation) => string;
 }
 
-/** An operation with all that is worth preparing once, at the start. */
+/** An operation with everything that is prepared once at startup. */
 export interface CompiledOperation extends BoundOperation {
   readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
   readonly render: Render;
   /** For an operation whose response is streamed. */
   readonly streamText: StreamText | undefined;
-  /** For an operation that takes an idempotency key. */
+  /** Set for operations that accept an idempotency key. */
   readonly requestText: RequestText | undefined;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
   /** From this moment on the operation returns 410, in unix milliseconds. */
   readonly removedFrom: number;
-  /** What every success carries; each response sets its own values in it before it is copied. */
+  /** The headers of every success. Each response sets its own values before it copies them. */
   readonly successHeaders: SuccessHeaders;
-  /** What every failure carries. */
+  /** The headers of every failure. */
   readonly failureHeaders: Headers;
 }
 

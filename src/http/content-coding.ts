@@ -3,8 +3,8 @@ export const codings = ["br", "gzip", "identity"] as const;
 export type Coding = (typeof codings)[number];
 
 /**
- * The coding that an `Accept-Encoding` header prefers (RFC 9110, section 12.5.3); of equally good ones the
- * first of `codings`. `identity` where there is no header, and where it takes none of them.
+ * The coding that an `Accept-Encoding` header prefers (RFC 9110, section 12.5.3). Ties go to the first in `codings`.
+ * `identity` if there is no header, or it accepts none of them.
  */
 export function preferredCoding(acceptEncoding: string | null): Coding {
   if (acceptEncoding === null) return "identity";

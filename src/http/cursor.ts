@@ -1,6 +1,6 @@
 /**
- * Cursors: opaque texts that say where a page starts and to which list it belongs. They hold a
- * position and a digest of it and of the list, so that a cursor of one list is refused on another.
+ * Cursors are opaque texts that say where a page starts and to which list it belongs. A cursor holds a
+ * position and a digest of the position and the list, so it is rejected by any other list.
  */
 
 /** Makes the cursor of the page after `position`. */

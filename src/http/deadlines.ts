@@ -16,13 +16,13 @@ export interface Pending<T> {
 }
 
 /**
- * Replaces responses that are late. Only what must wait is registered here, and one
- * timer looks after all of them: a request that is served at once costs nothing.
+ * Replaces late responses with an error. Only requests that must wait are registered, and one timer
+ * checks all of them, so a request that is served immediately costs nothing.
  */
 export class Deadlines<T> {
   readonly #clock: Clock;
   readonly #milliseconds: number;
-  /** In the order in which they were registered, which is that of their deadlines. */
+  /** In order of registration, which is also the order of their deadlines. */
   readonly #pending = new Set<Pending<T>>();
 
   /** Answers are late after `milliseconds`. */

@@ -10,8 +10,8 @@ interface Delay {
 }
 
 /**
- * The delays that clients ask for to test themselves. Each account has few of them at once, because a response
- * that is held takes memory.
+ * The delays that clients request for their tests. Their number per account is limited, because a delayed response
+ * occupies memory.
  */
 export class Delays {
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class Delays {
     return this.#running.size;
   }
 
-  /** Begins a delay. What it gives resolves at its end; undefined where the account has the most that it may have. */
+  /** Starts a delay and resolves when it ends. Returns undefined if the account has reached its limit. */
   begin(account: string, milliseconds: number): Promise<void> | undefined {
     if (this.#isStopped) return Promise.resolve();
     const count = this.#counts.get(account) ?? 0;
@@ -45,7 +45,7 @@ export class Delays {
     for (const delay of this.#running) if (delay.until <= now) this.#end(delay);
   }
 
-  /** Ends all delays, and makes later ones end at once. */
+  /** Ends all delays. Later ones end immediately. */
   stop(): void {
     this.#isStopped = true;
     for (const delay of this.#running) this.#end(delay);

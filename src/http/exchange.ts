@@ -21,7 +21,7 @@ interface Peer {
   readonly port: number;
 }
 
-/** What the server knows of the connections of requests. */
+/** The connections of requests. */
 export interface Peers {
   /** The address and port of the peer. */
   requestIP(request: Request): Peer | null;
@@ -37,7 +37,7 @@ export class Exchange {
   readonly id: string;
   /** Milliseconds of the monotonic clock. */
   readonly startedAt: number;
-  /** Knows the address of the peer, which is asked for only when it is needed. */
+  /** Provides the peer's address, which is looked up only when it is needed. */
   readonly #peers: Peers;
   #peer: Peer | null | undefined;
   /** The operation that path and method name, if there is one. */
@@ -55,7 +55,7 @@ export class Exchange {
   authFailure: Failure | undefined;
   /** Set by `admit`. */
   admission: Admission | undefined;
-  /** Set by `simulate`, if the request asks for it. */
+  /** Set by `simulate` if the request has the header. */
   simulation: Simulation | undefined;
   /** Set by `readInput`. */
   input: Input | undefined;
@@ -69,12 +69,12 @@ export class Exchange {
   failed: Failure | undefined;
   /** The stage that it failed in, or is in while it waits. */
   stage: RequestStage = "identify";
-  /** The client's address, once it was asked for. */
+  /** The client's address, once it has been looked up. */
   address: string | undefined;
   /** True if the outcome is a replay. */
   isReplay = false;
 
-  /** True for an operation that changes something, which takes the store a while. */
+  /** True for an operation that changes something. Writes are slower than reads. */
   get isWrite(): boolean {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
   }
@@ -85,7 +85,7 @@ export class Exchange {
     return peer ? `${peer.address} ${peer.port}` : "";
   }
 
-  /** The peer's address and port; null if the connection has ended. Asked for once: each time is a system call. */
+  /** The peer's address and port; null if the connection has ended. Cached, because each look-up is a system call. */
   get peer(): Peer | null {
     return this.#peer === undefined ? (this.#peer = this.#peers.requestIP(this.request)) : this.#peer;
   }

@@ -4,7 +4,7 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { type Coding, codings, preferredCoding } from "./content-coding.ts";
 import { entityTag, matchesEntityTag } from "./entity-tag.ts";
 
-/** Above this size, in bytes, the best compression would keep the first client waiting for seconds. */
+/** Larger content, in bytes, is compressed at a lower level, because the first client would wait for seconds. */
 const LARGE = 1_000_000;
 
 /** Content in one coding, with its strong entity tag (RFC 9110, section 8.8.3). */
@@ -14,8 +14,8 @@ interface Representation {
 }
 
 /**
- * Content that stays the same while the process runs. It is made, and compressed, on another thread, when it
- * is first asked for: no start waits for it.
+ * Content that does not change while the process runs. It is created and compressed on another thread on its
+ * first request, so that it does not delay startup.
  */
 export class FixedContent {
   readonly #make: () => MaybePromise<string | Uint8Array<ArrayBuffer>>;
@@ -25,7 +25,7 @@ export class FixedContent {
     this.#make = make;
   }
 
-  /** The response to a GET or HEAD: in the coding that the client prefers, or 304 to one that has it. */
+  /** The response to GET or HEAD in the client's preferred coding, or 304 if the client already has it. */
   async respond(request: Request, headers: Readonly<Record<string, string>>): Promise<Response> {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
     const { body, tag } = await this.#in(coding);
@@ -38,7 +38,7 @@ export class FixedContent {
     return new Response(body, { headers: coding === "identity" ? own : { ...own, "Content-Encoding": coding } });
   }
 
-  /** Makes and compresses it before it is asked for. */
+  /** Creates and compresses the content before its first request. */
   async prepare(): Promise<void> {
     for (const coding of codings) await this.#in(coding);
   }

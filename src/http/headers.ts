@@ -49,7 +49,7 @@ export const sharedHeaders: Readonly<Record<string, string>> = {
   ...noSniff,
 };
 
-/** Sets the headers that every API response has with a value of its own. */
+/** Sets the headers of every API response whose values differ by request. */
 export function setOwnHeaders(headers: Headers, requestId: string, admission: Admission): void {
   headers.set("X-RateLimit-Limit", String(admission.limit));
   headers.set("X-RateLimit-Remaining", String(admission.remaining));
@@ -62,7 +62,7 @@ export function setOwnHeaders(headers: Headers, requestId: string, admission: Ad
  * response before is not set again: comparing costs less than setting.
  */
 export class SuccessHeaders {
-  /** What the next response copies. */
+  /** The headers that the next response copies. */
   readonly all: Headers;
   #limit = Number.NaN;
   #reset = Number.NaN;
@@ -74,7 +74,7 @@ export class SuccessHeaders {
     this.all = all;
   }
 
-  /** Sets the headers that every API response has with a value of its own. */
+  /** Sets the headers of every API response whose values differ by request. */
   setOwn(requestId: string, { limit, remaining, reset }: Admission): void {
     if (limit !== this.#limit) this.all.set("X-RateLimit-Limit", String((this.#limit = limit)));
     this.all.set("X-RateLimit-Remaining", String(remaining));
@@ -95,7 +95,7 @@ export class SuccessHeaders {
   }
 }
 
-/** What a stream has besides: no cache keeps it, and no proxy waits until there is more of it (nginx). */
+/** Additional headers of a stream: caches do not store it, and nginx does not buffer it. */
 export const streamHeaders = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } as const;
 
 /** The headers of a response to `OPTIONS`, for a browser's preflight too. */
@@ -108,7 +108,7 @@ export function optionsHeaders(allow: string): Record<string, string> {
   };
 }
 
-/** RFC 6750, section 3: no error code where no credential was sent. */
+/** RFC 6750, section 3: no error code if the request had no credentials. */
 export function challenge(error: "none" | "invalid_token" | "insufficient_scope", scope?: string): string {
   const realm = 'Bearer realm="petstore"';
   if (error === "none") return realm;

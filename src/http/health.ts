@@ -5,7 +5,7 @@ import type { Page } from "./pages.ts";
 
 /** How long the store may take to respond to the check, in milliseconds. */
 const PROBE_DEADLINE = 2_000;
-/** How long its response holds, in milliseconds: each probe writes to the disk, and anybody may ask. */
+/** How long a result is reused, in milliseconds. Each probe writes to the disk, and anyone may request it. */
 const KNOWN_FOR = 1_000;
 
 export interface HealthOptions {
@@ -41,7 +41,7 @@ export function healthPages({ probe, isStopping, metrics, clock }: HealthOptions
   ];
 }
 
-/** Whether the store is available: checked once for all requests within a second. */
+/** Checks whether the store is available, at most once a second. */
 class Readiness {
   readonly #probe: () => Promise<void>;
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ class Readiness {
     this.#clock = clock;
   }
 
-  /** What is wrong with the store; undefined for nothing. */
+  /** The fault of the store; undefined if it works. */
   async problem(): Promise<string | undefined> {
     if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
     const asking = (this.#asking ??= this.#ask());

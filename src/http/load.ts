@@ -3,7 +3,7 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { HeldRequests } from "./held-requests.ts";
 import { type Party, ShopsInHand } from "./shops-in-hand.ts";
 
-/** What the service takes on. */
+/** The load that the service accepts. */
 export interface LoadLimits {
   /** Requests in hand at once up to which nobody is refused or held. */
   readonly maxInFlight: number;
@@ -18,10 +18,10 @@ export interface LoadLimits {
 }
 
 /**
- * One in sixteen: a refusal costs up to what a response costs, because most of both is HTTP. So refusing
- * takes a sixteenth of the time at the most, however many come; refusing all that is too much would
- * leave no time for the rest. A client that heeds `Retry-After` frees its place for a second or more,
- * which empties the queue. One that does not is held by TCP, a request for each connection.
+ * One in sixteen. A rejection costs almost as much as a response, because most of the work is HTTP. Rejections
+ * therefore take at most a sixteenth of the time; rejecting every excess request would leave no time for the
+ * others. A client that obeys `Retry-After` frees its slot for at least a second, which drains the queue. TCP
+ * limits the others to one request per connection.
  */
 export const loadLimits: LoadLimits = {
   maxInFlight: 256,
@@ -41,7 +41,7 @@ export interface Begun {
   readonly connection: string;
 }
 
-/** Refused clients return after 1 to this many seconds, not all at once. */
+/** Rejected clients return after 1 to this many seconds, so that they do not all return at once. */
 const RETRY_SPREAD = 4;
 
 /**
@@ -129,12 +129,12 @@ export class Load {
   }
 
   /**
-   * For a request that begins at `now`: the next turn of the event loop, if this one has lasted long
-   * enough. The loop continues reading for as long as very many connections have something to read; what
-   * waits for its end (commits, timers) would wait for a second and more.
+   * For a request that begins at `now`: the next turn of the event loop, if this turn has lasted long
+   * enough. The loop keeps reading while many connections have data, and commits and timers would wait for
+   * more than a second.
    *
-   * Few connections do not make a turn last: what they send at once is read at once. A request that must
-   * wait costs them all requests that they have pipelined after it, because the runtime then closes the connection.
+   * A few connections do not cause long turns. A request that must wait loses all requests that are pipelined
+   * after it, because the runtime then closes the connection.
    */
   turnFor(now: number, from: { readonly connection: string }): Promise<void> | undefined {
     if (now - this.#turnStart <= this.#limits.longestTurn) return undefined;
@@ -163,7 +163,7 @@ export class Load {
     this.#shops.endWait(shop);
   }
 
-  /** Decides whether it is overloaded. Call it every 100 ms or so. */
+  /** Decides whether the service is overloaded. Call it about every 100 ms. */
   sample(): void {
     const least = Number.isFinite(this.#least) ? this.#least : this.#waiting + this.#held.size;
     this.#least = Number.POSITIVE_INFINITY;

@@ -11,13 +11,13 @@ const MAX_STREAM = 3_600_000;
 /** Why a stream has ended. `gone`: its client has closed it. `key`: the key is no longer valid for it. */
 export type StreamEnd = "gone" | "slow" | "key" | "hour" | "stopping" | "source";
 
-/** What an open stream says of itself. */
+/** The state of an open stream. */
 export interface StreamCounts {
   readonly events: number;
   readonly bytes: number;
 }
 
-/** One stream: what was sent and not read yet waits here, up to a bound. */
+/** One stream. It buffers data that the client has not read yet, up to a limit. */
 export class OpenStream implements StreamSink<unknown> {
   readonly body: ReadableStream<Uint8Array>;
   readonly #text: StreamText;
@@ -29,22 +29,22 @@ export class OpenStream implements StreamSink<unknown> {
   #waiting = 0;
   #events = 0;
   #bytes = 0;
-  /** Whether anything was sent since the last sweep; since when nothing was, by the sweeps. */
+  /** Whether anything was sent since the last sweep, and since which sweep nothing was. */
   #hasSent = false;
   #silentSince: number;
   #isOpen = true;
-  /** Set while the connection takes more than there is. */
+  /** Set while the connection can accept more data than there is. */
   #more: PromiseWithResolvers<void> | undefined;
   #drained: PromiseWithResolvers<void> | undefined;
 
-  /** `now` is of the monotonic clock. `retry` is told to the client, in milliseconds. `onEnd` is called once. */
+  /** `now` is monotonic time. `retry` is sent to the client, in milliseconds. `onEnd` is called once. */
   constructor(text: StreamText, position: bigint, retry: number, now: number, onEnd: (reason: StreamEnd) => void) {
     this.#text = text;
     this.#position = position;
     this.#since = this.#silentSince = now;
     this.#onEnd = onEnd;
     this.#push(streamHead(retry, position));
-    // Without a queue of its own, which would hide how much the client has read.
+    // No internal queue, because it would hide how much the client has read.
     this.body = new ReadableStream(
       { pull: (controller) => this.#pull(controller), cancel: () => this.#finish("gone") },
       { highWaterMark: 0 },

@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** How the pages of one paged operation follow each other. */
 export interface PageLinks {
-  /** The position that a cursor stands for; undefined for a text that is no cursor of this list. */
+  /** The position in a cursor; undefined if the text is not a cursor of this list. */
   readonly position: (cursor: string, shop: number, params: Values, query: Values) => unknown;
   /** The link from the page of `input` to the one after `next` (RFC 8288). */
   readonly next: (input: Input, next: unknown) => string;
@@ -45,7 +45,7 @@ export function listOf(shop: number, list: string): string {
   return `${shop} ${list}`;
 }
 
-/** The list of the cursor that the document has as an example: it is no shop's, and so every shop takes it. */
+/** The list of the example cursor in the document. It belongs to no shop, so every shop accepts it. */
 export function exampleList(list: string): string {
   return listOf(0, list);
 }
@@ -69,7 +69,7 @@ function listed(names: readonly string[], values: Values): string {
   return text;
 }
 
-/** A value of a parameter as it stands in an address (RFC 3986, section 2.1). */
+/** A parameter value, percent-encoded for a URL (RFC 3986, section 2.1). */
 function encoded(value: unknown): string {
   return encodeURIComponent(String(value));
 }

@@ -9,7 +9,7 @@ interface Representations {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Content that is made for each request, because it changes; undefined where there is none at the moment. */
+/** Content that is created for each request because it changes; undefined if there is none at the moment. */
 export interface ChangingPage extends Representations {
   readonly content: () => MaybePromise<Content | undefined>;
 }
@@ -27,7 +27,7 @@ export interface PageFolder {
 /** Static content outside the interface: no key, no limits. */
 export type Page = ChangingPage | FixedPage | PageFolder;
 
-/** The status is 200 where it is not said. */
+/** `status` is 200 by default. */
 interface Content {
   readonly body: string;
   readonly status?: number;

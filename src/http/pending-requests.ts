@@ -18,7 +18,7 @@ interface Around {
   readonly authenticator: Authenticator;
 }
 
-/** Watches the requests that have not ended: how many there are, how long each takes, what refused ones still send. */
+/** Tracks requests in flight: their number, their deadlines, and the bodies of rejected ones. */
 export class PendingRequests {
   readonly load: Load;
   readonly deadlines: Deadlines<Response>;
@@ -62,7 +62,7 @@ export class PendingRequests {
     }, LOOK);
   }
 
-  /** Ends the watch once the last request has its response. */
+  /** Stops once the last request has its response. */
   stop(): void {
     clearInterval(this.#looks);
   }

@@ -16,15 +16,15 @@ export interface KnownCaller extends Caller {
 
 /** Knows the API keys. */
 export interface Authenticator {
-  /** The caller whose key this is; undefined for a key that is not valid (any more). */
+  /** The caller with this key; undefined if the key is not valid. */
   authenticate(key: string): MaybePromise<KnownCaller | undefined>;
-  /** The caller as it is now, who had a valid key before; undefined where the key is not valid any more. */
+  /** The current state of a caller whose key was valid before; undefined if the key is no longer valid. */
   authenticateAgain(caller: Caller): MaybePromise<KnownCaller | undefined>;
   /** Grows whenever keys may have changed, here or in another process. */
   readonly changes: number;
 }
 
-/** What the limiter says of one request; the figures are those of the limit headers. */
+/** The limiter's decision about one request, with the values of the limit headers. */
 export interface Admission {
   readonly verdict: "admitted" | "limited" | "banned";
   /** Requests that the window allows, of the window with the least remaining. */
@@ -37,7 +37,7 @@ export interface Admission {
   readonly retryAfter: number;
 }
 
-/** How one window of an account stands. */
+/** The state of one window of an account. */
 export interface WindowStatus {
   /** Requests that the window allows. */
   readonly limit: number;
@@ -47,14 +47,14 @@ export interface WindowStatus {
   readonly reset: number;
 }
 
-/** How a key and its account stand. */
+/** The limits of a key and its account. */
 export interface LimitStatus {
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
   /** Requests that the key has sent too early after a 429, and how many of them bring a ban. */
   readonly strikes: number;
   readonly strikesForBan: number;
-  /** When the ban that holds now ends, in unix seconds; undefined where there is none. */
+  /** When the current ban ends, in Unix seconds; undefined if there is none. */
   readonly banEnds: number | undefined;
   /** How long the key's next ban would last, in seconds. */
   readonly nextBan: number;
@@ -67,47 +67,47 @@ export interface Limiter {
   /** For a request with a valid key: the account's windows, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
-   * For a request that costs no quota. While it is admitted, the figures are those of the shop and the key.
-   * `free`: as many as the plan allows, in windows of their own, which each process counts for itself and which end
-   * with it. `sandbox`: as many as `sandboxQuota` allows an account, by real time, counted like other requests.
+   * For a request that costs no quota. If it is admitted, the values are those of the shop and the key. `free`: as many
+   * as the plan allows, in separate windows that each process counts in memory. `sandbox`: as many as `sandboxQuota`
+   * allows per account, by real time, counted like other requests.
    */
   admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission>;
-  /** How the key and its account stand, counting nothing. */
+  /** The limits of the key and its account, without counting a request. */
   peek(caller: Caller): MaybePromise<LimitStatus>;
   /**
-   * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. By it the sandbox's windows, strikes
-   * and bans end; `reset` and `retryAfter` stay in real time. Once it resolves, the next request at any process that
-   * shares the limits finds it so. Rejects with `StorageUnavailable` where that cannot be had; it can be called again.
+   * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. The sandbox's windows, strikes and
+   * bans end by this clock; `reset` and `retryAfter` stay in real time. Once it resolves, every process that shares the
+   * limits uses the new time. Rejects with `StorageUnavailable` if that fails; it can be called again.
    */
   advanceTo(sandbox: ShopName, ahead: number): Promise<void>;
   /**
-   * Deletes both shops of an account, here and wherever they are stored. To be called once no process serves or saves
-   * requests of its keys any more. Rejects with `StorageUnavailable` where some of it is left; it can be called again.
+   * Deletes both shops of an account from memory and from the stores. Call it when no process serves or saves requests of
+   * its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
    */
   forget(accountId: string): Promise<void>;
   /** For a request without a valid key: the bucket of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
-  /** The state of an address's bucket, counting nothing. */
+  /** The state of an address's window, without counting a request. */
   peekAddress(address: string): MaybePromise<Admission>;
 }
 
-/** Counts what callers do. It is on the way of every request, so it takes no longer than a few look-ups. */
+/** Counts requests. It runs on every request, so it must cost no more than a few look-ups. */
 export interface Usage {
-  /** Counts a finished request. `operation` is undefined where path and method name none. */
+  /** Counts a finished request. `operation` is undefined if path and method match none. */
   count(caller: Caller, operation: Operation | undefined, status: number): void;
 }
 
-/** What is recorded of a request that changed something or failed. It holds neither its body nor its key. */
+/** The record of a request that changed something or failed. It holds neither the body nor the key. */
 export interface CompletedRequest {
   readonly id: string;
   readonly clientRequestId: string | undefined;
   /** Undefined for a request that was not identified. */
   readonly caller: Caller | undefined;
-  /** Undefined where addresses are not written down. */
+  /** Undefined if addresses are not recorded. */
   readonly address: string | undefined;
   readonly method: string;
   readonly operation: Operation | undefined;
-  /** The path of the operation with its ids; undefined where one of them has no plain form. */
+  /** The path with its ids; undefined if an id is malformed. */
   readonly path: string | undefined;
   readonly status: number;
   readonly failed: Failure | undefined;
@@ -123,8 +123,8 @@ export interface CompletedRequest {
 /** Keeps records of requests that changed something or failed. */
 export interface RequestRecords {
   /**
-   * True if one more request is to be recorded now: of this caller, or of an anonymous client at an address. It is asked
-   * for each such request, so it takes no longer than a few look-ups.
+   * True if another request of this caller, or of an anonymous client at an address, should be recorded. It runs for each
+   * such request, so it must cost no more than a few look-ups.
    */
   takes(client: Caller | string, hasFailed: boolean): boolean;
   /** Records a request that was taken. */
@@ -146,11 +146,11 @@ export interface StoredResponse {
   readonly response: string;
 }
 
-/** Stores responses under the digests of requests' names, by shop, for as long as the contract says. All are parts of a change. */
+/** Stores responses by shop and digest of the idempotency key, for the time that the contract states. All methods are parts of a transaction. */
 export interface StoredResponses {
   /**
-   * Claims the name for the change that it is part of, and waits for one that has claimed it and is not
-   * committed. Returns the record where the name is known already. `now` is in unix milliseconds.
+   * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
+   * committed. Returns the stored response if there is one. `now` is in Unix milliseconds.
    */
   claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
   /** Runs a change that would otherwise end the transaction, so that other steps can follow it. */

@@ -9,7 +9,7 @@ const always: Matches = () => true;
 
 /**
  * Compiles the reader of `If-Match` (RFC 9110, section 13.1.1); undefined for an operation that does
- * not honour it. What it gives is asked inside the transaction, about the resource as it is there.
+ * not support it. The condition that it returns is evaluated inside the transaction.
  */
 export function compilePrecondition({ ifMatch }: Operation): ((headers: Headers) => Matches) | undefined {
   if (!ifMatch) return undefined;

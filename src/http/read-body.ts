@@ -23,7 +23,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const noBody: BodyResult = { value: undefined };
 /** Not ignored silently: the client expects that it changes something. */
 const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be empty for this operation" }] };
-/** The client is gone: nobody reads the response, but it is no failure of the service. */
+/** The client has disconnected. Nobody reads the response, but it is not a failure of the service. */
 const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
 const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
 const malformedLength = failure(invalidRequest, "The request is invalid: /header/Content-Length must be one number.", {
@@ -71,7 +71,7 @@ export const readEmptyBody: BodyReader = (request, next) => {
   });
 };
 
-/** Reads no body: that of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime hands over none. */
+/** Reads no body. The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
 export const ignoreBody: BodyReader = ({ headers }, next) =>
   next(hasMalformedLength(headers) ? malformedLength : noBody);
 
@@ -104,7 +104,7 @@ function refuseLength(length: BodyLength): Failure | undefined {
   return length !== "chunked" && length > BODY_LIMIT ? tooLarge : undefined;
 }
 
-/** Continues with the full body, or with the reason why there is none. */
+/** Continues with the full body, or with the reason why it is missing. */
 function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8Array | BodyResult) => T): Promise<T> {
   const reading = length === "chunked" ? readPieces(request) : request.bytes();
   return reading.then(
@@ -113,7 +113,7 @@ function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8A
   );
 }
 
-/** Reads a body without a length in chunks. Returns undefined as soon as it is too large, and leaves the rest unread. */
+/** Reads a body without a length in chunks. Returns undefined as soon as it is too large, without reading the rest. */
 async function readPieces({ body }: Request): Promise<Uint8Array | undefined> {
   if (!body) return new Uint8Array();
   const pieces: Uint8Array[] = [];

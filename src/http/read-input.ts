@@ -75,7 +75,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
   };
 }
 
-/** The reader of a streamed operation, which also reads where the client resumes. */
+/** The reader of a streamed operation. It also reads the position from which the client resumes. */
 function resuming(read: InputReader): InputReader {
   return (request, caller, requestId) => {
     const lastEventId = readLastEventId(request.headers);
@@ -101,7 +101,7 @@ function queryText(url: string): string {
   return start < 0 ? "" : url.slice(start + 1);
 }
 
-/** Compiles the reader of the path's parameters; it gives undefined where no resource can have them. */
+/** Compiles the reader of the path parameters. It returns undefined if no resource can have these values. */
 function compileParamsReader({ params }: Operation): (texts: RoutedRequest["params"]) => Values | undefined {
   if (!params) return () => noParams;
   const { schema } = params;

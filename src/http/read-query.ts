@@ -51,8 +51,8 @@ function remembering(read: (query: string) => QueryResult): (query: string) => Q
 }
 
 /**
- * Splits `application/x-www-form-urlencoded` text. A bad escape is a fault, and a name given twice,
- * unless it is that of a list, whose items may come one by one.
+ * Splits `application/x-www-form-urlencoded` text. An invalid escape is a fault. So is a repeated name, unless it is
+ * the name of a list.
  */
 function splitQuery(query: string, lists: ReadonlySet<string>): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();

@@ -6,7 +6,7 @@ import { version } from "../../node_modules/@scalar/api-reference/package.json";
 import { FixedContent } from "./fixed-content.ts";
 import type { FixedPage } from "./pages.ts";
 
-/** The bundle of the reference page. Its name changes with its version, so that browsers may keep it forever. */
+/** The script of the reference page. Its name contains its version, so browsers can cache it forever. */
 export const referenceBundle: FixedPage & { readonly name: string } = {
   name: `reference-${version}.js`,
   type: "text/javascript; charset=utf-8",

@@ -6,7 +6,7 @@ import { entityTag } from "./entity-tag.ts";
 import { compilePath } from "./fill-path.ts";
 import type { PageLinks } from "./page-links.ts";
 
-/** What is costly to make of a success, and the same whenever the success is given again. */
+/** The expensive parts of a success, which are identical each time it is sent. */
 export interface RenderedBody {
   readonly text: string;
   /** The value of `Link`; empty for none. */
@@ -35,7 +35,7 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
       return { text, link: deprecationLink, tag, location: location?.(body as Record<string, unknown>) ?? "" };
     };
   }
-  /** By page: a cached page is rendered once, and dropped with the cache entry. */
+  /** By page: a cached page is rendered once, and the result is dropped with the cache entry. */
   const rendered = new WeakMap<object, RenderedBody>();
   const render: Render = (success, input) => {
     const { items, next } = success as Listing;

@@ -19,7 +19,7 @@ export interface ReportServices {
   readonly addresses: ClientAddresses;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Undefined where traces are off. */
+  /** Undefined if tracing is off. */
   readonly tracer: Tracer | undefined;
   readonly abuse: Abuse;
   readonly records: RequestRecords;
@@ -118,12 +118,12 @@ export class RequestReports {
   }
 }
 
-/** The path of a request; undefined where something in it could be a part of a key. */
+/** The path of a request; undefined if it could contain part of a key. */
 function recordedPath({ path }: Operation, params: RoutedRequest["params"] = {}): string | undefined {
   return Object.values(params).every(isPlainId) ? compilePath(path)(params) : undefined;
 }
 
-/** True if the request failed because it asked for it. */
+/** True if the failure was simulated. */
 function isAskedFor({ failed, simulation }: Exchange): boolean {
   return failed !== undefined && failed === simulation?.failure;
 }

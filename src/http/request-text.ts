@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { compileSerializer } from "../contract/serialize.ts";
 import { compilePath } from "./fill-path.ts";
 
-/** What a request says, as texts that are the same for two requests that say the same. */
+/** Canonical texts of a request: equal for two requests with the same content. */
 export interface RequestText {
   /** The method and the path, with its parameters filled in. */
   readonly target: (input: Input) => string;

@@ -37,7 +37,7 @@ function answerStream({ stream }: Exchange, headers: Headers): Response {
   return response;
 }
 
-/** The response to a request that failed, in the Error shape. `closes` means that the connection ends with it. */
+/** The response to a failed request, with an Error body. `closes`: the connection is closed after it. */
 export function failureResponse(exchange: Exchange, admission: Admission, failed: Failure, closes: boolean): Response {
   const { error, message, details, retryAfter } = failed;
   if (error === noResponse) return closedConnection();
@@ -70,7 +70,7 @@ function closedConnection(): Response {
 
 const unknownHeaders = { ...sharedHeaders, "Content-Type": "application/json" };
 
-/** The response to `OPTIONS` on a known path: its methods, for anybody. */
+/** The response to `OPTIONS` on a known path. It lists the methods and needs no key. */
 export function optionsResponse(exchange: Exchange, admission: Admission): Response {
   const headers = new Headers({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
   setOwnHeaders(headers, exchange.id, admission);

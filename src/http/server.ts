@@ -21,12 +21,12 @@ const TURNS = 5;
 /** But for no longer than this. */
 const MAX_HOLD = 2_000;
 
-/** What is served, once the address is known. */
+/** The handlers of a server, created once its address is known. */
 export interface Served {
   readonly api: Api;
-  /** Path of the base address, such as `/v1`. */
+  /** The path of the base URL, such as `/v1`. */
   readonly basePath: string;
-  /** The value of `Link` at the base address itself, where no operation is. */
+  /** The `Link` header of the base URL itself, which has no operation. */
   readonly baseLinks: string;
   /** Routes below the base address, by pattern. */
   readonly routes: ReadonlyMap<string, Route>;
@@ -34,7 +34,7 @@ export interface Served {
   readonly pages: ReadonlyMap<string, Page>;
 }
 
-/** Where a server listens. `port` 0 takes a free one. `isShared`: other processes may listen there as well. */
+/** The address on which a server listens. `port` 0 picks a free one. `isShared`: other processes may listen on it too. */
 interface ListenAt {
   readonly host: string;
   readonly port: number;
@@ -67,7 +67,7 @@ export class Server {
       hostname: host,
       port,
       development: false, // otherwise errors show internals
-      reusePort: isShared, // if nobody says so, `development: false` lets a second process take the same port
+      reusePort: isShared, // by default, `development: false` lets a second process use the same port
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
       fetch: notFound,
@@ -93,14 +93,14 @@ export class Server {
   }
 
   /**
-   * Tells every client that still sends to close its connection, then stops listening, lets requests
-   * in flight finish, and closes all connections after `deadline` milliseconds at the latest. With `inStep`, a client
-   * that one process has let go does not connect to another one that is about to go.
+   * Asks active clients to close their connections, stops listening, lets requests in flight finish, and closes all
+   * connections after at most `deadline` milliseconds. With `inStep`, processes stop together, so a client that
+   * reconnects does not reach another process that is about to stop.
    */
   async stop(deadline: number, inStep?: InStep): Promise<void> {
-    // Closing at once would reset connections on which the next request is already on its way. So at
-    // first every response asks to close its connection; then requests are held for a moment, so that
-    // clients wait for a response, which they will get, instead of connecting to what is about to go.
+    // Closing immediately would reset connections whose next request is already in transit. First, every
+    // response asks the client to close its connection. Then requests are held briefly, so that clients wait
+    // for a response instead of reconnecting to a process that is about to stop.
     this.#isDraining = true;
     await Bun.sleep(DRAIN);
     const hold = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ export class Server {
     do {
       before = this.#heldRequests;
       await Bun.sleep(QUIET);
-      // On a busy machine connections may have come that nobody had the time to accept and to read.
+      // On a busy machine, some connections may not have been accepted or read yet.
       for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
     } while (this.#heldRequests > before && performance.now() < deadline);
   }

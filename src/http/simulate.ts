@@ -16,7 +16,7 @@ interface Services {
   readonly delays: Delays;
 }
 
-/** Does it ask for an error, a delay or the end of its connection? It may if its key is for the sandbox. */
+/** Stage: applies the simulated error, delay or disconnect that the request asks for. Only test keys may. */
 export function simulate(exchange: Exchange, services: Services): MaybePromise<Failure | undefined> {
   const { operation, caller, request } = exchange;
   const header = request.headers.get(SIMULATE);
@@ -26,7 +26,7 @@ export function simulate(exchange: Exchange, services: Services): MaybePromise<F
   const asked = operation.readSimulation(header);
   if ("error" in asked) return asked;
   const { text, delay, failure } = asked;
-  // The runtime sends the head of a response to HEAD before it notices that there is none.
+  // For HEAD, the runtime sends the headers before it notices that there is no response.
   if (failure?.error === noResponse && request.method === "HEAD") return refused("cannot disconnect HEAD; send GET");
   const delayed = delay ? services.delays.begin(caller.accountId, delay) : undefined;
   if (delay && !delayed) {

@@ -13,7 +13,7 @@ import { compileValidator } from "../contract/validators.ts";
 import { invalid } from "./read-input.ts";
 import { compileQueryReader } from "./read-query.ts";
 
-/** Seconds of `Retry-After` where neither a window nor a ban says how long. */
+/** Seconds of `Retry-After` if neither a window nor a ban determines it. */
 const RETRY = 1;
 /** A query parameter that no operation has. */
 const UNKNOWN_QUERY = "simulated=1";
@@ -32,12 +32,12 @@ function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure
   return failure(error, simulated(error.meaning), tellsWhen ? { retryAfter: RETRY } : {});
 }
 
-/** Shows a developer who reads it that nothing is broken. */
+/** Tells a developer that the error is simulated. */
 function simulated(message: string): string {
   return `Simulated: ${message}`;
 }
 
-/** What would be wrong with an empty object as the body; where that is valid, or none is taken, with an unknown parameter. */
+/** The faults of an empty body. If it is valid, or there is no body, the fault of an unknown parameter. */
 function simulatedFaults({ body, query }: Operation): readonly Fault[] {
   const validator = body && compileValidator(body.schema);
   if (validator && !validator.Check({})) return faultsOf(validator, {}, body.schema, "/body", "field");

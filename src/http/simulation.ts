@@ -9,11 +9,11 @@ import { simulatedFailures } from "./simulated-failures.ts";
 /** Ends the connection without a response. The status is for logs and counts alone; nginx has the same. */
 export const noResponse: ErrorDefinition = { code: DISCONNECT, status: 444, meaning: "" };
 
-/** What a request asks to be simulated. */
+/** The simulation that a request asks for. */
 export interface Asked {
   /** The value of the header, in its shortest spelling. */
   readonly text: string;
-  /** What is returned in place of what the operation would have returned. */
+  /** The result to return instead of the operation's. */
   readonly failure: Failure | undefined;
   /** How long the response is held back, in milliseconds. */
   readonly delay: number | undefined;
@@ -21,18 +21,18 @@ export interface Asked {
 
 /** A request whose wish was granted. */
 export interface Simulation extends Pick<Asked, "text" | "failure"> {
-  /** Resolves when the response may be sent; undefined: at once. */
+  /** Resolves when the response may be sent; undefined if there is no delay. */
   readonly delay: Promise<void> | undefined;
 }
 
-/** Reads what the header asks of one operation. */
+/** Reads the header for one operation. */
 export type SimulationReader = (header: string) => Asked | Failure;
 
 /** An error or `disconnect`, and a delay. */
 const MAX_ITEMS = 2;
 const delayForm = /^delay=([0-9]{1,5})$/;
 
-/** What the header can ask an operation for. Most operations are never asked: it is compiled for the first request. */
+/** The simulations of an operation. They are compiled on first use, because most operations never need them. */
 export function simulationReader(operation: Operation, operations: readonly Operation[]): SimulationReader {
   let read: SimulationReader | undefined;
   return (header) => (read ??= compileSimulation(operation, operations))(header);

@@ -27,7 +27,7 @@ import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { simulate } from "./simulate.ts";
 import type { Streams } from "./streams.ts";
 
-/** What the stages need from outside. */
+/** The dependencies of the stages. */
 export interface StageServices {
   readonly authenticator: Authenticator;
   readonly load: Load;
@@ -81,7 +81,7 @@ const load: Stage = (exchange, services) =>
     isRefused ? refuseAtOverload(exchange, services.load) : undefined,
   );
 
-/** May it send a request now? Callers have their account's windows, anonymous clients those of their address. */
+/** Stage: counts the request against the windows of its account or, without a valid key, of its address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
   const { caller, operation } = exchange;
   const free = caller && freeQuotaOf(operation?.operation, caller);
@@ -129,7 +129,7 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     : failure(insufficientScope, `The API key lacks the scope ${operation.scope}.`);
 };
 
-/** What does it say? The only stage that waits for the client. */
+/** Stage: reads and validates the input. It is the only stage that waits for the client. */
 const readInput: Stage = (exchange) => {
   const { operation, caller } = exchange;
   if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");

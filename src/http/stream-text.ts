@@ -1,7 +1,7 @@
 import type { Operation } from "../contract/operation.ts";
 import { compileSerializer } from "../contract/serialize.ts";
 
-/** What the clients of a streamed operation are sent for a list of events. */
+/** The text that clients of a streamed operation receive for a list of events. */
 export interface StreamText {
   readonly events: (list: readonly unknown[]) => Uint8Array;
   /** The id of an event. */
@@ -11,8 +11,8 @@ export interface StreamText {
 const encoder = new TextEncoder();
 
 /**
- * Compiles what writes events as server-sent events (HTML standard, section 9.2). A list, and each event in it, is
- * written once, however many clients get it, and forgotten with it.
+ * Compiles the serializer for server-sent events (HTML standard, section 9.2). A list, and each event in it, is
+ * serialized once for all clients, and the text is dropped with it.
  */
 export function compileStreamText({ response }: Operation): StreamText | undefined {
   const { stream, schema } = response;
@@ -43,7 +43,7 @@ export function streamHead(retry: number, position: bigint): Uint8Array {
   return encoder.encode(`retry: ${retry}\nid: ${position}\n\n`);
 }
 
-/** A comment that shows that the connection is alive, and up to which event nothing was missed. */
+/** A comment that keeps the connection alive, with the id up to which the client has all events. */
 export function aliveComment(position: bigint): Uint8Array {
   return encoder.encode(`: nothing new\nid: ${position}\n\n`);
 }

@@ -9,7 +9,7 @@ import { OpenStream, type StreamEnd } from "./open-stream.ts";
 import type { Authenticator, Caller, KnownCaller } from "./ports.ts";
 import type { StreamText } from "./stream-text.ts";
 
-/** The most open streams of a process, unless a test sets another number. */
+/** The maximum number of open streams per process. Tests may set another number. */
 const MAX_TOTAL = 10_000;
 /** Seconds after which a client that got no stream may try again. */
 const RETRY_AFTER = 5;
@@ -99,7 +99,7 @@ export class Streams {
     return undefined;
   }
 
-  /** Ends the streams that must end, and sends keep-alives on the others. Call it about every 100 ms. */
+  /** Ends streams that are due and sends keep-alives on the others. Call it about every 100 ms. */
   sweep(): void {
     const { clock, authenticator } = this.#around;
     const now = clock.monotonic();
@@ -111,7 +111,7 @@ export class Streams {
     for (const entries of Map.groupBy(this.#open, ({ caller }) => caller.keyId).values()) void this.#confirm(entries);
   }
 
-  /** Ends all streams, and makes later ones end at once. */
+  /** Ends all streams. Later ones end immediately. */
   stop(): void {
     this.#isStopping = true;
     for (const { stream } of this.#open) stream.close("stopping");
@@ -124,7 +124,7 @@ export class Streams {
       const current = await this.#around.authenticator.authenticateAgain(first.caller);
       for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key");
     } catch {
-      // The next check asks again. The failure is logged by requests that meet it.
+      // The next sweep tries again. Requests that hit the same failure log it.
     }
   }
 

@@ -5,15 +5,15 @@ import type { Storage, StorageObserver } from "../storage/storage.ts";
 
 /** The store that the settings choose, for a command that works on it alongside the service. */
 export interface StoreAccess {
-  /** Opens it. Rejects with `StorageUnusable`, also where there is none. */
+  /** Opens the store. Rejects with `StorageUnusable`, also if it does not exist. */
   open(observer?: StorageObserver): Promise<Storage>;
-  /** Opens it, and makes it where there is none. Rejects with `StorageUnusable`. */
+  /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`. */
   openOrMake(): Promise<Storage>;
   /** The folder that opening it would fill for the first time; undefined if it would not, or that is not known. */
   newPlace(): string | undefined;
-  /** Whether it belongs to production. Rejects with `StorageUnusable` where the settings contradict it. */
+  /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
   isProduction(storage: Storage): Promise<boolean>;
-  /** When the bans end that hold now, in unix seconds, by key. Rejects if nobody can tell. */
+  /** The ends of all current bans in Unix seconds, by key. Rejects if they are unknown. */
   banEnds(
     storage: Storage,
     keys: readonly Pick<Caller, "keyId" | "accountId" | "mode">[],
@@ -22,7 +22,7 @@ export interface StoreAccess {
   liftBan(storage: Storage, key: Pick<Caller, "keyId" | "accountId" | "mode">): Promise<void>;
 }
 
-/** What a command may use of the world around it. */
+/** The parts of the environment that a command may use. */
 export interface Terminal {
   readonly store: StoreAccess;
   /** The values of settings that a domain declares. */
@@ -35,9 +35,9 @@ export interface Terminal {
   readonly input: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output, and resolves when it is taken. */
   readonly output: (text: string) => Promise<void>;
-  /** Shows a line in place of the one before; absent where no person watches. */
+  /** Replaces the last line shown. Absent if the output is not a terminal. */
   readonly showStatus: ((line: string) => void) | undefined;
-  /** Asks a person, and gives what is typed; an empty text if the process is asked to stop. Absent where nobody watches. */
+  /** Prompts the user. Returns an empty text if the process must stop. Absent if the input is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;
@@ -46,13 +46,13 @@ export interface Terminal {
 /** An option of a command. Without `value` it is a switch. */
 interface Option {
   readonly meaning: string;
-  /** What its value is called in the help: `NAME`. */
+  /** The placeholder of its value in the help: `NAME`. */
   readonly value?: string;
   readonly isRequired?: boolean;
   readonly fallback?: string;
 }
 
-/** What a command was given: its options by name, and its arguments in order. */
+/** The parsed command line: options by name, and arguments in order. */
 export interface Given {
   readonly options: Readonly<Record<string, string | undefined>>;
   readonly args: readonly string[];
@@ -65,29 +65,29 @@ export interface Command<T extends Terminal = Terminal> {
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
-  /** What is typed behind the program's name to run it once, with its own name: `keys list`. */
+  /** An example command line without the program's name: `keys list`. */
   readonly example: string;
   /** True if only the program itself uses it: the overview does not show it. */
   readonly isInternal?: boolean;
   /** Names of the arguments, all of them required: `FILE`. */
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
-  /** What it did: as an object for `--json`, and in words. Rejects with `CommandFailed`, or an error of what it uses. */
+  /** Returns the result as an object for `--json` and as text. Rejects with `CommandFailed`, or an error of a dependency. */
   readonly run: (given: Given, terminal: T) => Promise<Report> | Report;
 }
 
 export interface Report {
   readonly json: unknown;
   readonly text: string;
-  /** True if it could not do what it was asked to. */
+  /** True if the command failed. */
   readonly hasFailed?: boolean;
   /** True if standard output has something else already. */
   readonly isBesideOutput?: boolean;
-  /** What is missing in a report that is good otherwise. */
+  /** A warning about missing data in an otherwise complete report. */
   readonly warning?: Problem;
 }
 
-/** What went wrong, as `--json` shows it on standard error. */
+/** The error that `--json` prints on standard error. */
 export interface Problem {
   /** Machine-readable, snake_case. */
   readonly code: string;
@@ -99,7 +99,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A command that could not do what it was asked to, in words for the person at the terminal. */
+/** A failed command, with a message for the user. */
 export class CommandFailed extends Error {
   override readonly name: string = "CommandFailed";
   /** Machine-readable, snake_case: see `Problem`. */

@@ -1,11 +1,11 @@
 import { CommandFailed, type Given, type Terminal, UsageError } from "./command.ts";
 
-/** The option of a command that asks before it does what cannot be undone. */
+/** The option of commands that ask before they do something irreversible. */
 export const yesOption = { yes: { meaning: "Do it without asking." } } as const;
 
 /**
- * Has the person at the terminal confirm what cannot be undone, unless `--yes` was given. Throws `UsageError` where
- * nobody can be asked, and `CommandFailed` where the answer is not yes.
+ * Asks the user to confirm something irreversible, unless `--yes` is set. Throws `UsageError` if there is no terminal,
+ * and `CommandFailed` if the answer is not yes.
  */
 export async function confirm(consequence: string, { options }: Given, { ask }: Pick<Terminal, "ask">): Promise<void> {
   if (options["yes"] !== undefined) return;

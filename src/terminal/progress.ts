@@ -2,7 +2,7 @@
 const PACE = 100;
 const WIDTH = 24;
 
-/** What a person who waits sees: how far it has come, how fast it is, and how long it will take. */
+/** Shows progress on a terminal: the amount done, the speed and the remaining time. */
 export class Progress {
   readonly #show: ((line: string) => void) | undefined;
   readonly #now: () => number;
@@ -10,7 +10,7 @@ export class Progress {
   readonly #started: number;
   #shownAt = Number.NEGATIVE_INFINITY;
 
-  /** Without `show` nobody watches. `now` gives milliseconds, `of` is what is counted. */
+  /** Without `show`, nothing is displayed. `now` returns milliseconds. `of` names the unit. */
   constructor(show: ((line: string) => void) | undefined, now: () => number = () => performance.now(), of = "animal") {
     this.#of = of;
     this.#show = show;
@@ -18,7 +18,7 @@ export class Progress {
     this.#started = now();
   }
 
-  /** `share` is the part of the work that is done, 0 to 1; undefined where nobody knows. */
+  /** `share` is the completed part of the work, 0 to 1; undefined if unknown. */
   report(what: string, number: number, share: number | undefined): void {
     const now = this.#now();
     if (!this.#show || now - this.#shownAt < PACE) return;
@@ -30,7 +30,7 @@ export class Progress {
     this.#show(`${what} ${share === undefined ? "" : `${bar(share)} `}${parts.join("  ")}`);
   }
 
-  /** Shows what takes a while and cannot be watched. */
+  /** Shows a step of unknown duration. */
   announce(what: string): void {
     this.#show?.(what);
   }

@@ -3,7 +3,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return columns([headings, ...rows]);
 }
 
-/** Rows as columns of equal width, two spaces apart; a wide character, such as an ideograph, takes two places. */
+/** Formats rows as aligned columns, two spaces apart. A wide character, such as an ideograph, counts as two. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? "")))) ?? [];
   return rows
@@ -16,7 +16,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A text with spaces behind it, as wide as this many letters. */
+/** Pads a text with spaces to this width. */
 function pad(cell: string, width = 0): string {
   return cell + " ".repeat(Math.max(0, width - Bun.stringWidth(cell)));
 }

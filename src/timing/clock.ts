@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Time, as clocks that tests can set. `now` is the wall clock in unix milliseconds: it can be wrong
- * and can jump. `monotonic` counts milliseconds from an arbitrary start and never goes back: whatever
- * lasts for a stated time is measured with it.
+ * A clock that tests can replace. `now` is the wall clock in Unix milliseconds, which can be wrong and can
+ * jump. `monotonic` counts milliseconds from an arbitrary start and never goes back. Durations are measured
+ * with it.
  */
 export interface Clock {
   now(): number;
   monotonic(): number;
-  /** What `monotonic` has in common with that of other processes, for what outlives a process. */
+  /** Identifies the origin of `monotonic`, so that other processes can use stored values. */
   readonly boot: Boot;
 }
 
 /** The start of the machine. */
 export interface Boot {
-  /** A whole number that tells this start of the machine from any other. */
+  /** An integer that identifies this boot of the machine. */
   readonly id: number;
   /** Milliseconds to add to `monotonic` for the time since this start. */
   readonly offset: number;
@@ -29,14 +29,14 @@ export const systemClock: Clock = {
   boot: readBoot(),
 };
 
-/** Where the system does not tell it, the process passes for the only one since the start. */
+/** If the system does not provide it, a random number makes each process a boot of its own. */
 function readBoot(): Boot {
   try {
     const id = Number.parseInt(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").replace("-", ""), 16);
     const uptime = Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 1000 + UPTIME_RESOLUTION;
     if (Number.isSafeInteger(id) && uptime > 0) return { id, offset: uptime - performance.now() };
   } catch {
-    // No such files here.
+    // This system has no such file.
   }
   return { id: Math.floor(Math.random() * Number.MAX_SAFE_INTEGER), offset: 0 };
 }

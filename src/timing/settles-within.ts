@@ -1,4 +1,4 @@
-/** True as soon as the work is done, false if that takes longer. What is late continues all the same. */
+/** True as soon as the work is done, false after the timeout. Late work is not cancelled. */
 export async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), milliseconds);

@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 /** How often a worker sends a heartbeat, and how often its supervisor checks for one, in milliseconds. */
 export const HEARTBEAT_INTERVAL = 250;
 
-/** A check that comes later after the one before it is not counted, in milliseconds. */
+/** A check this many milliseconds or more after the previous one is not counted. */
 const ON_TIME = 1.5 * HEARTBEAT_INTERVAL;
 
 /**
- * Tells a process that hangs from one that is slow, by its heartbeats. It counts only time in which this process checked
- * on time, so that neither its own pauses nor those of the machine look like silence of the other, and in which the other
- * did not wait for a processor.
+ * Detects from its heartbeats whether a process hangs or is only slow. It ignores time in which this process did not
+ * check on time, so that its own pauses and those of the machine do not count as silence. It also ignores time in which
+ * the other process waited for a processor.
  */
 export class HeartbeatMonitor {
   #limit: number;

@@ -1,4 +1,4 @@
-/** What several workers expose, by their number, in the text format of Prometheus. */
+/** The metrics of several workers by worker number, in the Prometheus text format. */
 export type WorkerMetrics = readonly { readonly worker: number; readonly text: string }[];
 
 interface Family {

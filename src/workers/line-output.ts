@@ -8,15 +8,15 @@ export class LineOutput {
     this.#output = output;
   }
 
-  /** Writes behind what others have begun. Resolves when it is taken, or when nobody reads any more. */
+  /** Queues a text after earlier writes. Resolves when it is written, or when the reader is gone. */
   write(text: string): Promise<void> {
     this.#written = this.#written.then(() => this.#output(text)).catch(() => {});
     return this.#written;
   }
 
   /**
-   * Copies the lines of a stream until its end; what is left after the last one is no line. It reads no faster than
-   * its lines are taken: a process drops lines of its own log, and counts them, when nobody reads them.
+   * Copies the lines of a stream until its end and drops an incomplete last line. It reads only as fast as it can write.
+   * A process whose log is not read drops lines and counts them.
    */
   async copy(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();

@@ -6,17 +6,17 @@ export interface ListeningAt {
   readonly docs: string;
 }
 
-/** What a worker tells its supervisor. Questions have a number, which the answer repeats. */
+/** Messages from a worker to its supervisor. The answer to a question repeats its number. */
 export type FromWorker =
   | { readonly kind: "alive" }
   | { readonly kind: "ready"; readonly at: ListeningAt }
-  /** Somebody asks for the metrics of all workers. */
+  /** A client requested the metrics of all workers. */
   | { readonly kind: "wants metrics"; readonly question: number }
   /** It stops, and has come so far. */
   | { readonly kind: "reached"; readonly question: number; readonly stage: StopStage }
   | { readonly kind: "own metrics"; readonly question: number; readonly text: string };
 
-/** What a supervisor tells a worker. */
+/** Messages from a supervisor to a worker. */
 export type FromSupervisor =
   | { readonly kind: "stop" }
   /** All that stop have come as far. */

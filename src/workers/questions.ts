@@ -3,7 +3,7 @@ export class Questions {
   readonly #open = new Map<number, (answer: string | undefined) => void>();
   #asked = 0;
 
-  /** Sends a question. Resolves with the answer; undefined if there is none after `deadline` milliseconds. */
+  /** Sends a question. Resolves with the answer, or undefined after `deadline` milliseconds. */
   async ask(send: (question: number) => void, deadline: number): Promise<string | undefined> {
     const question = this.#asked++;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();

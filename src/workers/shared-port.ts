@@ -1,6 +1,6 @@
 import { ListenError, listenReason } from "../http/server.ts";
 
-/** A port that the workers of one service share, and nobody else. */
+/** A port that only the workers of one service share. */
 export interface SharedPort {
   readonly port: number;
   release(): void;
@@ -9,8 +9,8 @@ export interface SharedPort {
 const nothing = { data: () => {} };
 
 /**
- * Makes sure that nobody listens on the port, and that no other service shares it with its own workers, as the system
- * would let it: half of the requests would go there. `port` 0 takes a free one. Throws `ListenError`.
+ * Checks that no other process uses the port. The system would let another service share it with its workers, and half
+ * of the requests would go there. `port` 0 picks a free one. Throws `ListenError`.
  */
 export function reservePort(host: string, port: number): SharedPort {
   const taken = listenAlone(host, port);

@@ -9,14 +9,14 @@ const METRICS_DEADLINE = 2_000;
 /** How long a worker that stops waits for the others to come as far, in milliseconds. */
 const STEP_DEADLINE = 2_000;
 
-/** What a worker is linked to its supervisor by. */
+/** The connection of a worker to its supervisor. */
 export class SupervisorLink {
-  /** Aborted when the worker must stop: it was told to, or its supervisor has died. */
+  /** Aborted when the worker must stop: on request, or because its supervisor has died. */
   readonly stop: AbortSignal;
   readonly #exposeOwn: () => string;
   readonly #questions = new Questions();
 
-  /** The link of this process; undefined if no supervisor started it. `exposeOwn` gives its own metrics. */
+  /** The link of this process; undefined if no supervisor started it. `exposeOwn` returns the worker's metrics. */
   static open(exposeOwn: () => string): SupervisorLink | undefined {
     return process.send && process.connected ? new SupervisorLink(exposeOwn) : undefined;
   }
@@ -29,10 +29,10 @@ export class SupervisorLink {
       if (message.kind === "stop") stop.abort();
       else this.#take(message);
     });
-    // One whose event loop is blocked says nothing: that is the point.
+    // A worker whose event loop is blocked sends no heartbeat, which reveals that it hangs.
     setInterval(() => this.#send({ kind: "alive" }), HEARTBEAT_INTERVAL).unref();
     process.on("disconnect", () => {
-      // A supervisor that ends before its workers was told to end at once, or was killed.
+      // A supervisor that ends before its workers was killed, or had to end immediately.
       if (stop.signal.aborted) process.exit(1);
       stop.abort();
     });
@@ -52,7 +52,7 @@ export class SupervisorLink {
     return all ?? this.#exposeOwn();
   }
 
-  /** Resolves when all workers that stop have come to a stage; at once if the supervisor is gone, which stops nobody in step. */
+  /** Resolves when all stopping workers have reached a stage, or immediately if the supervisor is gone. */
   async inStep(stage: StopStage): Promise<void> {
     if (!process.connected) return;
     await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage }), STEP_DEADLINE);

@@ -13,12 +13,12 @@ const MAX_ENDS = 5;
 const FIRST_PAUSE = 200;
 
 /**
- * Clients of a worker that hangs wait until it is killed: within 3 s. A turn of its event loop that takes a second is
- * still far from it.
+ * Clients of a hanging worker wait until it is killed, within 3 s. A turn of its event loop that lasts a second is
+ * well below that.
  */
 const SILENCE_LIMITS: SilenceLimits = { starting: 60_000, serving: 2_500 };
 
-/** The workers cannot be kept running, in words for the operator. */
+/** The workers cannot run. The message is for the operator. */
 export class WorkersFailed extends Error {
   override readonly name = "WorkersFailed";
 }
@@ -59,9 +59,9 @@ export class Supervisor {
   }
 
   /**
-   * Starts all workers. The first one is alone at first: it makes what a new store needs, and what is wrong with the
-   * settings is said once. Resolves when all serve; with undefined when it was told to stop before. Rejects with
-   * `WorkersFailed` if the first one cannot.
+   * Starts all workers. The first one starts alone, so that it creates the store and invalid settings are reported once.
+   * Resolves when all serve, or with undefined if asked to stop before. Rejects with `WorkersFailed` if the first one
+   * fails.
    */
   async start(): Promise<ListeningAt | undefined> {
     const { stop, workers } = this.#options;
@@ -80,14 +80,14 @@ export class Supervisor {
     return this.#isEnding ? undefined : at;
   }
 
-  /** Resolves when all have ended, as they were told to. Rejects with `WorkersFailed` if a worker was given up. */
+  /** Resolves when all have stopped on request. Rejects with `WorkersFailed` if a worker kept failing. */
   async ended(): Promise<void> {
     await this.#end.promise;
     await Promise.all([...this.#running].map((worker) => worker.stop()));
     if (this.#failure) throw this.#failure;
   }
 
-  /** Replaces all workers, one after the other, each when its successor serves. Called meanwhile, does so once more. */
+  /** Replaces all workers one by one, each when its successor serves. A call in the meantime starts another round. */
   restart(): void {
     this.#isRestartWanted = true;
     if (!this.#isRestarting) void this.#replaceAll();
@@ -165,7 +165,7 @@ export class Supervisor {
         if (ends === MAX_ENDS) return this.#giveUp(number, how);
         if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
         if (this.#isEnding) return;
-        // A rolling restart may have put another one here meanwhile.
+        // A rolling restart may have replaced it in the meantime.
         if (this.#places[number] === current) this.#places[number] = this.#spawn(number);
       }
       current = this.#places[number] as WorkerProcess;

@@ -4,14 +4,14 @@ import type { LineOutput } from "./line-output.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
-/** How long a worker may take to stop, in milliseconds: a little longer than it gives itself. */
+/** How long a worker may take to stop, in milliseconds: slightly longer than its own limit. */
 const STOP_DEADLINE = 14_500;
-/** How long it may take to tell its metrics, in milliseconds. One that takes longer is left out. */
+/** How long a worker may take to send its metrics, in milliseconds. A slower one is left out. */
 const METRICS_DEADLINE = 1_000;
 
-/** How long a worker may be silent before it is taken for one that hangs, in milliseconds. */
+/** How long a worker may be silent before it counts as hanging, in milliseconds. */
 export interface SilenceLimits {
-  /** Until it serves: it loads its program, which takes long on a small and busy machine, and clients of others continue. */
+  /** Before it serves. Loading the program is slow on a small, busy machine, and the other workers serve its clients. */
   readonly starting: number;
   readonly serving: number;
 }
@@ -89,17 +89,17 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** True while it serves, as far as it has told. */
+  /** True while it reports that it serves. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** What it counts itself, as text for Prometheus; undefined if it does not say. */
+  /** The worker's metrics as Prometheus text; undefined if it does not respond. */
   metrics(): Promise<string | undefined> {
     return this.#questions.ask((question) => this.#send({ kind: "expose metrics", question }), METRICS_DEADLINE);
   }
 
-  /** Has it finish what it does. Resolves when it has ended, which one that takes too long is made to. */
+  /** Asks the worker to finish and stop. Resolves when it has ended. A worker that takes too long is killed. */
   async stop(): Promise<void> {
     const late = setTimeout(() => this.#child.kill("SIGKILL"), STOP_DEADLINE);
     this.#send({ kind: "stop" });

@@ -15,8 +15,8 @@ const RUNNING_RETRY = 1;
 const DIGEST_LENGTH = 22;
 
 /**
- * Serves requests that have an idempotency key, so that one which is sent again does nothing twice: its
- * response is kept in the transaction that does it. A name belongs to an account and mode, for one method and path.
+ * Serves requests that have an idempotency key. The response is stored in the transaction of the change, so a repeated
+ * request does nothing twice. A key belongs to one account, mode, method and path.
  */
 export class Idempotency {
   readonly #records: StoredResponses;
@@ -43,7 +43,7 @@ export class Idempotency {
     const { operation, requestText } = compiled;
     const { accountId, mode, shop } = caller;
     const key = input.idempotencyKey as string;
-    // What only the client has: nobody else may read a secret again, neither here nor in the store.
+    // A value that only the client has. Nobody else can read a stored secret, not even in the store.
     const secret = operation.response.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
     const name = digest(`${accountId}\n${mode}\n${requestText.target(input)}\n${key}`);
     const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";

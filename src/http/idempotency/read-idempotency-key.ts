@@ -12,13 +12,13 @@ const fault: Fault = {
   message: `must hold ${meaning}`,
 };
 
-/** What a request without the header has. */
+/** The result for a request without the header. */
 export const noKey: KeyResult = { value: undefined };
 
 /** The name that a client gave its request: the content of a structured-field string, or a bare text. */
 export function readIdempotencyKey({ headers }: Request): KeyResult {
   const text = headers.get(IDEMPOTENCY_KEY);
   if (text === null) return noKey;
-  if (!form.test(text)) return { faults: [fault] }; // also where it came twice: both are then one text with a space
+  if (!form.test(text)) return { faults: [fault] }; // a repeated header too: the runtime joins both with a space
   return { value: text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text };
 }

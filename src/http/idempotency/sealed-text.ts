@@ -4,9 +4,8 @@ const CIPHER = "aes-256-gcm";
 const [KEY_BYTES, NONCE_BYTES, TAG_BYTES] = [32, 12, 16];
 
 /**
- * Seals a text, so that nobody can read or change it who does not know the secret: AES-256-GCM
- * (NIST SP 800-38D) under a key that HKDF with SHA-256 (RFC 5869) derives from the secret. `purpose` is
- * public; a text that was sealed for one purpose cannot be opened for another.
+ * Encrypts and authenticates a text with AES-256-GCM (NIST SP 800-38D). HKDF with SHA-256 (RFC 5869) derives
+ * the key from the secret. `purpose` is public. A text sealed for one purpose cannot be opened for another.
  */
 export function seal(text: string, secret: string, purpose: string): string {
   const nonce = randomBytes(NONCE_BYTES);

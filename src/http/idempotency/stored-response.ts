@@ -3,7 +3,7 @@ import type { Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { RenderedBody } from "../rendered-body.ts";
 
-/** An outcome that is kept: a rendered success, so that it is the same again byte for byte; or a failure. */
+/** A stored outcome: a failure, or a success that is already rendered, so that a replay is identical byte for byte. */
 interface Kept {
   /** The name must not change: the next release must read what this one stored. */
   readonly ready?: RenderedBody;
@@ -15,7 +15,7 @@ export function isFinal(outcome: Success | Failure): boolean {
   return !("error" in outcome) || (outcome.error.status < 500 && outcome.error.status !== 429);
 }
 
-/** Writes an outcome, to be kept. */
+/** Serializes an outcome for the store. */
 export function writeOutcome(outcome: Failure | { readonly rendered: RenderedBody }): string {
   if ("error" in outcome) {
     const { error, message, details, retryAfter } = outcome;
@@ -24,7 +24,7 @@ export function writeOutcome(outcome: Failure | { readonly rendered: RenderedBod
   return JSON.stringify({ ready: outcome.rendered } satisfies Kept);
 }
 
-/** Reads an outcome of the operation that was kept. */
+/** Parses a stored outcome of the operation. */
 export function readOutcome(
   text: string,
   { errors }: Operation,
