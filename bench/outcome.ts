@@ -5,7 +5,7 @@ import { median, type Series } from "./rounds.ts";
 /** Something else than load that was measured: a start, a size, a share. One value a round. */
 export interface Figure {
   readonly name: string;
-  readonly unit: "ms" | "MB" | "%";
+  readonly unit: "ms" | "µs" | "MB" | "%";
   readonly values: readonly number[];
 }
 

@@ -18,6 +18,7 @@ import { type PageTexts, type Ran, verdictLines, writeReport } from "./report.ts
 import { scaleTexts } from "./scale/texts.ts";
 import { scaleWorkloads } from "./scale/workloads.ts";
 import { manyShops } from "./shops.ts";
+import { readsAmongStreams, streamDelay } from "./streams.ts";
 import { performanceTexts } from "./texts.ts";
 import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
 
@@ -48,6 +49,8 @@ const onOneStore: Page = {
     manyShops,
     start,
     memory,
+    streamDelay,
+    readsAmongStreams,
     profile,
   ],
   texts: performanceTexts,

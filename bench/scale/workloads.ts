@@ -1,14 +1,17 @@
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { CONNECTIONS } from "../fleet.ts";
 import { askAllSizes, growthQuestions, growthTarget, type SizedServer } from "../growth.ts";
+import { Listeners } from "../listeners.ts";
 import type { Effort } from "../options.ts";
-import { type Bench, type Outcome, ratioTarget, type Workload } from "../outcome.ts";
+import { type Bench, type Figure, type Outcome, ratioTarget, type Workload } from "../outcome.ts";
 import type { Dialect } from "../peers.ts";
 import { signalFamily } from "../processes.ts";
 import { creates, everyPage, firstPage, gets, mixed } from "../requests.ts";
 import { alternate, type Contestant, contestant } from "../rounds.ts";
+import { delayTarget, delayTitle, describeDelays, measureDelays, SAME_PROCESS } from "../streams.ts";
 import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
-import { Backends } from "./backends.ts";
+import { Backends, type SharedStore } from "./backends.ts";
 import { type Kind, nameOf, type SharedService, startService, whyNot } from "./services.ts";
 
 const ANIMALS = 100_000;
@@ -103,6 +106,37 @@ const growth: Workload = {
   ]),
 };
 
+const OTHER_PROCESS = "other process";
+
+const streamDelay: Workload = {
+  name: "stream-delay",
+  title: delayTitle,
+  description: describeDelays("of the same process, and of another one,"),
+  inShort: false,
+  chart: "figures",
+  run: async (bench) => {
+    const backends = await Backends.start(bench.processes, ANIMALS);
+    const store = await backends.newStore(ANIMALS);
+    const [same, other] = [await startOne(bench, backends, store), await startOne(bench, backends, store)];
+    const figures: Figure[] = [];
+    for (const [name, { url }] of [
+      [SAME_PROCESS, same],
+      [OTHER_PROCESS, other],
+    ] as const) {
+      const listeners = await Listeners.open(url, [store.key], 1);
+      figures.push(...(await measureDelays(name, same, listeners, store.key, bench.options.effort.rounds)));
+      listeners.close();
+    }
+    return { series: [], figures, notes: [] };
+  },
+  targets: [delayTarget(SAME_PROCESS, 100), delayTarget(OTHER_PROCESS, 500)],
+};
+
+/** A service of one process, in a folder of its own. */
+function startOne(bench: Bench, backends: Backends, store: SharedStore): Promise<SharedService> {
+  return startService({ ...bench, folder: mkdtempSync(join(bench.folder, "one-")) }, backends, store, "service", 1);
+}
+
 const over100000 = "over 100,000 animals, each asked for once a pass.";
 
 export const scaleWorkloads: readonly Workload[] = [
@@ -148,4 +182,5 @@ export const scaleWorkloads: readonly Workload[] = [
     mixed,
   ),
   growth,
+  streamDelay,
 ];

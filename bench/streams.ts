@@ -1,0 +1,187 @@
+import { join } from "node:path";
+import { settlesWithin } from "../src/timing/settles-within.ts";
+import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
+import { Listeners } from "./listeners.ts";
+import { type Figure, figureTarget, type Outcome, type Workload } from "./outcome.ts";
+import type { Dialect, RunningServer } from "./peers.ts";
+import { creates, gets } from "./requests.ts";
+import { alternate, type Contestant, contestant, median } from "./rounds.ts";
+import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Round, writeLoad } from "./wrk.ts";
+
+const ANIMALS = 100_000;
+/** Changes in a round of delays. */
+const CHANGES = 20;
+/** Milliseconds between two changes, at the most: longer than a process waits before it looks for changes of others. */
+const MAX_PAUSE = 400;
+/** An account may have 100 streams at a process. */
+const [ACCOUNTS, STREAMS_OF_EACH] = [10, 100];
+/** Events a second, of all accounts together. */
+const EVENTS = 100;
+
+/** A service that is sent changes. */
+interface Server {
+  readonly url: string;
+  readonly dialect: Dialect;
+}
+
+/** Milliseconds from sending changes to a server until a listener has their events, by the median and the most of each round. */
+export async function measureDelays(
+  name: string,
+  server: Server,
+  listeners: Listeners,
+  key: string,
+  rounds: number,
+): Promise<Figure[]> {
+  const delays: number[][] = [];
+  for (let round = 0; round < rounds; round++) {
+    const ofRound: number[] = [];
+    for (let change = 0; change < CHANGES; change++) {
+      await Bun.sleep(Math.random() * MAX_PAUSE);
+      const seen = listeners.next();
+      const from = performance.now();
+      await addAnimal(server, key);
+      await seen;
+      ofRound.push(performance.now() - from);
+    }
+    delays.push(ofRound.toSorted((a, b) => a - b));
+  }
+  return [
+    { name: `${name}, the middle one`, unit: "ms", values: delays.map((sorted) => sorted[CHANGES / 2] as number) },
+    { name: slowestOf(name), unit: "ms", values: delays.map((sorted) => sorted.at(-1) as number) },
+  ];
+}
+
+export const SAME_PROCESS = "same process";
+export const delayTitle = "See an event in a stream";
+
+export function describeDelays(processes: string): string {
+  return (
+    `From sending \`POST /v1/pets\` until a listener of \`GET /v1/events/stream\` ${processes} has the event, ` +
+    `${CHANGES} times a round, at any time between two looks of a process for the changes of others. The service alone, ` +
+    "which does nothing else."
+  );
+}
+
+export function delayTarget(name: string, limit: number): ReturnType<typeof figureTarget> {
+  return figureTarget(`${name}: slowest of ${CHANGES} in < ${limit} ms`, "ms", limit, slowestOf(name));
+}
+
+export const streamDelay: Workload = {
+  name: "stream-delay",
+  title: delayTitle,
+  description: describeDelays("of the same process"),
+  inShort: false,
+  chart: "figures",
+  run: async (bench) => {
+    const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
+    const fleet = await startFleet(bench, store, ["service"]);
+    const [server] = fleet.servers as [RunningServer];
+    const listeners = await Listeners.open(server.url, store.keys, 1);
+    const { rounds } = bench.options.effort;
+    const figures = await measureDelays(SAME_PROCESS, server, listeners, store.keys[0] ?? "", rounds);
+    listeners.close();
+    await stopFleet(bench, fleet);
+    return { series: [], figures, notes: [] };
+  },
+  targets: [delayTarget(SAME_PROCESS, 100)],
+};
+
+export const readsAmongStreams: Workload = {
+  name: "streams",
+  title: "Read while others listen",
+  description:
+    "`GET /v1/pets/{id}` on 64 connections: alone, while 100 animals a second are added to ten shops, and while each of " +
+    "these shops has 100 listeners as well, which get 10,000 events a second together. The service alone. Its processor " +
+    "time, with that of changes and streams, is divided by the reads.",
+  inShort: false,
+  chart: "rate",
+  run: async (bench): Promise<Outcome> => {
+    const quotas = Array.from({ length: ACCOUNTS }, () => UNLIMITED);
+    const store = seedStore(bench.folder, "seed", ANIMALS, quotas);
+    const fleet = await startFleet(bench, store, ["service"]);
+    const [server] = fleet.servers as [RunningServer];
+    const reads = writeLoad(join(bench.folder, "reads.txt"), gets(server.dialect), store.keys[0] ?? "", CONNECTIONS);
+    const alone = contestant("reads alone", bench.processes, server, reads, bench.options.effort);
+    const changes = () => sendChanges(server, store.keys);
+    const changesAndStreams = async () => {
+      const listeners = await Listeners.open(server.url, store.keys, STREAMS_OF_EACH);
+      const stop = changes();
+      return async () => {
+        const sent = await stop();
+        if (!(await settlesWithin(untilEvents(listeners, sent * STREAMS_OF_EACH), PATIENCE)))
+          throw new Error("Events that were sent have not arrived.");
+        listeners.close();
+      };
+    };
+    const series = await alternate([
+      alone,
+      nextTo(alone, `with ${EVENTS} changes a second`, changes),
+      nextTo(alone, `with these and ${ACCOUNTS * STREAMS_OF_EACH} streams`, changesAndStreams),
+    ]);
+    await stopFleet(bench, fleet);
+    const cost = ({ core, rate }: Round) => core / rate;
+    const costAlone = median(series[0]?.rounds.map(cost) ?? []);
+    const figures: Figure[] = series.flatMap(({ name, rounds }, index) => [
+      { name: `processor time of a read, ${name}`, unit: "µs", values: rounds.map((round) => cost(round) * 1e6) },
+      ...(index === 0
+        ? []
+        : [
+            {
+              name: `core beyond that of the reads, ${name}`,
+              unit: "%" as const,
+              values: rounds.map(({ core, rate }) => (core - rate * costAlone) * 100),
+            },
+          ]),
+    ]);
+    return { series, figures, notes: ["In each round, every listener got every event."] };
+  },
+  targets: [],
+};
+
+/** How long events that were sent may be on their way, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** The same contestant next to something else, which begins before each round and ends after it. */
+function nextTo(one: Contestant, name: string, begin: () => Company | Promise<Company>): Contestant {
+  const run = async () => {
+    const end = await begin();
+    const round = await one.run();
+    await end();
+    return round;
+  };
+  return { ...one, name, run };
+}
+
+/** Ends what was begun. */
+type Company = () => Promise<unknown>;
+
+/** Adds animals with one key after the other, so many a second. Stopping it resolves with their number. */
+function sendChanges(server: Server, keys: readonly string[]): () => Promise<number> {
+  const sent: Promise<void>[] = [];
+  const timer = setInterval(() => {
+    const added = addAnimal(server, keys[sent.length % keys.length] ?? "");
+    added.catch(() => {}); // the end of the round tells of it
+    sent.push(added);
+  }, 1000 / EVENTS);
+  return async () => {
+    clearInterval(timer);
+    return (await Promise.all(sent)).length;
+  };
+}
+
+async function untilEvents(listeners: Listeners, count: number): Promise<void> {
+  while (listeners.events < count) await listeners.next();
+}
+
+async function addAnimal({ url, dialect }: Server, key: string): Promise<void> {
+  const [{ path, body = "" }] = creates(dialect, 1) as [ReturnType<typeof creates>[number]];
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const response = await fetch(url + path, { method: "POST", headers, body });
+  if (!response.ok) throw new Error(`An animal was not added: ${response.status} ${await response.text()}`);
+  await response.arrayBuffer();
+}
+
+function slowestOf(name: string): string {
+  return `${name}, the slowest`;
+}
