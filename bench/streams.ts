@@ -120,7 +120,6 @@ export const readsAmongStreams: Workload = {
       nextTo(alone, `with these and ${ACCOUNTS * STREAMS_OF_EACH} streams`, changesAndStreams),
     ]);
     await stopFleet(bench, fleet);
-    const cost = ({ core, rate }: Round) => core / rate;
     const costAlone = median(series[0]?.rounds.map(cost) ?? []);
     const figures: Figure[] = series.flatMap(({ name, rounds }, index) => [
       { name: `processor time of a read, ${name}`, unit: "µs", values: rounds.map((round) => cost(round) * 1e6) },
@@ -138,6 +137,9 @@ export const readsAmongStreams: Workload = {
   },
   targets: [],
 };
+
+/** Seconds of processor time of a read, and of what happens next to it. */
+const cost = ({ core, rate }: Round) => core / rate;
 
 /** How long events that were sent may be on their way, in milliseconds. */
 const PATIENCE = 10_000;

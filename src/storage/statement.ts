@@ -12,6 +12,8 @@ export interface Statement<R extends Row = Row> {
   readonly sql: string;
   /** True for one that takes a lock: see `lockStatement`. */
   readonly locks?: true;
+  /** True for one that finds a row by its key: see `lookUp`. */
+  readonly isLookUp?: true;
   /** True for one that reads rows of all shops: see `acrossShops`. */
   readonly acrossShops?: true;
   /** Only carries the type of the rows. */
@@ -20,6 +22,14 @@ export interface Statement<R extends Row = Row> {
 
 export function statement<R extends Row = Row>(sql: string): Statement<R> {
   return { sql };
+}
+
+/**
+ * A statement that finds one row by its key. All its parameters are integers. An engine across the network may find the
+ * rows of many requests with one statement.
+ */
+export function lookUp<R extends Row = Row>(sql: string): Statement<R> {
+  return { sql, isLookUp: true };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type Appended,
   type Counted,
   lockStatement,
+  lookUp,
   type Row,
   statement,
 } from "../../storage/statement.ts";
@@ -44,7 +45,7 @@ export const petTables = [
 const plainColumns = "id, name, category_id, status, has_metadata";
 export const columns = `id, name, category_id, status, ${pairsColumn("pet", "pets")}`;
 
-export const byId = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
+export const byId = lookUp<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
 // The rows of a page, and the same with metadata. A page is read with metadata only if one of its animals has some: with
 // that part in the statement, SQLite takes a third longer for each row.
 const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";

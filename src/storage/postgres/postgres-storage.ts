@@ -9,6 +9,7 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
+import { Lookups } from "./lookups.ts";
 import { PostgresStage } from "./postgres-stage.ts";
 import { rewriteMark } from "./schema.ts";
 import { withSilenceLimit } from "./silence.ts";
@@ -43,7 +44,7 @@ export async function keyChangesOf(connection: Connection): Promise<unknown> {
 }
 
 /**
- * PostgreSQL: reads share connections and round trips, transactions of one statement share commits,
+ * PostgreSQL: reads share connections and round trips, look-ups by key statements too, transactions of one statement share commits,
  * all others have a connection to themselves.
  */
 export class PostgresStorage implements Storage {
@@ -55,6 +56,7 @@ export class PostgresStorage implements Storage {
   readonly #groups: WriteGroups;
   readonly #appends: WriteGroups;
   readonly #transactions: Transactions;
+  readonly #lookups = new Lookups((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
   /** Those that only streams and stages use. */
   readonly #ownConnections = new Set<Connection>();
@@ -91,6 +93,7 @@ export class PostgresStorage implements Storage {
   }
 
   async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
+    if (statement.isLookUp) return (await this.#lookups.find(statement, parameters)) as R | undefined;
     return (await this.#read(statement, parameters))[0] as R | undefined;
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { each } from "../combined-steps.ts";
-import { statement } from "../statement.ts";
+import { lookUp, statement } from "../statement.ts";
 import { final, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
@@ -13,7 +13,12 @@ const addPet = statement(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING id`,
 );
+const addNamed = statement("INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (1, $1, $2, 1, 0)");
 const petById = statement("SELECT name FROM pets WHERE shop = 1 AND id = $1");
+/** Tells when the server began the statement that found the animal. */
+const findPet = lookUp(
+  "SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND id = $2",
+);
 const touch = statement("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () => {
@@ -57,6 +62,17 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () 
   };
 
   test("one for a read", async () => expect(await proxy.tripsOf(work.read)).toBe(1));
+  test("one, and one statement, for the look-ups of a turn, which find what each looks for", async () => {
+    const pets = ["Ada", "Ben", "Cleo"].map((name, id) => [name, BigInt(id) - (1n << 63n)] as const);
+    for (const [name, id] of pets) await storage.write(() => final(addNamed, id, name));
+    const wanted = [...pets, ["nobody", 7n] as const, ...pets.toReversed()];
+    const find = () => Promise.all(wanted.map(([, id]) => storage.first(findPet, 1, id)));
+    await find();
+    let found: Awaited<ReturnType<typeof find>> = [];
+    expect(await proxy.tripsOf(async () => void (found = await find()))).toBe(1);
+    expect(found.map((row) => row?.["name"] ?? "nobody")).toEqual(wanted.map(([name]) => name));
+    expect(new Set(found.flatMap((row) => row?.["begun"] ?? [])).size).toBe(1);
+  });
   test("one for a transaction of one statement", async () => expect(await proxy.tripsOf(work.create)).toBe(1));
   test("one for fifty such transactions that come together", async () => {
     expect(await proxy.tripsOf(() => Promise.all(Array.from({ length: 50 }, work.create)))).toBe(1);
