@@ -2,21 +2,25 @@ import { useEffect, useReducer } from "preact/hooks";
 import { ahead } from "../service/clock.ts";
 import { useStore } from "../store.ts";
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
-const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+let format: Intl.DateTimeFormat | undefined;
+/** "21 Nov 2026, 12:00:00". Its format is made for the first time that is shown, because that takes long. */
+const exactTime = (at: Date | number): string =>
+  (format ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })).format(at);
 const units = [
   ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
+  ["hr.", 3_600_000],
+  ["min.", 60_000],
+  ["sec.", 1_000],
 ] as const;
 
 /** "5 min. ago", "in 2 hr.", "now". */
 function relativeTime(at: number, now: number): string {
-  const difference = at - now;
-  for (const [unit, length] of units) {
-    if (Math.abs(difference) >= length) return relative.format(Math.trunc(difference / length), unit);
-  }
-  return Math.abs(difference) < 5_000 ? "now" : relative.format(Math.trunc(difference / 1000), "second");
+  const distance = Math.abs(at - now);
+  if (distance < 5_000) return "now";
+  const [unit, length] = units.find(([, one]) => distance >= one) as (typeof units)[number];
+  const count = Math.trunc(distance / length);
+  const text = `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""}`;
+  return at < now ? `${text} ago` : `in ${text}`;
 }
 
 /** The shop's time or real time. Renders the component again every half minute, or every second if `isCountdown`. */
@@ -40,7 +44,7 @@ export function Time({ at, isReal }: Real & { readonly at: string | Date }) {
   const moment = new Date(at);
   const now = useNow({ isReal });
   return (
-    <time dateTime={moment.toISOString()} title={exact.format(moment)}>
+    <time dateTime={moment.toISOString()} title={exactTime(moment)}>
       {relativeTime(+moment, now)}
     </time>
   );
@@ -48,7 +52,7 @@ export function Time({ at, isReal }: Real & { readonly at: string | Date }) {
 
 /** The time in the shop, to the second. */
 export function ExactTime() {
-  return <span class="number">{exact.format(useNow({ isCountdown: true }))}</span>;
+  return <span class="number">{exactTime(useNow({ isCountdown: true }))}</span>;
 }
 
 const two = (part: number) => String(part).padStart(2, "0");
