@@ -8,6 +8,7 @@ import { useMay, useSession } from "../session/session.ts";
 import { useCategories } from "../shop/categories.ts";
 import { CategoryName } from "../shop/category-name.tsx";
 import { ExportPets } from "../shop/export-pets.tsx";
+import { countIn, useFigures } from "../shop/figures.ts";
 import { ImportPets } from "../shop/import-pets.tsx";
 import { AddPet, EditPet } from "../shop/pet-dialog.tsx";
 import { StatusSelect } from "../shop/pet-status.tsx";
@@ -19,7 +20,7 @@ import { Pager } from "../ui/pager.tsx";
 import { Search } from "../ui/search.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Table } from "../ui/table.tsx";
-import { countOf, wordOf } from "../ui/words.ts";
+import { countOf, numberOf, wordOf } from "../ui/words.ts";
 
 const PAGE = 50;
 const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
@@ -149,6 +150,7 @@ export function Animals() {
 function Filters() {
   const { query } = usePlace();
   const { data: categories } = useCategories();
+  const { data: figures } = useFigures();
   return (
     <div class="filters" role="search" aria-label="Filters">
       <Segments
@@ -164,11 +166,15 @@ function Filters() {
         onChange={({ currentTarget }) => filterBy({ category: currentTarget.value })}
       >
         <option value="">All categories</option>
-        {[...(categories?.values() ?? [])].map(({ id, name }) => (
-          <option key={id} value={String(id)}>
-            {name}
-          </option>
-        ))}
+        {[...(categories?.values() ?? [])].map(({ id, name }) => {
+          const count = countIn(figures, id);
+          return (
+            <option key={id} value={String(id)}>
+              {name}
+              {count !== undefined && ` (${numberOf(count)})`}
+            </option>
+          );
+        })}
       </select>
       <select
         aria-label="Order"

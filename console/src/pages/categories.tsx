@@ -7,7 +7,7 @@ import { invalidate } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { CATEGORIES, useCategories } from "../shop/categories.ts";
 import { CategoryControl } from "../shop/category-name.tsx";
-import { useFigures } from "../shop/figures.ts";
+import { countIn, useFigures } from "../shop/figures.ts";
 import { PETS } from "../shop/pets.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -16,9 +16,6 @@ import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
 import { numberOf } from "../ui/words.ts";
-
-/** How many categories the figures of the shop name. */
-const MAX_COUNTED = 100;
 
 type Task = { readonly kind: "add" } | { readonly kind: "edit" | "delete"; readonly category: Category };
 
@@ -62,13 +59,8 @@ export function Categories() {
             head: "Animals",
             isNumber: true,
             cell: ({ id }) => {
-              const count = figures?.categories.find(({ categoryId }) => categoryId === id)?.animals;
-              // The figures name only the categories with the most animals.
-              return count !== undefined
-                ? numberOf(count)
-                : figures && figures.categories.length < MAX_COUNTED
-                  ? 0
-                  : "";
+              const count = countIn(figures, id);
+              return count !== undefined && numberOf(count);
             },
           },
           { head: "Id", isWide: true, isNumber: true, cell: ({ id }) => String(id) },

@@ -1,6 +1,16 @@
+import type { ShopSummary } from "petstore-client";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { FIGURES } from "./pets.ts";
+
+/** How many categories the figures name: those with the most animals. */
+const MAX_COUNTED = 100;
+
+/** How many animals are in a category; undefined if that is not known. */
+export function countIn(figures: ShopSummary | undefined, id: bigint): number | undefined {
+  const named = figures?.categories.find(({ categoryId }) => categoryId === id);
+  return named?.animals ?? (figures && figures.categories.length < MAX_COUNTED ? 0 : undefined);
+}
 
 /** How many animals and orders the shop has, and what has happened today. */
 export function useFigures() {
