@@ -48,6 +48,11 @@ function Figures() {
         <h2>
           <Link to="/animals">{countOf(animals.total, "animal")}</Link>
         </h2>
+        {animals.total === 0 && (
+          <p class="fine">
+            Add <Link to="/categories">a category</Link> first, then <Link to="/animals">an animal</Link>.
+          </p>
+        )}
         <div class="shares" aria-hidden="true">
           {statuses.map((status) => (
             <span key={status} class={status} style={{ flexGrow: animals[status] }} />

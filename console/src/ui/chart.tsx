@@ -121,11 +121,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
                   );
                 })}
                 {isLabelled && (
-                  <text
-                    x={index === last ? "100%" : `${(index + 0.5) * width}%`}
-                    y={HEIGHT + 18}
-                    text-anchor={index === last ? "end" : "middle"}
-                  >
+                  <text x={`${(index + 1) * width}%`} y={HEIGHT + 18} text-anchor="end">
                     {name}
                   </text>
                 )}
