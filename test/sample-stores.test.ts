@@ -1,17 +1,13 @@
 // A store of any earlier release opens, shows what it held, and can be changed. Released steps of the schema stay as they are.
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
 import { migrations } from "../src/storage/migrations.ts";
 import { TestService } from "./harness/service.ts";
-import {
-  changedSteps,
-  decode,
-  encode,
-  makeSample,
-  readAll,
-  type SampleStore,
-  sampleStores,
-  storeWith,
-} from "./samples/sample-store.ts";
+import { changedSteps, decode, encode, type SampleStore, sampleFaults, sampleStores } from "./samples/sample-files.ts";
+import { engine, makeSample, readAll, storeWith } from "./samples/sample-store.ts";
 
 /** Opens a sample with this release, walks through it and changes it. */
 async function expectToServe(sample: SampleStore): Promise<void> {
@@ -47,7 +43,7 @@ describe("a store", () => {
     await expectToServe(sample);
   });
 
-  test.each(sampleStores())("of release %s is served", async (_, sample) => expectToServe(sample));
+  test.each(sampleStores(engine))("of release %s is served", async (_, sample) => expectToServe(sample));
 });
 
 test("a released step that was edited or taken out is found", () => {
@@ -56,4 +52,22 @@ test("a released step that was edited or taken out is found", () => {
   const edited = { ...initial, sqlite: `${initial.sqlite} ` };
   expect([changedSteps([initial], [edited]), changedSteps([initial], [])]).toEqual([[initial.name], [initial.name]]);
   expect(changedSteps([initial], [initial, edited])).toEqual([]);
+});
+
+test("a release without its samples, or with samples of another schema, is refused", () => {
+  expect(sampleFaults(manifest.version)).toEqual([]);
+  const faults = ["sqlite", "postgresql"].map((one) => expect.stringContaining(`no store of 0.0.1 on ${one} `));
+  expect(sampleFaults("0.0.1")).toEqual(faults);
+  const folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
+  const [[, sample] = []] = sampleStores(engine);
+  if (!sample) throw new TypeError("There is no sample.");
+  const of = (steps: SampleStore["steps"]) => {
+    for (const one of ["sqlite", "postgresql"])
+      writeFileSync(join(folder, `0.0.1.${one}.json.gz`), encode({ ...sample, steps }));
+    return sampleFaults("0.0.1", folder);
+  };
+  expect(of(migrations)).toEqual([]);
+  const edited = migrations.map((step) => Object.assign({}, step, { sqlite: `${step.sqlite} ` }));
+  for (const steps of [edited, []]) expect(of(steps)).toEqual(faults);
+  rmSync(folder, { recursive: true });
 });

@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { clientPackage } from "../../src/app/client-package.ts";
 import { version } from "../../src/telemetry/version.ts";
+import { sampleFaults } from "../../test/samples/sample-files.ts";
 import { type Inspected, inspectExecutable } from "./inspect-executable.ts";
 import { packService } from "./service-package.ts";
 import { versionFaults } from "./versions.ts";
@@ -29,7 +30,7 @@ const { values } = parseArgs({
 });
 const target = values.out ?? join(root, "dist/release");
 
-const faults = versionFaults();
+const faults = [...versionFaults(), ...sampleFaults(version)];
 if (faults.length > 0) {
   console.error(faults.join("\n"));
   process.exit(1);

@@ -1,62 +1,21 @@
-// Stores as releases have left them: later releases open them, walk through them and change them.
+// Makes and opens stores as releases leave them: later releases open them, walk through them and change them.
 
 import { Database } from "bun:sqlite";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
-import type { Migration } from "../../src/storage/migrations/migration.ts";
-import { digestOf, STEPS_TABLE } from "../../src/storage/migrations/taken-steps.ts";
+import { STEPS_TABLE } from "../../src/storage/migrations/taken-steps.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { TestService } from "../harness/service.ts";
 import { newTestStore, onPostgres, type TestStore } from "../harness/test-store.ts";
+import type { Engine, SampleStore } from "./sample-files.ts";
 
-export interface SampleStore {
-  /** The steps that have made its schema, as they were then. */
-  readonly steps: readonly Migration[];
-  /** A test key of the shop that it holds. */
-  readonly key: string;
-  /** What the shop answered, by path. */
-  readonly replies: Readonly<Record<string, unknown>>;
-  /** The file of an embedded store in base64; for PostgreSQL, the rows of each table as JSON. */
-  readonly content: string | Readonly<Record<string, string>>;
-}
-
-const engine = onPostgres ? "postgresql" : "sqlite";
-const ending = `.${engine}.json.gz`;
+/** The engine that the tests run on. */
+export const engine: Engine = onPostgres ? "postgresql" : "sqlite";
 /** What the engine keeps for itself, and makes again. */
 const ownTables = `'${STEPS_TABLE}', 'petstore_leader'`;
 const paths = ["/pets?limit=100", "/categories?limit=100", "/store/orders?limit=100", "/events?limit=100", "/shop"];
-
-/** The steps of a sample that this release does not have, or has otherwise. A released step must never change. */
-export function changedSteps(steps: readonly Migration[], current: readonly Migration[] = migrations): string[] {
-  return steps
-    .filter((step, index) => !current[index] || digestOf(current[index]) !== digestOf(step))
-    .map(({ name }) => name);
-}
-
-/** The samples of all releases for the engine that the tests run on, by release. */
-export function sampleStores(): [release: string, sample: SampleStore][] {
-  return readdirSync(import.meta.dir)
-    .filter((file) => file.endsWith(ending))
-    .map((file) => [file.slice(0, -ending.length), decode(readFileSync(join(import.meta.dir, file)))]);
-}
-
-/** Keeps a sample of this release. */
-export function writeSample(release: string, sample: SampleStore): string {
-  const file = join(import.meta.dir, `${release}${ending}`);
-  writeFileSync(file, encode(sample));
-  return file;
-}
-
-export function encode(sample: SampleStore): Uint8Array {
-  return gzipSync(JSON.stringify(sample), { level: 9 });
-}
-
-export function decode(bytes: Uint8Array): SampleStore {
-  return JSON.parse(gunzipSync(bytes).toString());
-}
 
 /** Makes a shop with something of each kind, and takes its store. */
 export async function makeSample(): Promise<SampleStore> {

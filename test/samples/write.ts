@@ -1,9 +1,12 @@
-// Writes the sample store of a release, which later releases open in their tests:
+// Writes the sample stores of a release, one of each engine, which later releases open in their tests:
 //
 //   npm run sample -- 1.0.0
 //
-// Once for each engine; for PostgreSQL as in `npm run test:engines`, with TEST_ENGINE=postgres.
-import { encode, makeSample, writeSample } from "./sample-store.ts";
+// `npm run release` refuses a release without them.
+import { SharedPostgres } from "../harness/shared-postgres.ts";
+import { onPostgres } from "../harness/test-store.ts";
+import { encode, writeSample } from "./sample-files.ts";
+import { engine, makeSample } from "./sample-store.ts";
 
 /** Bytes that a sample may have. */
 const LARGEST = 50_000;
@@ -13,5 +16,17 @@ if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error("Usage: npm run sample -- 
 const sample = await makeSample();
 const { length } = encode(sample);
 if (length > LARGEST) throw new Error(`The sample has ${length} bytes; it may have ${LARGEST}.`);
-console.log(`${writeSample(release, sample)}: ${length} bytes`);
-process.exit(0);
+console.log(`${writeSample(release, engine, sample)}: ${length} bytes`);
+process.exit(onPostgres ? 0 : await writeOnPostgres());
+
+/** Does the same in a process of its own, whose tests are on PostgreSQL. Returns its exit status. */
+async function writeOnPostgres(): Promise<number> {
+  const postgres = await SharedPostgres.start();
+  try {
+    const env = { ...process.env, TEST_ENGINE: "postgres", ...postgres.environment };
+    return await Bun.spawn([process.execPath, import.meta.path, release], { env, stdout: "inherit", stderr: "inherit" })
+      .exited;
+  } finally {
+    await postgres.stop();
+  }
+}
