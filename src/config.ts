@@ -12,7 +12,7 @@ import type { TraceSettings } from "./telemetry/otlp.ts";
 const environments = ["development", "staging", "production"] as const;
 export type Environment = (typeof environments)[number];
 
-/** Every setting of the service, once: its name, meaning, default and form. The reference is derived from it. */
+/** All settings of the service: name, meaning, default and format. The reference is derived from this list. */
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
@@ -58,7 +58,7 @@ export const settings = {
 /** The settings, parsed. */
 export interface Config {
   readonly environment: Environment;
-  /** False where nobody said for what environment it is. */
+  /** False if the environment was not set. */
   readonly environmentIsSet: boolean;
   readonly host: string;
   readonly port: number;
@@ -85,12 +85,12 @@ export interface Config {
   readonly declared: Readonly<Record<string, unknown>>;
 }
 
-/** When backups are taken, and where they are. */
+/** The backup schedule and folder. */
 export interface BackupPlan {
   /** In milliseconds; undefined for never. */
   readonly every: number | undefined;
   readonly folder: string;
-  /** How many are kept. */
+  /** The number of backups to keep. */
   readonly keep: number;
 }
 
@@ -99,7 +99,7 @@ export function isProduction({ environment }: Pick<Config, "environment">): bool
   return environment === "production";
 }
 
-/** What security.txt says (RFC 9116). */
+/** The content of security.txt (RFC 9116). */
 export interface SecurityContact {
   /** URIs, the preferred one first. */
   readonly contacts: readonly string[];
@@ -114,8 +114,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings: those of this file, and those that domains declare. An empty text is the same as unset. Paths
- * that were written start at `folder`. Throws `ConfigError` with all faults.
+ * Reads the settings of this file and of all domains. An empty value counts as unset. Relative paths start at
+ * `folder`. Throws `ConfigError` with all faults.
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,

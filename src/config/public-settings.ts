@@ -16,7 +16,7 @@ function parsePublicUrl(text: string): string | undefined {
   return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url.href : undefined;
 }
 
-/** What clients and the public are told of the service. */
+/** The settings that clients can see. */
 export const publicSettings = {
   PETSTORE_BASE_URL: optionalSetting<string>({
     meaning:

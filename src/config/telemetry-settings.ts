@@ -2,7 +2,7 @@ import { oneOf, optionalSetting, setting, trueOrFalse } from "../settings/settin
 import { type LogLevel, logLevels } from "../telemetry/events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders } from "../telemetry/otlp.ts";
 
-/** What the service tells of itself, and whom. */
+/** The settings of logs, metrics and traces. */
 export const telemetrySettings = {
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
     meaning: "The least serious log lines that are written. Requests are `info`; `debug` adds the settings.",

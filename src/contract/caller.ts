@@ -1,6 +1,6 @@
 import type { Quota } from "./quota.ts";
 
-/** What an API key may be allowed to do. */
+/** The scopes that an API key can have. */
 export const scopes = ["read", "write", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 

@@ -1,9 +1,9 @@
-/** The compiler names it where something else is yielded. Its name is the usual remedy: the star of `yield*` is missing. */
+/** The compiler shows this name if something else is yielded. The name is the usual fix: write `yield*`. */
 declare const yieldStarIsNeeded: unique symbol;
 
 /**
- * One step of a change. Only the store makes steps and knows what is in them, so that nothing else can be yielded
- * in a change.
+ * One step of a change. Only the store creates steps and knows their content, so nothing else can be yielded in a
+ * change.
  */
 export interface ChangeStep {
   readonly [yieldStarIsNeeded]: true;

@@ -19,7 +19,7 @@ export class ContractError extends Error {
   }
 }
 
-/** Every error code of the interface: the service's own, then those of the operations. */
+/** All error codes: first those of the service, then those of the operations. */
 export function errorCatalogue(operations: readonly Operation[]): readonly ErrorDefinition[] {
   return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
 }
@@ -86,7 +86,7 @@ function schemaFaults(operations: readonly Operation[]): string[] {
     if (typeof schema !== "object" || schema === null) return;
     const { title } = schema as { title?: unknown };
     if (typeof title === "string") {
-      const { [HERE]: _, ...general } = schema as Record<string, unknown>; // what it means here is not shared
+      const { [HERE]: _, ...general } = schema as Record<string, unknown>; // the description of one place of use may differ
       if (!isDeepStrictEqual(byTitle.get(title) ?? general, general)) ambiguous.add(title);
       byTitle.set(title, general);
     }
@@ -100,7 +100,7 @@ function schemaFaults(operations: readonly Operation[]): string[] {
   return [...ambiguous].map((title) => `${title}: two different schemas have this title; rename one.`);
 }
 
-/** The document describes a tag once. */
+/** Each tag must have one description. */
 function tagFaults(operations: readonly Operation[]): string[] {
   const names = new Map(operations.map(({ tag }) => [`${tag.name}\n${tag.description}`, tag.name])).values();
   return repeated([...names]).map(
@@ -191,7 +191,7 @@ function pagingFaults({ paged, query, response }: Operation): string[] {
   ];
 }
 
-/** True for a day of the calendar as `YYYY-MM-DD`; `Date` alone takes February 30 for a day of March. */
+/** True for a valid date as `YYYY-MM-DD`. `Date` alone would accept February 30 as a day in March. */
 function isDate(text: string): boolean {
   const moment = new Date(dateToUnixSeconds(text) * 1000);
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(`${text}T`);

@@ -3,8 +3,8 @@ import { Int32 } from "./schemas.ts";
 import { MAX_STREAMS } from "./stream.ts";
 
 /**
- * One permanent error code of the interface. A code keeps its meaning and its status forever; a
- * code that is no longer used goes into `retiredCodes` and never comes back with another meaning.
+ * A permanent error code. Its meaning and status never change. A code that is no longer used moves to
+ * `retiredCodes` and is never reused.
  */
 export interface ErrorDefinition {
   /** Machine-readable, snake_case. */
@@ -15,7 +15,7 @@ export interface ErrorDefinition {
   readonly meaning: string;
 }
 
-/** The most faults in one response. It bounds the work that a hostile request can cause. */
+/** The maximum number of faults in a response. It limits the work that a hostile request can cause. */
 export const MAX_FAULTS = 50;
 
 /** One fault of an input. `path` is a JSON Pointer (RFC 6901) into `{header, query, body}` of the request. */
@@ -47,7 +47,7 @@ export function failure<const E extends ErrorDefinition>(
   return { error, message, ...more };
 }
 
-/** The body of every error (interface section 2, with `details` where an input is at fault). */
+/** The body of every error (interface section 2). Invalid input adds `details`. */
 export const ErrorBody = Type.Object(
   {
     code: Type.String({ description: "Machine-readable error code. Codes are permanent." }),
@@ -207,7 +207,7 @@ export function invalidInput(fault: Fault) {
   return failure(invalidRequest, `The request is invalid: ${fault.path} ${fault.message}.`, { details: [fault] });
 }
 
-/** Errors that the service itself gives, before or around any operation's own work. */
+/** Errors of the service itself, outside the handlers of operations. */
 export const serviceErrors: readonly ErrorDefinition[] = [
   invalidRequest,
   missingApiKey,

@@ -1,11 +1,11 @@
 /**
- * One kind of change in the log of a shop: the resource, and what was done to it. A type keeps its meaning
- * forever.
+ * One kind of change in the event log of a shop: the resource and the action. The meaning of a type never
+ * changes.
  */
 export interface EventType {
   /** Machine-readable: the resource and a verb in the past tense, such as `pet.updated`. */
   readonly type: `${string}.${string}`;
-  /** One sentence for the reader of the documentation: what has happened. */
+  /** One sentence for the documentation: what happened. */
   readonly meaning: string;
 }
 

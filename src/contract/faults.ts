@@ -31,7 +31,7 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
         path: `${path}/${pointerToken(name)}`,
         message: "is required",
       }));
-    case "boolean": // the schema of every property that the object's schema does not name: nothing fits it
+    case "boolean": // the schema of all unknown properties, which rejects every value
       return [unknownProperty(error, schema, base, noun)];
     case "additionalProperties": // sum those up, or faults of free names
     case "propertyNames":
@@ -50,7 +50,7 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
       return [{ path, message: `must have at most ${count(params["limit"], "pair")}` }];
     case "maxItems":
       return [{ path, message: `must have at most ${count(params["limit"], "item")}` }];
-    case "format": // the only one that inputs have
+    case "format": // the only format that inputs use
       return [{ path, message: "must be a date and time with an offset, as 2026-11-21T12:00:00Z" }];
     case "minimum":
       return [{ path, message: `must be at least ${params["limit"]}` }];

@@ -5,12 +5,12 @@ import type { Failure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { StreamSource } from "./stream.ts";
 
-/** The type of one input part: what the schema describes, or an empty object where there is none. */
+/** The type of one part of the input: the type of its schema, or an empty object without a schema. */
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
 
 type Position<O extends Operation> = O["paged"] extends { position: infer S extends TSchema } ? Static<S> : undefined;
 
-/** What a handler is given: inputs that are already valid, with defaults filled in. */
+/** The input of a handler, validated and with defaults filled in. */
 export type Input<O extends Operation = Operation> = Inputs<O> & Precondition<O> & Resumption<O>;
 
 interface Inputs<O extends Operation> {
@@ -35,7 +35,7 @@ type Precondition<O extends Operation> = O["ifMatch"] extends infer S extends TS
 
 type Resumption<O extends Operation> = O["response"] extends { stream: object }
   ? {
-      /** The id of the last event that the client has got; undefined where it has got none. */
+      /** The id of the last event that the client received; undefined if it received none. */
       readonly lastEventId: bigint | undefined;
     }
   : unknown;
@@ -43,23 +43,23 @@ type Resumption<O extends Operation> = O["response"] extends { stream: object }
 /** The success of an operation that is not paged. */
 export interface Resource<O extends Operation = Operation> {
   readonly body: Static<O["response"]["schema"]>;
-  /** The internal number of the caller's shop from now on, where the operation has changed that. */
+  /** The new internal number of the caller's shop, if the operation has changed it. */
   readonly shop?: number;
 }
 
-/** The success of a paged operation. A handler that gives the same object again spares the work of rendering it. */
+/** The success of a paged operation. A handler that returns the same object again saves rendering it. */
 export interface Listing<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;
   /** The position of the page's last item; absent on the last page. */
   readonly next?: Position<O> | undefined;
 }
 
-/** The success of a streamed operation: what the client is sent from now on. */
+/** The success of a streamed operation: the source of its events. */
 export interface Streamed<O extends Operation = Operation> {
   readonly stream: StreamSource<Static<O["response"]["schema"]>>;
 }
 
-/** What a handler returns on success. */
+/** The result of a handler on success. */
 export type Success<O extends Operation = Operation> = Operation extends O
   ? Resource | Listing | Streamed
   : O["paged"] extends object
@@ -73,7 +73,7 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
 /** Runs a change. Resolves when it is on disk; it may run the steps again. */
 export type Write = <T>(change: () => Change<T>) => Promise<T>;
 
-/** Runs the change of an operation; the outcome can be that of an earlier request. */
+/** Runs the change of an operation. The outcome can come from an earlier request. */
 export type WriteOutcome = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
 
 /**

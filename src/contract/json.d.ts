@@ -1,4 +1,4 @@
-/** What the library types of TypeScript still refuse: JSON.parse with source text (ES2026). */
+/** JSON.parse with source text access (ES2026), which TypeScript's library types do not have yet. */
 interface JSON {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
 }

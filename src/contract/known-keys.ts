@@ -1,7 +1,7 @@
 import type { Operation } from "./operation.ts";
 import { suggest } from "./suggest.ts";
 
-/** The keys of a type, each once; one that is missing here or that the type does not have does not compile. */
+/** The keys of a type. A missing, repeated or unknown key does not compile. */
 type KeysOf<T> = Readonly<Record<keyof T, true>>;
 type Part<Name extends keyof Operation> = KeysOf<NonNullable<Operation[Name]>>;
 
@@ -44,7 +44,7 @@ const stream: KeysOf<NonNullable<Operation["response"]["stream"]>> = { id: true,
 const paged: Part<"paged"> = { position: true };
 const ofParts = { tag, deprecation, params, body, response, paged };
 
-/** Faults of keys that an operation or a part of it has and that mean nothing: misspelled ones, which would be ignored. */
+/** Faults for unknown keys of an operation or its parts. A misspelled key would otherwise be ignored. */
 export function unknownKeyFaults(operation: Operation): string[] {
   return [
     ...unknownKeys(operation, ofOperation, ""),

@@ -54,12 +54,12 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
   ];
 }
 
-/** What a caller's requests for an operation are counted by where they cost no quota. */
+/** The separate limit of an operation that costs no quota. */
 export function freeQuotaOf(operation: Operation | undefined, { mode }: Pick<Caller, "mode">): FreeQuota | undefined {
   return operation?.quota === "sandbox" && mode === "live" ? undefined : operation?.quota;
 }
 
-/** The media types in which the body may be sent, the preferred one first; none where there is no body. */
+/** The media types of the body, preferred first; empty if there is no body. */
 export function mediaTypesOf({ method, body }: Operation): readonly string[] {
   if (!body) return [];
   return method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
@@ -70,7 +70,7 @@ export function responseType({ response }: Operation): "application/json" | "tex
   return response.stream ? "text/event-stream" : "application/json";
 }
 
-/** True if a client can ask, by the entity tag of a response, whether the next would be another. */
+/** True if a client can send the entity tag of a response as `If-None-Match`. */
 export function isCacheable({ method, response }: Operation): boolean {
   return method === "GET" && response.status === 200 && !response.stream;
 }

@@ -20,7 +20,7 @@ export interface Deprecation {
   readonly removal: string;
   /** Name of the operation to use instead. */
   readonly replacement: string;
-  /** What to do instead, one sentence. */
+  /** The alternative, in one sentence. */
   readonly advice: string;
 }
 
@@ -30,8 +30,8 @@ export interface DisabledTestPanel {
 }
 
 /**
- * One operation of the interface: a plain value, from which everything else is derived. A domain states an
- * `OperationDefinition`; `defineOperation` fills in the rest.
+ * One operation of the API, as plain data from which everything else is derived. A domain writes an
+ * `OperationDefinition`, and `defineOperation` fills in the rest.
  */
 export interface Operation {
   /** Unique name, lowerCamelCase; the `operationId` of the OpenAPI document. */
@@ -46,12 +46,12 @@ export interface Operation {
   readonly deprecation?: Deprecation;
   /** Whether the reference page has an interactive test panel for the operation; if not, why. */
   readonly testPanel: true | DisabledTestPanel;
-  /** The scope that a key needs; `any` for one that every valid key may use. */
+  /** The required scope; `any` if every valid key may use the operation. */
   readonly scope: Scope | "any";
   /**
-   * For an operation that counts in neither window of the shop, answers a key that is banned or whose windows are used
-   * up, and is not in the shop's usage. One that is `free` may be sent as often as the plan says, counted apart. Those
-   * of a `sandbox` share `sandboxQuota`, by real time; with a live key, such a request is one like any other.
+   * For an operation that costs no quota. It works even if the key is banned or the windows are used up, and it is not
+   * part of the shop's usage. `free`: as often as the plan allows, in separate windows. `sandbox`: all such operations
+   * share `sandboxQuota`, by real time; with a live key, the normal limits apply.
    */
   readonly quota?: FreeQuota;
   /** Path parameters, and the error for a value that no resource can have. */
@@ -63,20 +63,20 @@ export interface Operation {
     readonly examples: Readonly<Record<string, unknown>>;
   };
   /**
-   * Types of the events that a success adds to the log of the shop: the first always, unless nothing has changed. Empty
-   * for an operation that is no `GET` and changes no resource.
+   * Types of the events that a success adds to the log of the shop. The first is always added, unless nothing changed.
+   * Empty for an operation that is not a `GET` and changes no resource.
    */
   readonly emits?: readonly EventType["type"][];
   /**
-   * For an operation that honours `If-Match` (RFC 9110, section 13.1.1): the representation whose
-   * entity tag is meant. Its handler asks `matches`, and its errors have `preconditionFailed`.
+   * For an operation that supports `If-Match` (RFC 9110, section 13.1.1): the representation with the
+   * entity tag. Its handler calls `matches`, and its errors include `preconditionFailed`.
    */
   readonly ifMatch?: TSchema;
   /**
-   * The success response. `location` names the new resource: `/pets/{id}`, filled from the body.
-   * `entityTag` is true where the body of a write is the resource as it is from now on. A `secret`
-   * one is shown once: what is kept of it for a retry can be read by the client alone. With `stream`, the response does
-   * not end, and the schema is that of each event in it.
+   * The success response. `location` is the path of the new resource, such as `/pets/{id}`, filled from the body.
+   * `entityTag` is true if the body of a write is the changed resource. A `secret` response is shown once, and is
+   * encrypted if it is stored for retries. With `stream`, the response does not end, and the schema describes each
+   * event.
    */
   readonly response: {
     readonly status: 200 | 201 | 204;
@@ -89,8 +89,8 @@ export interface Operation {
     readonly stream?: StreamedFields;
   };
   /**
-   * For a list that is read page by page: what a position in it is (the sort key of an item).
-   * `query` then holds `pageParameters`.
+   * For a paged list: the schema of a position, which is the sort key of an item. `query` then contains
+   * `pageParameters`.
    */
   readonly paged?: { readonly position: TSchema };
   /** The operation's own errors. Those that every operation owes are added by `errorsOf`. */
@@ -103,13 +103,13 @@ interface StreamedFields {
   readonly event: string;
 }
 
-/** What the definition of an operation may leave out, because `defineOperation` fills it in. */
+/** The optional parts of a definition, which `defineOperation` fills in. */
 type Defaulted = "stability" | "testPanel" | "scope" | "errors";
 
 /** An operation as a domain states it. */
 export type OperationDefinition = Omit<Operation, Defaulted> & Partial<Pick<Operation, Defaulted>>;
 
-/** What is filled in where a definition does not state it; `errors` is put in front of those that it states. */
+/** The defaults of a definition. `errors` is prepended to the errors of the definition. */
 interface Defaults<D extends OperationDefinition> {
   readonly stability: D["tag"]["stability"];
   readonly testPanel: true;
@@ -127,12 +127,12 @@ type ErrorOf<E> = E extends readonly (infer One extends ErrorDefinition)[] ? One
 type Defined<D extends OperationDefinition> = Omit<D, "errors"> &
   Omit<Defaults<D>, keyof D> & { readonly errors: readonly (ErrorOfParams<D> | ErrorOf<D["errors"]>)[] };
 
-/** Parts of an operation that have keys themselves. Schemas and examples are none: any key can stand in them. */
+/** The parts of an operation with known keys. Schemas and examples are not listed, because they can have any key. */
 type PartName = "tag" | "deprecation" | "params" | "body" | "response" | "paged";
 
 declare const misspelled: unique symbol;
 
-/** No value has this type. The compiler names it where a key is misspelled, so its name is the message. */
+/** No value has this type. The compiler shows its name for a misspelled key, so the name is the message. */
 interface MisspelledKeyOf<Of extends string> {
   readonly [misspelled]: Of;
 }
@@ -147,10 +147,9 @@ type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "oper
 };
 
 /**
- * Gives an operation its exact type, and fills in what its definition leaves out: the tag's stability, a test
- * panel, the scope `read` of a GET and `write` of any other, and the error of its path parameters, which every
- * operation that has some can return. A key that operations do not have is refused by the compiler; other
- * faults, and such keys where the compiler was not asked, are found by `contractFaults` at startup.
+ * Gives an operation its exact type and fills in the defaults: the tag's stability, a test panel, the scope (`read`
+ * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys.
+ * `contractFaults` finds all other faults at startup, and unknown keys in code that was not compiled.
  */
 export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
   const { tag, method, params, errors = [] }: OperationDefinition = definition;
@@ -160,7 +159,7 @@ export function defineOperation<const D extends OperationDefinition>(definition:
   return { ...defaults, ...definition, errors: [...ofParams, ...errors] } as unknown as Defined<D>;
 }
 
-/** The response of an operation that has nothing to say on success but `description`. */
+/** The response of an operation without a response body. */
 export function noContent(description: string) {
   return { status: 204, description, schema: Type.Null(), examples: { Nothing: null } } as const;
 }

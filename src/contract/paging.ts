@@ -24,9 +24,9 @@ export function pageParameters(options: { maximum: number; default: number; what
 }
 
 /**
- * What operations that list something page by page have in common. `what` names the items in prose, `schema` is
- * that of the array, `position` that of the sort key of an item, and `filters` are the other query parameters.
- * `size` is the number of items of a page for which no `limit` is sent.
+ * The common parts of paged list operations. `what` names the items in prose, `schema` describes the array,
+ * `position` describes the sort key of an item, and `filters` are the other query parameters. `size` is the default
+ * `limit`.
  */
 export function pagesOf<S extends TSchema, P extends TSchema, F extends TProperties = Record<never, never>>(list: {
   readonly what: string;

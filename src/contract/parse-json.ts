@@ -2,8 +2,8 @@
 const mayLoseDigits = /[0-9.]{17}|[0-9]{16}|[0-9][eE]/;
 
 /**
- * Parses JSON (RFC 8259) without ever rounding an integer: one that a JavaScript number cannot hold
- * exactly becomes a bigint. Throws `SyntaxError` for what is not JSON.
+ * Parses JSON (RFC 8259) without rounding integers: one that a JavaScript number cannot represent exactly
+ * becomes a bigint. Throws `SyntaxError` for invalid JSON.
  */
 export function parseJson(text: string): unknown {
   if (!mayLoseDigits.test(text)) return JSON.parse(text);
@@ -13,8 +13,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The number as written: a bigint where it is an integer beyond 2^53; NaN where it is no integer but
- * so close to one that a JavaScript number cannot tell them apart, so it is not mistaken for that integer.
+ * The exact number: a bigint for an integer beyond 2^53. NaN for a fraction so close to an integer that a
+ * JavaScript number cannot distinguish them, so that it is not mistaken for that integer.
  */
 function exactNumber(value: number, source: string): number | bigint {
   if (!Number.isInteger(value)) return value;
@@ -22,7 +22,7 @@ function exactNumber(value: number, source: string): number | bigint {
   if (!match) return Number.NaN;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
   const digits = whole + fraction;
-  const cut = whole.length + Number(exponent); // so many of the digits stand before the decimal point
+  const cut = whole.length + Number(exponent); // the number of digits before the decimal point
   if (/[1-9]/.test(digits.slice(Math.max(0, cut)))) return Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   return BigInt(sign + digits.slice(0, cut).padEnd(cut, "0"));

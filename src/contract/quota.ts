@@ -6,7 +6,7 @@ export interface Quota {
   readonly perDay: number;
 }
 
-/** What an operation that costs no quota is counted by instead. */
+/** The separate limits of operations that cost no quota. */
 export type FreeQuota = "free" | "sandbox";
 
 /** Sandbox operations that an account may send, all together. No day limits them. */

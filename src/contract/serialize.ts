@@ -7,9 +7,9 @@ export type Serializer = (value: unknown) => string;
 type Projection = (value: unknown) => unknown;
 
 /**
- * Compiles a schema into a function that writes values as JSON. Only what the schema declares is
- * written, in its order, so that nothing internal can leak; bigints keep every digit. What a schema with
- * `additionalProperties: true` describes is written as it is.
+ * Compiles a schema into a function that writes values as JSON. It writes only the properties that the schema
+ * declares, in its order, so that nothing internal can leak. Bigints keep all digits. Objects with
+ * `additionalProperties: true` are written unchanged.
  */
 export function compileSerializer(schema: TSchema): Serializer {
   // Building objects for `JSON.stringify` is several times faster than joining texts here.

@@ -1,6 +1,6 @@
 import { modes, type ShopName } from "./caller.ts";
 
-/** What holds the values of one mode, by account. */
+/** The values of one mode by account. */
 interface ValuesOfMode<V> {
   readonly size: number;
   get(accountId: string): V | undefined;
@@ -13,7 +13,7 @@ export class ShopMap<V, M extends ValuesOfMode<V> = Map<string, V>> {
   readonly #live: M;
   readonly #test: M;
 
-  /** `make` gives the empty values of a mode. */
+  /** `make` creates an empty map for one mode. */
   constructor(make: () => M) {
     this.#live = make();
     this.#test = make();

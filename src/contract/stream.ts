@@ -1,21 +1,21 @@
-/** What a client of a stream is sent. */
+/** The receiver of the events of a stream. */
 export interface StreamSource<T> {
-  /** The id of the last event before the stream: where the client resumes if the connection is lost before the next one. */
+  /** The id of the last event before the stream. The client resumes here if it loses the connection before the next one. */
   readonly position: bigint;
-  /** Begins to send. Calls the returned function once, when the stream has ended for any reason. */
+  /** Starts sending. The returned function is called once, when the stream ends for any reason. */
   readonly start: (sink: StreamSink<T>) => () => void;
 }
 
 /** One client of a stream. After its end, everything sent to it is dropped. */
 export interface StreamSink<T> {
-  /** Sends events, in order. The same list given to several clients is written as text once. */
+  /** Sends events in order. A list that is sent to several clients is serialized once. */
   send(events: readonly T[]): void;
-  /** Notes that the client has missed nothing up to the event with this id, though it may not have been sent it. */
+  /** Records that the client has all matching events up to this id. */
   pass(id: bigint): void;
   /** Resolves when the client has taken all that was sent, or the stream has ended. */
   drained(): Promise<void>;
   readonly isOpen: boolean;
-  /** Ends the stream. The client may come back for the rest. */
+  /** Ends the stream. The client may reconnect for the rest. */
   end(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Failure } from "./errors.ts";
 
-/** Why a store did not do what it was asked: a name, alone or with details for the client. */
+/** Why a store rejected a change: a name, alone or with details for the client. */
 type Refused = string | { readonly refused: string };
 
 type NameOf<O> = O extends string ? O : O extends { readonly refused: infer Name extends string } ? Name : never;

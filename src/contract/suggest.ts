@@ -1,6 +1,6 @@
 import { closest, distance } from "fastest-levenshtein";
 
-/** The known name that the given one was probably meant to be, in any case; undefined if none is close. */
+/** The known name that is closest to the given one, ignoring case; undefined if none is close. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   if (known.length === 0 || given.length > 64) return undefined;
   const lower = known.map((name) => name.toLowerCase());
@@ -16,7 +16,7 @@ export function isTypoOf(known: readonly string[], given: string): boolean {
   return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
 }
 
-/** A question for the person who wrote another name, to be put behind a sentence; empty if there is no name to ask for. */
+/** The suffix of a message that suggests a name; empty without a name. */
 export function didYouMean(name: string | undefined): string {
   return name === undefined ? "" : ` Did you mean ${name}?`;
 }

@@ -5,12 +5,12 @@ import { isInt64, parseInt64 } from "./schemas.ts";
 /** Outside of JSON a number is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** Compiles, for each property of a schema, what its text stands for: the text itself where it does not fit. */
+/** Compiles the parser of each property's text. Text that does not match is returned unchanged, for validation to reject. */
 export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
   return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
 }
 
-/** The value of JSON; the text itself where it is none, which then is no object. */
+/** Parses JSON. Returns invalid text unchanged. */
 function readJson(text: string): unknown {
   try {
     return parseJson(text);
@@ -19,7 +19,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The items of a list, which stand in a text separated by commas; undefined for what is no list. */
+/** The schema of the items of a comma-separated list; undefined for any other schema. */
 export function itemsOf(schema: TSchema | undefined): TSchema | undefined {
   return schema && (schema as { items?: TSchema }).items;
 }

@@ -38,8 +38,8 @@ export function compileValidator(schema: TSchema): Validator {
 }
 
 /**
- * Compiles the step from checked JSON to what handlers see: every int64 becomes a bigint, every
- * absent property with a default gets it. Returns undefined where there is nothing to do.
+ * Compiles the conversion of validated JSON to the input of handlers: int64 values become bigints, and absent
+ * properties get their defaults. Returns undefined if there is nothing to convert.
  */
 export function compileDecoder(schema: TSchema): ((value: unknown) => unknown) | undefined {
   if (isInt64(schema)) return (value) => BigInt(value as number | bigint);

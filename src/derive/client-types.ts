@@ -36,7 +36,7 @@ export class ClientTypes {
     return [...this.#declarations.values()];
   }
 
-  /** Names of the fields of responses that hold exact integers. Throws an error for one that elsewhere is another number. */
+  /** Names of response fields with 64-bit integers. Throws if a field with the same name has another number type. */
   get exactFields(): string[] {
     const both = [...this.#fields.exact].find((name) => this.#fields.plain.has(name));
     if (both)
@@ -44,7 +44,7 @@ export class ClientTypes {
     return [...this.#fields.exact].toSorted();
   }
 
-  /** The type of a schema's values. `Id` stands for exact integers of responses, `Int64` for those of requests. */
+  /** The TypeScript type of a schema. 64-bit integers are `Id` in responses and `Int64` in requests. */
   of(schema: TSchema, direction: Direction, name?: string): string {
     const shape = schema as Shape;
     if (shape.title === undefined) return this.#inline(schema, direction, name);
@@ -136,7 +136,7 @@ function grouped(type: string): string {
   return /^[\w<>]+$/.test(type) ? type : `(${type})`;
 }
 
-/** A doc comment of paragraphs; nothing where there is none. */
+/** A doc comment of these paragraphs; empty if there are none. */
 export function comment(paragraphs: readonly string[]): string {
   const lines = paragraphs
     .filter(Boolean)

@@ -41,7 +41,7 @@ ${methods.join("\n\n")}
   };
 }
 
-/** What the client must know of an operation to call it: `define` in client/src/client.ts says how it is written. */
+/** The row of an operation in the client's table. `define` in client/src/client.ts describes the format. */
 function row({ name, method: verb, path, body, query, paged, quota, response }: Operation): string {
   const parts = { b: body, q: query, l: paged, e: response.stream, f: quota === "free", s: quota === "sandbox" };
   const letters = Object.entries(parts).flatMap(([letter, part]) => (part ? [letter] : []));
@@ -60,7 +60,7 @@ function union(codes: readonly string[]): string {
   return sorted.map((code) => JSON.stringify(code)).join(" | ");
 }
 
-/** The codes of each operation; those that all have are written once. */
+/** The error codes of each operation. Shared codes are written once. */
 function errorCodes(operations: readonly Operation[]): string {
   const codes = new Map(operations.map((operation) => [operation.name, errorsOf(operation).map(({ code }) => code)]));
   const [first = [], ...others] = codes.values();

@@ -28,8 +28,8 @@ const SAMPLE = "updatePet";
 const paging: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
 /**
- * The module of the console that says which scope each operation needs and which fields its forms have. It is not
- * formatted. Each form is an export of its own: those that no page shows are left out of the bundle.
+ * The console's module with the scope of each operation and the fields of its forms. It is not formatted. Each form
+ * is a separate export, so that the bundle omits unused ones.
  */
 export function deriveConsole(operations: readonly Operation[]): string {
   const scopes = Object.fromEntries(operations.map(({ name, scope }) => [name, scope]));

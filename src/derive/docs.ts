@@ -24,7 +24,7 @@ interface DocumentedCommand {
   readonly isInternal?: boolean;
 }
 
-/** A change of state that is allowed; `from` is undefined where there is no state yet. */
+/** An allowed change of status; `from` is undefined for a new resource. */
 interface DocumentedTransition {
   readonly from: string | undefined;
   readonly to: string;
@@ -50,7 +50,7 @@ export function derivedParts(
   };
 }
 
-/** The text with the content of its part `name`, which stands between two comments, replaced. */
+/** Replaces the content between the two comments that mark the part `name`. */
 export function replacePart(text: string, name: string, content: string): string {
   const [start, end] = [`<!-- derived: ${name} -->`, `<!-- end: ${name} -->`];
   const [from, to] = [text.indexOf(start), text.indexOf(end)];

@@ -7,7 +7,7 @@ interface Addresses {
   readonly document: string;
 }
 
-/** What a language model must know to call the service, in Markdown, as llmstxt.org proposes. */
+/** Instructions for language models that call the service, in Markdown (llmstxt.org). */
 export function deriveLlmsText(operations: readonly Operation[], { base, docs, document }: Addresses): string {
   const byTag = Map.groupBy(operations, ({ tag }) => tag);
   return `${[

@@ -7,13 +7,13 @@ type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "exam
 /** Keywords for the service itself. */
 const internal: ReadonlySet<string> = new Set([HERE, PATTERN_MEANING, RULES]);
 
-/** Keywords that only schemas of requests have. The examples of a response show all of it at once. */
+/** Keywords that only request schemas have. A response has an example of the whole body. */
 const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);
 
 /** Which way a schema's values go: to the service, or to the client. */
 type Direction = "input" | "output";
 
-/** Collects the parts that the document holds once and refers to by name. */
+/** Collects the components of the document. */
 export class Components {
   readonly #parts = new Map<Kind, Record<string, unknown>>();
 
@@ -22,7 +22,7 @@ export class Components {
     return Object.fromEntries(this.#parts);
   }
 
-  /** Adds a part, unless it is there, and refers to it. Throws an error if the name stands for another part. */
+  /** Adds a component if it is new and returns a reference. Throws if another component has the name. */
   add(kind: Kind, name: string, part: unknown): { $ref: string } {
     let parts = this.#parts.get(kind);
     if (!parts) this.#parts.set(kind, (parts = {}));

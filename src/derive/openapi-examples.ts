@@ -8,7 +8,7 @@ interface Keywords {
   readonly items?: TSchema;
 }
 
-/** The example of a parameter: that of its schema, its default, or its first value. */
+/** The example of a parameter: the example of its schema, its default, or its first value. */
 export function exampleOf(schema: TSchema): unknown {
   const { examples, default: fallback, enum: values, items }: Keywords = schema;
   const own = examples?.[0] ?? fallback ?? values?.[0];

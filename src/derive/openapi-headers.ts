@@ -54,8 +54,8 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   },
   ETag: {
     description:
-      "Entity tag of the response. Sent back as `If-None-Match` it brings 304 while nothing has changed; sent as " +
-      "`If-Match` with a change, that is refused if somebody else has changed the resource meanwhile.",
+      "The entity tag. Send it as `If-None-Match` to get 304 while nothing has changed, or as `If-Match` to change the " +
+      "resource only if it is still this version.",
     schema: { type: "string" },
     example: ENTITY_TAG,
   },
@@ -64,13 +64,12 @@ const otherHeaders: Readonly<Record<string, Header>> = {
     schema: { type: "string", format: "uri" },
   },
   NextLink: {
-    description: 'The address of the next page as `rel="next"` (RFC 8288). Absent on the last page.',
+    description: 'The URL of the next page as `rel="next"` (RFC 8288). Absent on the last page.',
     schema: { type: "string" },
   },
   Replayed: {
     description:
-      "`true` on a response that was given before, to a request with the same `Idempotency-Key`. Absent from any " +
-      "other, and where the operation takes no such key.",
+      "`true` if this is the stored response to an earlier request with the same `Idempotency-Key`. Otherwise absent.",
     schema: { type: "string", enum: ["true"] },
     example: "true",
   },
@@ -80,11 +79,11 @@ const otherHeaders: Readonly<Record<string, Header>> = {
     example: 42,
   },
   Deprecation: {
-    description: "Since when the operation is deprecated, as `@` and unix seconds (RFC 9745).",
+    description: "When the operation was deprecated, as `@` and Unix seconds (RFC 9745).",
     schema: { type: "string" },
   },
   Sunset: {
-    description: "When the operation is removed (RFC 8594).",
+    description: "When the operation will be removed (RFC 8594).",
     schema: { type: "string" },
   },
   DeprecationLink: {
@@ -96,7 +95,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
 /** Headers that some responses have only sometimes. */
 const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter", "ScopeChallenge"]);
 
-/** The headers behind the names of components, which are short because every response refers to some. */
+/** The header names by component name. Component names are short, because every response refers to some. */
 const headerNames: Readonly<Record<string, string>> = {
   Limit: "X-RateLimit-Limit",
   Left: "X-RateLimit-Remaining",
@@ -133,7 +132,7 @@ export function headerReferences(names: readonly string[]): Record<string, objec
   return Object.fromEntries(names.map((name) => [headerNames[name] ?? name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** What headers with addresses in them are made of. */
+/** The parts of headers that contain URLs. */
 interface ExampleAddresses {
   readonly base: string;
   /** The reference page. */
@@ -141,7 +140,7 @@ interface ExampleAddresses {
   readonly cursorOf: (operation: Operation) => string;
 }
 
-/** Examples of headers that depend on the operation: each is that of the first operation which has it. */
+/** Examples of headers that depend on the operation, each from the first operation that has the header. */
 function headerExamples(
   operations: readonly Operation[],
   { base, docs, cursorOf }: ExampleAddresses,

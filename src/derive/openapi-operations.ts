@@ -73,7 +73,7 @@ function deprecationNotice({ deprecation }: Operation, operations: readonly Oper
   );
 }
 
-/** What the reference page reads to show how stable an operation is. */
+/** The extension with which the reference page shows the stability of an operation. */
 function stabilityBadges({ stability, deprecation }: Operation): Json {
   if (deprecation) {
     return {
@@ -81,7 +81,7 @@ function stabilityBadges({ stability, deprecation }: Operation): Json {
       "x-badges": [{ name: `removed on ${deprecation.removal}`, color: "#b45309" }],
     };
   }
-  // Before the summary, where the page puts its own mark of what is experimental.
+  // Before the summary, where the page shows its own badge for experimental operations.
   if (stability === "beta") return { "x-badges": [{ name: "beta", color: "#2563eb", position: "before" }] };
   return { "x-scalar-stability": stability };
 }

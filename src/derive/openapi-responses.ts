@@ -56,7 +56,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
       "responses",
       `${deprecation ? "Deprecated" : ""}NotModified${paged ? "Page" : ""}`,
       {
-        description: "Nothing has changed since the response whose entity tag was sent as `If-None-Match`.",
+        description: "Nothing has changed since the response with this entity tag (`If-None-Match`).",
         headers: headerReferences(onSuccess),
       },
     );
@@ -67,7 +67,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
   return responses;
 }
 
-/** How the response of a stream is to be read: version 3.1 of OpenAPI has no words for it, and shows one event. */
+/** Describes the format of a stream, because OpenAPI 3.1 can describe only one event. */
 function streamNotice({ response: { stream } }: Operation): string {
   if (!stream) return "";
   return (
@@ -76,13 +76,13 @@ function streamNotice({ response: { stream } }: Operation): string {
   );
 }
 
-/** A page holds as many items as its parameter `limit` allows. */
+/** A page holds at most as many items as the maximum of `limit`. */
 function boundedAnswer({ paged, query, response }: Operation): object {
   const { maximum } = (query?.properties["limit"] ?? {}) as { maximum?: number };
   return paged && maximum !== undefined ? { ...response.schema, maxItems: maximum } : response.schema;
 }
 
-/** Errors of operations before those of the service, so that the same ones always have the same name. */
+/** Sorts errors of operations before those of the service, so that the same errors always get the same name. */
 function byOrigin(one: ErrorDefinition, other: ErrorDefinition): number {
   return serviceErrors.indexOf(one) - serviceErrors.indexOf(other) || one.code.localeCompare(other.code);
 }
@@ -117,13 +117,13 @@ function errorResponse(
   });
 }
 
-/** The meaning of each error; which code it has is said where there are several. */
+/** The meaning of each error, with its code if there are several. */
 function describeErrors(errors: readonly ErrorDefinition[]): string {
   const lines = errors.map(({ code, meaning }) => (errors.length > 1 ? `\`${code}\`: ${meaning}` : meaning));
   return lines.join("\n\n");
 }
 
-/** Whether the response may be kept for retries: one of the operation itself, which ran. Shared by all operations that have it. */
+/** True if the response can be stored for retries, which is the case for errors of the handler. */
 function isKept(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);
 }

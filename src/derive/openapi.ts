@@ -15,14 +15,14 @@ export interface DocumentedServer {
   readonly description: string;
 }
 
-/** Where users ask questions about the service. */
+/** The contact for questions about the service. */
 export interface DocumentedContact {
   readonly name: string;
   readonly url: string;
   readonly email?: string;
 }
 
-/** What the document says besides the operations. */
+/** The parts of the document other than the operations. */
 export interface DocumentedService {
   /** The first one is this service. */
   readonly servers: readonly [DocumentedServer, ...DocumentedServer[]];
@@ -65,7 +65,7 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
     servers: service.servers.map(({ url, description }) => ({
       url,
       description,
-      "x-internal": description !== "production", // whether it is meant for others than the operator's own people
+      "x-internal": description !== "production", // true if only the operator's own staff should use it
     })),
     security: [{ bearerAuth: [] }],
     tags: tagsOf(operations).map(({ name, description }) => ({ name, description })),

@@ -11,7 +11,7 @@ interface ReferenceFiles {
   readonly start: string;
 }
 
-/** A paw, drawn here because the page asks no other host for anything. */
+/** A paw, drawn inline because the page loads nothing from other hosts. */
 const icon =
   "data:image/svg+xml," +
   encodeURIComponent(
@@ -19,7 +19,7 @@ const icon =
       '<circle cx="6" cy="14" r="3.5"/><circle cx="12" cy="7" r="3.5"/><circle cx="20" cy="7" r="3.5"/><circle cx="26" cy="14" r="3.5"/></svg>',
   );
 
-/** The reference page. No script stands in it, so that its content security policy needs no exception. */
+/** The reference page. It has no inline script, so its content security policy needs no exception. */
 export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bundle" | "start">): string {
   return `<!doctype html>
 <html lang="en">
@@ -47,7 +47,7 @@ export function deriveReferenceStart(
   const settings = {
     url: document,
     theme: "default",
-    // Nothing on the page talks to another host.
+    // The page sends nothing to other hosts.
     withDefaultFonts: false,
     telemetry: false,
     agent: { disabled: true },
@@ -55,16 +55,16 @@ export function deriveReferenceStart(
     hideClientButton: true,
     showDeveloperTools: "never",
     defaultOpenAllTags: true,
-    persistAuth: false, // a key is not left behind in a shared browser
+    persistAuth: false, // do not leave a key in a shared browser
     authentication: { preferredSecurityScheme: "bearerAuth" },
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
     customCss: deriveReferenceStyles(operations),
   };
-  // Zod, a part of the bundle, otherwise tries whether the page's policy allows it to make functions of
-  // texts. It does not, and each try would be reported as a violation.
-  // The anchors are the operations' names, which links in responses use too.
-  // Inputs of the test panel do not say that their list of suggestions is closed, and some of its buttons
-  // have no role: screen readers need both (WCAG 2.2, 4.1.2).
+  // Zod, which is part of the bundle, otherwise tests whether the page's policy allows `new Function`. It does
+  // not, and each test would be reported as a violation.
+  // The anchors are operation names. Links in responses use them too.
+  // Inputs of the test panel do not expose that their list of suggestions is closed, and some of its buttons have
+  // no role. Screen readers need both (WCAG 2.2, 4.1.2).
   return `globalThis.__zod_globalConfig = { jitless: true };
 addEventListener("DOMContentLoaded", () =>
   Scalar.createApiReference("#reference", {

@@ -2,14 +2,14 @@ import type { Operation } from "../contract/operation.ts";
 import { noTestPanel } from "./openapi-operations.ts";
 import { operationAnchor } from "./operation-anchor.ts";
 
-/** The styles that the reference page adds to those of Scalar. The id `reference` outranks the latter. */
+/** The styles that override Scalar's on the reference page. The id `reference` gives them higher specificity. */
 export function deriveReferenceStyles(operations: readonly Operation[]): string {
   return [COLORS, TABLES, LINES, CONTROLS, BADGES, ...operations.map(stabilityBadge), disabledPanels(operations)].join(
     "\n",
   );
 }
 
-/** Text has a contrast of at least 4.5:1 with every background that the page puts behind it (WCAG 2.2, 1.4.3). */
+/** Text has a contrast of at least 4.5:1 with every background of the page (WCAG 2.2, 1.4.3). */
 const COLORS = `
 .light-mode {
   --scalar-color-2: #5a5a5a; --scalar-color-3: #666666;
@@ -19,8 +19,8 @@ const COLORS = `
 .dark-mode { --scalar-color-3: #a0a0a0; --scalar-color-red: #ff7a75; }`;
 
 /**
- * A row of a table is a paragraph: its last cell stands below the others. Error codes, which are not broken,
- * leave too little room next to them, and a table that scrolls is out of a keyboard's reach.
+ * Shows each table row as a paragraph with its last cell below the others. Error codes do not wrap and leave too
+ * little room, and a scrolling table is not accessible by keyboard.
  */
 const TABLES = `
 #reference .markdown thead { display: none; }
@@ -30,7 +30,7 @@ const TABLES = `
 #reference .markdown td code { white-space: nowrap; }
 #reference .markdown tr { padding-block: 8px; }`;
 
-/** Long paths and lines of code are broken: what scrolls is out of a keyboard's reach. */
+/** Wraps long paths and lines of code, because scrolling areas are not accessible by keyboard. */
 const LINES = `
 #reference .endpoints, #reference .endpoints * { overflow: visible; white-space: normal; overflow-wrap: anywhere; }
 #reference .markdown code.hljs, #reference .markdown code.hljs * { white-space: pre-wrap; overflow-wrap: anywhere; }`;
@@ -65,8 +65,8 @@ function stabilityBadge(operation: Operation): string {
 }
 
 /**
- * Shows why an operation has no test panel where the button that opens it would be: the page has a switch
- * for all operations only. Hides the panel's own way from one operation to another, too.
+ * Shows why an operation has no test panel in place of its button, because the page can disable only all panels.
+ * Also hides the panel's links from one operation to another.
  */
 function disabledPanels(operations: readonly Operation[]): string {
   const reasons = operations.flatMap((operation) => {

@@ -1,9 +1,9 @@
 type Json = Record<string, unknown>;
 
 /**
- * Keeps optional parameters out of test requests until the reader of the reference page adds them. Without
- * the mark `x-disabled`, the page sends every parameter that has an example, a default or a list of values:
- * a first request would have filters that nobody chose. Changes the document in place.
+ * Keeps optional parameters out of test requests until the user of the reference page adds them. Without
+ * `x-disabled`, the page sends every parameter with an example, a default or an enum, so the first request would
+ * have filters that nobody chose. Changes the document in place.
  */
 export function disableOptionalParameters(document: Json): void {
   const { paths, components } = document as { paths: Record<string, Json>; components: Record<string, Json> };
@@ -22,7 +22,7 @@ export function disableOptionalParameters(document: Json): void {
   }
 }
 
-/** What the page would send for a parameter without an example. */
+/** The value that the page sends for a parameter without an example. */
 function firstValue(schema: Json, schemas: Json): unknown {
   const name = /^#\/components\/schemas\/(.*)$/.exec(String(schema["$ref"]))?.[1];
   const { default: fallback, enum: values } = (name ? schemas[name] : schema) as {

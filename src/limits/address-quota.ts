@@ -1,4 +1,4 @@
 import type { Quota } from "../contract/quota.ts";
 
-/** What each address may send without a valid key: as much as an account of the smallest plan. */
+/** The quota of each address without a valid key: the same as the smallest plan. */
 export const addressQuota: Quota = { perMinute: 60, perDay: 1_000 };

@@ -7,7 +7,7 @@ import type { Boot, Clock } from "../timing/clock.ts";
  */
 const JUMP = 100;
 
-/** A moment, read once for a whole decision: by the real clock, or by the clock of a sandbox. */
+/** The time of a decision, read once: from the real clock or the clock of a sandbox. */
 export interface ClockReading {
   /** Wall clock, unix milliseconds. */
   readonly wall: number;
@@ -34,8 +34,8 @@ export function realSeconds(time: number, ahead: number): number {
 }
 
 /**
- * Reads the clocks and notices when the wall clock jumps. What lasts a stated time (a minute, a ban)
- * ends by the monotonic clock, so that no jump ends or lengthens it.
+ * Reads the clocks and detects jumps of the wall clock. Durations such as a minute or a ban end by the
+ * monotonic clock, so that a jump neither ends nor extends them.
  */
 export class ClockReader {
   readonly #clock: Clock;
@@ -70,26 +70,26 @@ export class ClockReader {
 }
 
 /**
- * The end of a stated time as it is kept in the store, in whole milliseconds. The wall clock may be set
- * while no process runs, but until the machine restarts, its monotonic time decides.
+ * The stored end of a duration, in whole milliseconds. The wall clock may be set while no process runs, so the
+ * monotonic time decides until the machine reboots.
  */
 export interface StoredEnd {
   /** Unix time. */
   readonly wall: number;
-  /** Time since the start of the machine that `boot` tells. */
+  /** The time since the boot with the id `boot`. */
   readonly monotonic: number;
   readonly boot: number;
 }
 
-/** The end of what lasts for another `rest` milliseconds; negative where it has passed. */
+/** The stored end of a duration with `rest` milliseconds left; negative if it has passed. */
 export function storedEnd(rest: number, { wall, monotonic, boot }: ClockReading): StoredEnd {
   return { wall: Math.ceil(wall + rest), monotonic: Math.ceil(monotonic + rest), boot };
 }
 
 /**
- * Milliseconds until an end; negative where it has passed. `opened` is when the limiter began: what was
- * stored before the machine started is compared with the wall clock of that moment, so that no later
- * one matters. At most `longest`: a wall clock that was set back must not lengthen anything.
+ * Milliseconds until an end; negative if it has passed. `opened` is when the limiter started: ends from an
+ * earlier boot are compared with the wall clock of that time, so that later changes of it do not matter. The
+ * result is at most `longest`, because a wall clock that was set back must not extend a duration.
  */
 export function remainingUntil(end: StoredEnd, longest: number, reading: ClockReading, opened: ClockReading): number {
   if (end.boot === reading.boot) return Math.min(end.monotonic - reading.monotonic, longest);

@@ -9,7 +9,7 @@ export const MAX_BAN = 3_600_000;
 /** A key that was not banned for so long starts at the first ban again. */
 const FORGIVEN_AFTER = DAY;
 
-/** A ban as it is kept in the store. `level` counts bans from 1. */
+/** A stored ban. `level` counts the bans of a key from 1. */
 export interface Ban {
   readonly end: StoredEnd;
   readonly level: number;
@@ -27,14 +27,14 @@ export const banSchedule: LimitStatus["banSchedule"] = {
   forgottenAfter: FORGIVEN_AFTER / 1000,
 };
 
-/** How long the ban of a level lasts, in milliseconds: a minute, doubling, an hour at the most. */
+/** How long a ban of this level lasts, in milliseconds: a minute, doubling up to an hour. */
 export function banLength(level: number): number {
   return Math.min(MAX_BAN, FIRST_BAN * 2 ** (level - 1));
 }
 
 /**
- * The ban to keep in place of one that ends later than it can, because it was given before the machine restarted
- * and while the wall clock was ahead; undefined for any other. Otherwise it would hold at each start until that end.
+ * The corrected ban if the stored one ends later than possible; otherwise undefined. This happens if the wall clock
+ * was ahead when the ban began, and the machine has rebooted since. Without the correction, the ban would hold after each start until that end.
  */
 export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | undefined {
   const longest = banLength(level);
@@ -43,8 +43,8 @@ export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | u
 }
 
 /**
- * How one key behaves after a 429, by the clock of its shop. A request that is denied before the time that the key was told
- * is a strike; enough strikes are a ban.
+ * Strikes and bans of one key, by the clock of its shop. A request that is denied before the `Retry-After` of a 429 has
+ * passed is a strike. Enough strikes lead to a ban.
  */
 export class KeyBans {
   /** Whose key it is. */
@@ -61,7 +61,7 @@ export class KeyBans {
     this.shop = { accountId, mode };
   }
 
-  /** What is known of a key when the limiter begins. */
+  /** The state of a key when the limiter starts. */
   static restore(shop: ShopName, ban: Ban, opened: ClockReading): KeyBans {
     const keyBans = new KeyBans(shop);
     keyBans.#banLevel = ban.level;
@@ -69,7 +69,7 @@ export class KeyBans {
     return keyBans;
   }
 
-  /** The ban that holds now, as the answer to a request; undefined where there is none. */
+  /** The current ban as a response to a request; undefined if there is none. */
   banned(limit: number, reading: ClockReading): Admission | undefined {
     if (reading.monotonic >= this.#banEnds) return undefined;
     const rest = this.#banEnds - reading.monotonic;
@@ -96,7 +96,7 @@ export class KeyBans {
       this.#deniedSince = reading.monotonic;
       this.#toldUntil = until;
     } else {
-      // Parallel requests are each told a time of their own. None may find itself too early at it.
+      // Parallel requests get different times. Waiting for any of them must be enough.
       this.#toldUntil = Math.min(this.#toldUntil, until);
       if (reading.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
     }
@@ -108,7 +108,7 @@ export class KeyBans {
     return { end: storedEnd(length, reading), level: this.#banLevel };
   }
 
-  /** How the key stands, counting nothing. `perMinute` is its account's minute limit. */
+  /** The strikes and ban of the key, without counting a request. `perMinute` is the minute limit of its account. */
   limitStatus(perMinute: number, reading: ClockReading): Omit<LimitStatus, "minute" | "day"> {
     return {
       strikes: reading.monotonic < this.#toldUntil ? this.#strikes : 0,
@@ -119,7 +119,7 @@ export class KeyBans {
     };
   }
 
-  /** True once nothing here matters any more. */
+  /** True once this state can be forgotten. */
   isSpent(reading: ClockReading): boolean {
     return reading.monotonic >= this.#toldUntil && this.#isForgiven(reading);
   }

@@ -46,20 +46,20 @@ const windowColumns =
 const readWindows = statement<WindowRow>(
   `SELECT ${windowColumns}, ahead FROM limit_windows WHERE account_id = $1 AND mode = $2`,
 );
-/** In the conflict of an upsert: what is kept, and what is given. */
+/** The stored row and the new row in the conflict clause of an upsert. */
 const [kept, given] = ["limit_windows", "excluded"] as const;
 const keptOn = (day: string) => `CASE ${day}
   WHEN ${kept}.day THEN ${kept}.day_used
   WHEN ${kept}.previous_day THEN ${kept}.previous_day_used
   WHEN ${kept}.earlier_day THEN ${kept}.earlier_day_used
   ELSE 0 END`;
-/** The count of a day: never less than is kept of it. */
+/** The count of a day. It never decreases. */
 const mostOf = (day: string) => {
   const [ours, theirs] = [`${given}.${day}_used`, keptOn(`${given}.${day}`)];
   return `CASE WHEN ${ours} > ${theirs} THEN ${ours} ELSE ${theirs} END`;
 };
 const isUnknownDay = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
-/** Of two minutes of one machine: the kept one is later as a whole, or has a moment in common and more requests. */
+/** True if the stored minute of the same machine is later than the new one, or overlaps it with more requests. */
 const keepsMinute = `${kept}.boot = ${given}.boot AND (
   ${kept}.minute_ends_after >= ${given}.minute_ends_after + ${MINUTE}
   OR ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE} AND ${kept}.minute_used > ${given}.minute_used)`;
@@ -80,7 +80,7 @@ const writeWindows = statement(
      earlier_day = CASE WHEN ${isUnknownDay} THEN ${kept}.day ELSE excluded.earlier_day END,
      earlier_day_used = CASE WHEN ${isUnknownDay} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
 );
-/** Windows that are not known say nothing of what is counted. */
+/** Unknown windows leave the stored counts unchanged. */
 const writeAhead = statement(
   `INSERT INTO limit_windows
      (account_id, mode, ahead, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
@@ -95,8 +95,8 @@ const readBans = statement<BanRow>(
      AND (ends_at > $1 + COALESCE(ahead, 0) OR (key_bans.boot = $2 AND ends_after > $3 + COALESCE(ahead, 0)))`,
 );
 /**
- * True if the ban that is kept ends later than the one that is given ends, less this many milliseconds. Where the wall
- * clock decides, one that ends later than any ban can was given while that clock was ahead, and does not count.
+ * True if the stored ban ends later than the new one minus this many milliseconds. If the wall clock decides, a stored
+ * ban that ends later than possible began while that clock was ahead, and does not count.
  */
 const keptBanEndsAfter = (less: number) => `CASE
   WHEN key_bans.boot = excluded.boot THEN key_bans.ends_after > excluded.ends_after - ${less}
@@ -131,7 +131,7 @@ export interface KeyBan {
   readonly ban: Ban;
 }
 
-/** One that is kept, with how many milliseconds the clock of the shop is ahead of real time: the ban ends by it. */
+/** A stored ban, with the number of milliseconds by which the clock of its shop is ahead of real time. */
 interface KeptBan extends KeyBan {
   readonly ahead: number;
 }
@@ -139,7 +139,7 @@ interface KeptBan extends KeyBan {
 /** In place of a day that there was none. */
 const noDay = { day: 0, used: 0 };
 
-/** What of the limits outlives the process. */
+/** The part of the limits that survives a restart. */
 export class LimitStore {
   readonly #storage: Storage;
 
@@ -169,7 +169,7 @@ export class LimitStore {
     );
   }
 
-  /** What is kept of the shops of accounts. */
+  /** The stored limits of shops. */
   shops(accountIds: readonly string[]): Promise<ShopMap<SavedShop>> {
     return readSavedShops(this.#storage, accountIds);
   }
@@ -227,7 +227,7 @@ export class LimitStore {
     });
   }
 
-  /** Deletes what is kept of both shops of an account. */
+  /** Deletes the stored limits of both shops of an account. */
   async forget(accountId: string): Promise<void> {
     await this.#storage.write(() => all(deleteWindows, accountId));
     let deleted: number;

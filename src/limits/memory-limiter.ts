@@ -12,15 +12,15 @@ import { Windows } from "./windows.ts";
 /** Bounds of the memory. Each entry is about 0.3 KB. */
 const SHOPS = 100_000;
 const ADDRESSES = 100_000;
-/** How often entries that hold nothing any more are looked for, in milliseconds. */
+/** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;
 /** Shops written in one transaction: a bound on how long it blocks others. */
 const BATCH = 250;
 
-/** Where a limiter keeps what outlives its process. */
+/** The storage of a limiter's state across restarts. */
 export type SavedLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
 
-/** For a limiter of which nothing outlives its process. */
+/** For a limiter whose state does not survive the process. */
 export const nothingSaved: SavedLimits = {
   windows: () => undefined,
   saveWindows: async () => {},
@@ -30,7 +30,7 @@ export const nothingSaved: SavedLimits = {
   forget: async () => {},
 };
 
-/** Counts of a shop that somebody else has made, by its clock. */
+/** Counts of a shop from another source, by the shop's clock. */
 export interface StartingCounts {
   /** Milliseconds that the clock is ahead of real time. */
   readonly ahead: number;
@@ -41,9 +41,9 @@ export interface StartingCounts {
 }
 
 /**
- * The limiter of one process: decides in memory, at once, and writes what has changed to the store
- * when `save` is called, which must happen twice a second. A killed process forgets at most what
- * it counted since then. A ban is written at once, and told when it is on disk.
+ * The limiter of one process. It decides in memory and writes changes to the store when `save` is called,
+ * twice a second. A killed process loses only what it counted since the last save. A ban is written
+ * immediately, and the response is sent when the ban is on disk.
  */
 export class MemoryLimiter implements Limiter {
   readonly #store: SavedLimits;
@@ -102,7 +102,7 @@ export class MemoryLimiter implements Limiter {
     });
   }
 
-  /** Counts a request for a sandbox, of so many that its account may send, by real time. */
+  /** Counts a sandbox request against the quota of its account, by real time. */
   countForSandbox({ accountId }: ShopName, quota: Quota): Admission {
     return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
   }
@@ -128,8 +128,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   admitAddress(address: string): Admission {
-    // A client with more addresses than fit here gains nothing by evicting others: each
-    // address would have been admitted as often without that.
+    // A client with more addresses than fit here gains nothing by evicting other entries, because each of its
+    // addresses has its own quota anyway.
     return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#clock.now());
   }
 
@@ -138,7 +138,7 @@ export class MemoryLimiter implements Limiter {
     return windows.peek(this.#addressQuota, this.#clock.now());
   }
 
-  /** Goes on with these counts of a shop, whatever was counted here. `minuteRest` is the rest of its minute in milliseconds. */
+  /** Replaces the counts of a shop. `minuteRest` is the rest of its minute in milliseconds. */
   startFrom(shop: ShopName, { minuteRest, ...counts }: StartingCounts): void {
     const reading = this.#clock.now();
     const minuteEnd = storedEnd(minuteRest, aheadBy(reading, counts.ahead));
@@ -166,7 +166,7 @@ export class MemoryLimiter implements Limiter {
     await this.#store.forget(accountId);
   }
 
-  /** Writes what has changed since the last call, and lets go of what is no longer needed. */
+  /** Writes the changes since the last call and drops entries that are no longer needed. */
   save(): Promise<void> {
     this.#saved = this.#save();
     return this.#saved;
@@ -187,7 +187,7 @@ export class MemoryLimiter implements Limiter {
     return { shops: this.#shops.size, addresses: this.#addresses.size, keys: this.#keyBans.size };
   }
 
-  /** Looks at what is known of a caller, once a ban that is being written is on disk. */
+  /** Uses the state of a caller, after a ban that is being written is on disk. */
   #look<T>(
     caller: Caller,
     view: (windows: Windows, keyBans: KeyBans | undefined, reading: ClockReading) => T,
@@ -222,8 +222,7 @@ export class MemoryLimiter implements Limiter {
     if (!ban) return admission;
     const unsaved = { keyId: caller.keyId, shop: keyBans.shop, ban };
     this.#unsavedBans.set(caller.keyId, unsaved);
-    // Nobody is told of a ban that a kill could still undo. What cannot be written now is written by
-    // the next `save`.
+    // A ban is not announced until a kill can no longer undo it. If the write fails, the next `save` writes it.
     const saving = this.#saveBans([unsaved])
       .catch(() => {})
       .finally(() => this.#savingBans.delete(caller.keyId));
@@ -231,7 +230,7 @@ export class MemoryLimiter implements Limiter {
     return saving.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
-  /** The windows of a shop that is not in memory. Requests that come meanwhile share one read. */
+  /** Loads the windows of a shop that is not in memory. Requests in the meantime share one read. */
   #load(shop: ShopName): MaybePromise<Windows> {
     const loading = this.#loading.get(shop);
     if (loading) return loading;
@@ -288,7 +287,7 @@ export function requireSandbox({ mode }: ShopName): void {
   if (mode !== "test") throw new TypeError("Only the clock of a sandbox can be advanced.");
 }
 
-/** The windows of a name, which are made where there are none. */
+/** The windows of a name, created if they do not exist. */
 function windowsIn(map: RecentMap<string, Windows>, name: string): Windows {
   const known = map.get(name);
   if (known) return known;

@@ -4,7 +4,7 @@ import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DayCount } from "./windows.ts";
 
-/** What is kept of a shop. Times are unix milliseconds by its clock, which is this many milliseconds ahead of real time. */
+/** The stored limits of a shop. Times are Unix milliseconds by its clock, which is `ahead` milliseconds ahead of real time. */
 export interface SavedShop {
   readonly ahead: number;
   readonly minuteEnds: number;
@@ -70,7 +70,7 @@ function readShopsIn(list: string) {
     FROM key_bans WHERE account_id IN (${list}) AND level > 0`);
 }
 
-/** What is kept of the shops of accounts; nothing of those that nothing is kept of. */
+/** The stored limits of the shops of these accounts. Shops without any are left out. */
 export async function readSavedShops(storage: Storage, accountIds: readonly string[]): Promise<ShopMap<SavedShop>> {
   const found = new ShopMap<SavedShop>(() => new Map());
   for (let start = 0; start < accountIds.length; ) {
