@@ -5,7 +5,7 @@ import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serv
 import { unknownKeyFaults } from "./known-keys.ts";
 import type { Operation } from "./operation.ts";
 import { dateToUnixSeconds, errorsOf, pathParameters } from "./operation-properties.ts";
-import { HERE, isInt64 } from "./schemas.ts";
+import { isInt64, LOCAL_DESCRIPTION } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
 import { compileValidator } from "./validators.ts";
 
@@ -86,7 +86,7 @@ function schemaFaults(operations: readonly Operation[]): string[] {
     if (typeof schema !== "object" || schema === null) return;
     const { title } = schema as { title?: unknown };
     if (typeof title === "string") {
-      const { [HERE]: _, ...general } = schema as Record<string, unknown>; // the description of one place of use may differ
+      const { [LOCAL_DESCRIPTION]: _, ...general } = schema as Record<string, unknown>; // the description of one place of use may differ
       if (!isDeepStrictEqual(byTitle.get(title) ?? general, general)) ambiguous.add(title);
       byTitle.set(title, general);
     }

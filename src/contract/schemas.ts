@@ -40,11 +40,11 @@ export function LargeCount(options: CountOptions): TUnsafe<number> {
 }
 
 /** The keyword with a titled schema's description for one place of use. It never appears in the document. */
-export const HERE = "x-here";
+export const LOCAL_DESCRIPTION = "x-local-description";
 
 /** The same schema with a description for this place of use only. Schemas with the same title are not affected. */
 export function described<S extends TSchema>(schema: S, description: string): S {
-  return { ...schema, [HERE]: description };
+  return { ...schema, [LOCAL_DESCRIPTION]: description };
 }
 
 /** A rule for values in addition to the keywords of their schema. `message` says `must …` or `must not …`. */

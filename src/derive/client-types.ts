@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { HERE, isInt64 } from "../contract/schemas.ts";
+import { isInt64, LOCAL_DESCRIPTION } from "../contract/schemas.ts";
 
 /** The keywords of a schema that say what TypeScript can say too. */
 interface Shape {
@@ -120,11 +120,15 @@ export class ClientTypes {
     if (value && Object.keys(properties).length === 0)
       return `{ readonly [name: string]: ${this.of(value, direction)} }`;
     const fields = Object.entries(properties).map(([name, property]) => {
-      const { description, title, [HERE]: here } = property as Shape & { readonly [HERE]?: string };
+      const {
+        description,
+        title,
+        [LOCAL_DESCRIPTION]: localDescription,
+      } = property as Shape & { readonly [LOCAL_DESCRIPTION]?: string };
       const isRequired = required.includes(name) && !(direction === "input" && "default" in property);
       // What may be left out may be undefined too, so that callers need not build objects piece by piece.
       const [mark, rest] = isRequired ? ["", ""] : ["?", " | undefined"];
-      const doc = comment([here ?? (title === undefined ? (description ?? "") : "")]); // a named type has its own
+      const doc = comment([localDescription ?? (title === undefined ? (description ?? "") : "")]); // a named type has its own
       return `${doc}readonly ${name}${mark}: ${this.of(property, direction, name)}${rest};\n`;
     });
     return fields.length === 0 ? "{}" : `{\n${fields.join("")}}`;

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
-import { HERE } from "../contract/schemas.ts";
+import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
 import { DISCONNECT } from "../contract/simulate.ts";
 import { simulatedFailures } from "../http/simulated-failures.ts";
 
@@ -9,7 +9,7 @@ interface FormSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
-  readonly [HERE]?: string;
+  readonly [LOCAL_DESCRIPTION]?: string;
   readonly enum?: readonly string[];
   readonly items?: FormSchema;
   readonly minLength?: number;
@@ -75,7 +75,7 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean, hasHint:
   return {
     name,
     label: labelOf(name),
-    hint: hasHint ? (schema[HERE] ?? schema.description ?? "").replaceAll("`", "") : "",
+    hint: hasHint ? (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", "") : "",
     kind: kindOf(schema),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),

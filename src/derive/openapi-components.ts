@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { HERE, PATTERN_MEANING, RULES } from "../contract/schemas.ts";
+import { LOCAL_DESCRIPTION, PATTERN_MEANING, RULES } from "../contract/schemas.ts";
 
 export type Json = Record<string, unknown>;
 type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "examples";
 
 /** Keywords for the service itself. */
-const internal: ReadonlySet<string> = new Set([HERE, PATTERN_MEANING, RULES]);
+const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, PATTERN_MEANING, RULES]);
 
 /** Keywords that only request schemas have. A response has an example of the whole body. */
 const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);
@@ -38,7 +38,10 @@ export class Components {
   schema(schema: unknown, direction: Direction): unknown {
     if (Array.isArray(schema)) return schema.map((part) => this.schema(part, direction));
     if (typeof schema !== "object" || schema === null) return schema;
-    const { title, [HERE]: here } = schema as { title?: unknown; [HERE]?: string };
+    const { title, [LOCAL_DESCRIPTION]: localDescription } = schema as {
+      title?: unknown;
+      [LOCAL_DESCRIPTION]?: string;
+    };
     const parts = Object.fromEntries(
       Object.entries(schema)
         .filter(
@@ -51,6 +54,6 @@ export class Components {
     );
     if (typeof title !== "string") return parts;
     const reference = this.add("schemas", title, parts);
-    return here === undefined ? reference : { ...reference, description: here };
+    return localDescription === undefined ? reference : { ...reference, description: localDescription };
   }
 }

@@ -3,7 +3,7 @@ import type { TObject, TSchema } from "typebox";
 import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isCacheable, takesIdempotencyKey } from "../contract/operation-properties.ts";
-import { HERE } from "../contract/schemas.ts";
+import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
 import { SIMULATE, Simulate, simulateExamples } from "../contract/simulate.ts";
 import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Components, Json } from "./openapi-components.ts";
@@ -23,13 +23,13 @@ export function parametersOf(
   const { params, query, ifMatch, response } = operation;
   const list = (schema: TObject | undefined, place: "path" | "query") =>
     Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, examples: _, [HERE]: here, ...rest } = property as Json;
+      const { description, examples: _, [LOCAL_DESCRIPTION]: localDescription, ...rest } = property as Json;
       const isRequired = (schema?.required as string[] | undefined)?.includes(name) ?? false;
       return {
         name,
         in: place,
         required: place === "path" || (isRequired && rest["default"] === undefined) || undefined,
-        description: here ?? description,
+        description: localDescription ?? description,
         explode: rest["items"] ? false : undefined, // a list's items are separated by commas
         example: name === "cursor" && operation.paged ? cursor : exampleOf(property),
         schema: components.schema(rest["title"] === undefined ? rest : { ...rest, description }, "input"),
