@@ -10,15 +10,15 @@ import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
 import {
-  keptPairs,
   type Metadata,
   metadataRefusal,
   patchedPairs,
   samePairs,
   type TooMuchMetadata,
+  withoutEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { pairsColumn } from "../metadata/metadata.statements.ts";
-import { keepPairs, metadataFlag, readPairs, replacePairs } from "../metadata/metadata.store.ts";
+import { insertPairs, metadataFlag, readPairs, replacePairs } from "../metadata/metadata.store.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import {
   Category,
@@ -130,10 +130,10 @@ export class CategoryStore {
     const locked = yield* lockShop(shop, this.#clock.now());
     if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
     if (yield* first(byName, shop, name)) return "name taken";
-    const metadata = keptPairs(given);
+    const metadata = withoutEmpty(given);
     const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
     yield* all(insert, shop, added.id, name, metadataFlag(metadata));
-    yield* together(keepPairs(shop, "category", added.id, metadata));
+    yield* together(insertPairs(shop, "category", added.id, metadata));
     yield* publishLast(locked, author, [event(categoryCreated, added)]);
     return added;
   }

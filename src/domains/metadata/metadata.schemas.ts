@@ -74,7 +74,7 @@ export const metadata = Type.Optional(Metadata);
 export const metadataPatch = Type.Optional(MetadataPatch);
 
 /** The pairs as they are stored: undefined if there are none. */
-export function keptPairs(pairs: Metadata | undefined): Metadata | undefined {
+export function withoutEmpty(pairs: Metadata | undefined): Metadata | undefined {
   return pairs && Object.keys(pairs).length > 0 ? pairs : undefined;
 }
 
@@ -94,7 +94,7 @@ export function patchedPairs(pairs: Metadata | undefined, patch: MetadataPatch |
   const merged = new Map(Object.entries<string | null>(pairs ?? {}));
   for (const [key, text] of Object.entries(patch)) merged.set(key, text);
   // `fromEntries` makes each key an own field, even one like `__proto__`.
-  return keptPairs(Object.fromEntries([...merged].filter(([, text]) => text !== null)) as Metadata);
+  return withoutEmpty(Object.fromEntries([...merged].filter(([, text]) => text !== null)) as Metadata);
 }
 
 /** The pairs after a patch would exceed a limit. */

@@ -21,7 +21,7 @@ export function readPairs(json: string): Metadata {
 }
 
 /** The statement that stores the pairs of a new resource; none if it has no pairs. */
-export function keepPairs(shop: number, kind: MetadataKind, id: bigint, pairs: Metadata | undefined): Call[] {
+export function insertPairs(shop: number, kind: MetadataKind, id: bigint, pairs: Metadata | undefined): Call[] {
   return pairs ? [{ statement: insert, parameters: [shop, kind, id, JSON.stringify(pairs)] }] : [];
 }
 

@@ -9,14 +9,14 @@ import { type Author, system } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publish, publishLast } from "../events/publish.ts";
 import {
-  keptPairs,
   type Metadata,
   metadataRefusal,
   patchedPairs,
   samePairs,
   type TooMuchMetadata,
+  withoutEmpty,
 } from "../metadata/metadata.schemas.ts";
-import { keepPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
+import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
 import { count } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import type { TimedWork, WaitingWork } from "../shops/timed-work.ts";
@@ -147,10 +147,10 @@ export class OrderStore implements TimedWork {
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const { at, ahead } = locked;
     const end = at + this.#reservation;
-    const metadata = keptPairs(newOrder.metadata);
+    const metadata = withoutEmpty(newOrder.metadata);
     const flag = metadataFlag(metadata);
     const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
-    yield* together(keepPairs(shop, "order", id, metadata));
+    yield* together(insertPairs(shop, "order", id, metadata));
     const order = withPairs(toOrder(row as OrderRow), metadata);
     count(locked, "open_orders");
     yield* publishLast(locked, author, [event(orderPlaced, order), outcome]);

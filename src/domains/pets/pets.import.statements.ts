@@ -58,7 +58,7 @@ export const keepPairsWithIds = statement(`
   SELECT CAST($1 AS BIGINT), 'pet', id, metadata FROM staged_pets
   WHERE line > $2 AND line <= $3 AND has_metadata = 1
 `);
-export const keepPairs = statement(`
+export const insertPairs = statement(`
   INSERT INTO metadata (shop, kind, id, pairs)
   SELECT CAST($1 AS BIGINT), 'pet', CAST($2 AS BIGINT) + number, metadata
   FROM (

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
-import { keptPairs } from "../metadata/metadata.schemas.ts";
+import { withoutEmpty } from "../metadata/metadata.schemas.ts";
 import { metadataFlag } from "../metadata/metadata.store.ts";
 import { count, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
@@ -20,8 +20,8 @@ import {
   type IdRow,
   idsOf,
   insert,
+  insertPairs,
   insertWithIds,
-  keepPairs,
   keepPairsWithIds,
   noteGiven,
   noteKept,
@@ -105,7 +105,7 @@ export class PetImportStore {
   async add(animals: readonly FileAnimal[], faults: LineFaults): Promise<void> {
     await this.#stage.add(
       animals.map(({ line, animal: { id, name, categoryId, status, metadata } }) => {
-        const pairs = keptPairs(metadata);
+        const pairs = withoutEmpty(metadata);
         this.#hasMetadata ||= pairs !== undefined;
         return [
           line,
@@ -173,7 +173,7 @@ export class PetImportStore {
     if (this.#ids === "keep") yield* this.#addWithIds(locked, from, line);
     else {
       yield* all(insert, this.#shop, lastId, locked.at, from.line, line);
-      if (this.#hasMetadata) yield* all(keepPairs, this.#shop, lastId, from.line, line);
+      if (this.#hasMetadata) yield* all(insertPairs, this.#shop, lastId, from.line, line);
       yield* all(noteGiven, animals, this.#shop);
     }
     for (const part of yield* all(countStaged, from.line, line))

@@ -8,14 +8,14 @@ import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
 import {
-  keptPairs,
   type Metadata,
   metadataRefusal,
   patchedPairs,
   samePairs,
   type TooMuchMetadata,
+  withoutEmpty,
 } from "../metadata/metadata.schemas.ts";
-import { keepPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
+import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
 import { count, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { keptFold } from "./folded-name.ts";
@@ -118,7 +118,7 @@ export class PetStore {
     const { name, categoryId, status } = pet;
     if (pet.metadata) {
       const { metadata, ...plain } = pet;
-      const kept = keptPairs(metadata);
+      const kept = withoutEmpty(metadata);
       return yield* kept ? this.#addWithMetadata(author, { ...plain, metadata: kept }) : this.add(author, plain);
     }
     const now = this.#clock.now();
@@ -144,7 +144,7 @@ export class PetStore {
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const added = { id, ...pet };
     const parameters = [shop, id, locked.at, name, categoryId, status ?? null, keptFold(name)];
-    yield* together([{ statement: insertWithMetadata, parameters }, ...keepPairs(shop, "pet", id, metadata)]);
+    yield* together([{ statement: insertWithMetadata, parameters }, ...insertPairs(shop, "pet", id, metadata)]);
     count(locked, statusFigure(status));
     count(locked, "added");
     yield* publishLast(locked, author, [event(petCreated, added)]);
