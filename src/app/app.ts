@@ -94,7 +94,7 @@ export class App {
       await requireEnvironment(storage, config);
       const tasks: BackgroundTask[] = [];
       const repeat: Host["repeat"] = (task) => addTask(tasks, task);
-      const parts = { storage, clock, log, metrics, repeat, ...surroundings(config) };
+      const parts = { storage, clock, log, metrics, repeat, ...hostContext(config) };
       if (options.takeBackup) scheduleBackups(config.backups, parts, options.takeBackup);
       return new App(config, parts, await openLimiter(config, parts), tasks, options);
     } catch (error) {
@@ -207,7 +207,7 @@ export class App {
 }
 
 /** What domains may know about the environment of the service. */
-function surroundings({ database, dataDir, environment }: Config) {
+function hostContext({ database, dataDir, environment }: Config) {
   return { dataFolder: database ? undefined : dataDir, isDevelopment: environment === "development" };
 }
 

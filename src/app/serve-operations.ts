@@ -22,7 +22,7 @@ import { startingLinks, wellKnownPages } from "./well-known.ts";
 const STORAGE_RETRY = 1;
 
 /** What requests need from the service besides their operations. */
-interface Around {
+interface ServerContext {
   readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "explain">;
   readonly health: Omit<HealthOptions, "clock">;
   /** True if other processes may listen on the port as well. */
@@ -41,7 +41,7 @@ interface Serving {
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
-  { services, health, isShared }: Around,
+  { services, health, isShared }: ServerContext,
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
   let base = "";

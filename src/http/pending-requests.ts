@@ -11,7 +11,7 @@ import { Streams } from "./streams.ts";
 /** How often the load and the deadlines of requests are looked at, in milliseconds. */
 const LOOK = 100;
 
-interface Around {
+interface Dependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -28,8 +28,8 @@ export class PendingRequests {
   #looks: Timer | undefined;
 
   /** Without `limits`, what suits the service. */
-  constructor(around: Around, limits?: LoadLimits, maxStreams?: number) {
-    const { clock, log, metrics } = around;
+  constructor(dependencies: Dependencies, limits?: LoadLimits, maxStreams?: number) {
+    const { clock, log, metrics } = dependencies;
     const load = new Load(clock, limits, (isOverloaded) => {
       if (isOverloaded) log.warn("overload_started");
       else log.info("overload_ended");
@@ -37,7 +37,7 @@ export class PendingRequests {
     const deadlines = new Deadlines<Response>(clock);
     const drains = new BodyDrains(clock);
     const delays = new Delays(clock);
-    const streams = new Streams(around, maxStreams);
+    const streams = new Streams(dependencies, maxStreams);
     metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => deadlines.size);
     metrics.gauge(
       "petstore_bodies_draining",

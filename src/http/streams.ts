@@ -28,7 +28,7 @@ interface Entry {
   readonly mayContinue: (now: KnownCaller | undefined) => boolean;
 }
 
-interface Around {
+interface Dependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -37,7 +37,7 @@ interface Around {
 
 /** The streams that are open in this process. */
 export class Streams {
-  readonly #around: Around;
+  readonly #dependencies: Dependencies;
   readonly #maxTotal: number;
   readonly #open = new Set<Entry>();
   readonly #ofAccount = new Map<string, number>();
@@ -48,9 +48,9 @@ export class Streams {
   #changes = 0;
   #isStopping = false;
 
-  constructor(around: Around, maxTotal = MAX_TOTAL) {
+  constructor(dependencies: Dependencies, maxTotal = MAX_TOTAL) {
     this.#maxTotal = maxTotal;
-    const { metrics } = (this.#around = around);
+    const { metrics } = (this.#dependencies = dependencies);
     metrics.gauge("petstore_streams", "Streams that are open.", () => this.#open.size);
     metrics.counter("petstore_stream_events", "Events sent to streams that have ended.", () => this.#events);
     metrics.counter(
@@ -80,7 +80,7 @@ export class Streams {
     }
     const { name, scope } = operation.operation;
     const source = (success as Streamed).stream;
-    const now = this.#around.clock.monotonic();
+    const now = this.#dependencies.clock.monotonic();
     let stop: (() => void) | undefined;
     const stream = new OpenStream(text, source.position, RETRY, now, (reason) => {
       stop?.();
@@ -101,7 +101,7 @@ export class Streams {
 
   /** Ends streams that are due and sends keep-alives on the others. Call it about every 100 ms. */
   sweep(): void {
-    const { clock, authenticator } = this.#around;
+    const { clock, authenticator } = this.#dependencies;
     const now = clock.monotonic();
     const { changes } = authenticator;
     if (now - this.#checkedAt < PERIOD && changes === this.#changes) return;
@@ -121,7 +121,7 @@ export class Streams {
   async #confirm(entries: readonly Entry[]): Promise<void> {
     const [first] = entries as [Entry];
     try {
-      const current = await this.#around.authenticator.authenticateAgain(first.caller);
+      const current = await this.#dependencies.authenticator.authenticateAgain(first.caller);
       for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key");
     } catch {
       // The next sweep tries again. Requests that hit the same failure log it.
@@ -139,13 +139,13 @@ export class Streams {
     if (reason !== "gone") exchange.keepConnection(reason === "slow" ? IDLE_SLOW : IDLE);
     const { events, bytes } = stream.counts;
     this.#events += events;
-    this.#around.log.info("stream_ended", {
+    this.#dependencies.log.info("stream_ended", {
       requestId: exchange.id,
       operation,
       accountId: caller.accountId,
       keyId: caller.keyId,
       reason,
-      seconds: Math.round((this.#around.clock.monotonic() - since) / 1000),
+      seconds: Math.round((this.#dependencies.clock.monotonic() - since) / 1000),
       events,
       bytes,
     });

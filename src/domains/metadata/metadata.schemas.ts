@@ -73,7 +73,7 @@ export const newMetadata = Type.Optional(NewMetadata);
 export const metadata = Type.Optional(Metadata);
 export const metadataPatch = Type.Optional(MetadataPatch);
 
-/** The pairs as they are stored: undefined if there are none. */
+/** The pairs to store: undefined if there are none. */
 export function withoutEmpty(pairs: Metadata | undefined): Metadata | undefined {
   return pairs && Object.keys(pairs).length > 0 ? pairs : undefined;
 }

@@ -4,7 +4,7 @@ import { nextStep } from "./backoff.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { EndpointName } from "./dispatch.statements.ts";
 import type { CourierState } from "./dispatch.store.ts";
-import { afterAttempt, isHopeless } from "./endpoint-health.ts";
+import { afterAttempt, hasFailedTooLong } from "./endpoint-health.ts";
 import { EndpointProgress, Job } from "./endpoint-progress.ts";
 import { type EventMessage, testEvent } from "./message.ts";
 import { nextTask, type Task } from "./next-task.ts";
@@ -25,7 +25,7 @@ export class Courier {
   #reading: Promise<void> | undefined;
   #saving: Promise<void> | undefined;
   /** Finished redeliveries that a read of the store, started before they were deleted, may still return. */
-  readonly #overJobs = new Set<bigint>();
+  readonly #finishedJobs = new Set<bigint>();
   #mustDisable = false;
   /** The store has failed: no attempt starts until the next round. */
   #isBroken = false;
@@ -89,7 +89,7 @@ export class Courier {
     }
     this.#state = state;
     for (const row of await store.jobs(state)) {
-      if (!this.#progress.jobs.has(row.id) && !this.#overJobs.has(row.id)) {
+      if (!this.#progress.jobs.has(row.id) && !this.#finishedJobs.has(row.id)) {
         this.#progress.jobs.set(row.id, new Job(row));
       }
     }
@@ -110,7 +110,7 @@ export class Courier {
         this.#parts.slots.free();
         break;
       }
-      this.#inProgress.set(task.subject, this.#make(task));
+      this.#inProgress.set(task.subject, this.#attempt(task));
     }
     this.#readAhead();
     this.#save();
@@ -125,11 +125,11 @@ export class Courier {
     return !this.isEnded && !this.#isBroken && !this.#mustDisable && this.#parts.leads();
   }
 
-  async #make(task: Task): Promise<void> {
+  async #attempt(task: Task): Promise<void> {
     const isProbe = this.#progress.health.retriesAt !== null;
     try {
       const event = await this.#eventOf(task);
-      if (!event) await this.#leave(task);
+      if (!event) await this.#finish(task);
       else {
         const message = messageFor(task, event, this.#state);
         await this.#settle(task, event, message, isProbe, await sendSigned(message, this.#state, this.#parts));
@@ -172,23 +172,23 @@ export class Courier {
       eventId: kind === "test" ? null : eventId,
       type: event.type,
     });
-    if (kind === "test") return this.#leave(task);
+    if (kind === "test") return this.#finish(task);
     const failed = failure && { failure, ...(status !== undefined && { status }), at, deliveryId: String(deliveryId) };
     const wasWaiting = progress.health.retriesAt !== null;
     const step = nextStep(attempt, result, this.#parts.random());
     if (step.kind === "retry") {
       progress.park(subject, { eventId, attempts: attempt, dueAt: at + step.delay });
-      this.#takeOut(task);
-    } else if (step.kind !== "disable") await this.#leave(task);
+      this.#removeFromSource(task);
+    } else if (step.kind !== "disable") await this.#finish(task);
     progress.health = afterAttempt(progress.health, { subject, isProbe, at, failure: failed }, progress.isFull);
     if (wasWaiting && !failed) progress.makeDue(at);
-    if (step.kind === "disable" || isHopeless(progress.health, at)) this.#mustDisable = true;
+    if (step.kind === "disable" || hasFailedTooLong(progress.health, at)) this.#mustDisable = true;
   }
 
   /** Finishes the event of an attempt, and continues with the next event of its subject. */
-  async #leave(task: Task): Promise<void> {
+  async #finish(task: Task): Promise<void> {
     const { source, subject, eventId } = task;
-    if (source !== "parked") return this.#takeOut(task);
+    if (source !== "parked") return this.#removeFromSource(task);
     const next = isRedelivery(subject)
       ? undefined
       : await nextOfSubject(this.#parts, this.#state, this.#progress.window, subject, eventId);
@@ -196,7 +196,7 @@ export class Courier {
     else this.#progress.park(subject, { eventId: next, attempts: 0, dueAt: this.now });
   }
 
-  #takeOut({ source, eventId, kind }: Task): void {
+  #removeFromSource({ source, eventId, kind }: Task): void {
     if (source === "parked") return;
     const window = source instanceof Job ? source.window : source;
     if (kind === "test") window.add([], 0n);
@@ -229,7 +229,7 @@ export class Courier {
     const { store, disabled, failed } = this.#parts;
     const mustDisable = this.#mustDisable; // read first: the attempt that is the reason must be saved before
     const progress = this.#progress.take();
-    for (const [id, next] of progress.jobs) if (next === undefined) this.#overJobs.add(id);
+    for (const [id, next] of progress.jobs) if (next === undefined) this.#finishedJobs.add(id);
     try {
       if (!(await store.save(this.#state, progress))) this.isEnded = true;
       else if (mustDisable) {

@@ -80,7 +80,7 @@ export function afterAttempt(health: Health, { subject, isProbe, at, failure }: 
 }
 
 /** True if every attempt has failed for so long that the endpoint must be disabled. */
-export function isHopeless({ failingSince }: Health, at: number): boolean {
+export function hasFailedTooLong({ failingSince }: Health, at: number): boolean {
   return failingSince !== null && at - failingSince >= DISABLED_AFTER;
 }
 

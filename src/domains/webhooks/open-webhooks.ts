@@ -25,7 +25,7 @@ export interface WebhookParts {
   readonly now: () => number;
 }
 
-interface Surroundings {
+interface WebhookContext {
   /** All types of events. */
   readonly types: readonly EventType[];
   readonly network: typeof systemNetwork;
@@ -38,14 +38,14 @@ interface Surroundings {
 export function openWebhooks(
   host: Host,
   { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: Values<typeof webhookSettings>,
-  surroundings: Surroundings,
+  context: WebhookContext,
 ): WebhookParts | undefined {
   const { storage, clock, dataFolder, isDevelopment } = host;
   const secretKeys = openSecretKeys(PETSTORE_SECRET_KEY, dataFolder);
   if (!secretKeys) return undefined;
   const policy = new AddressPolicy({ isDevelopment, denied: PETSTORE_WEBHOOK_DENY });
   const endpoints = new EndpointStore(storage, clock, secretKeys);
-  deliver(host, { policy, endpoints, secretKeys }, surroundings);
+  deliver(host, { policy, endpoints, secretKeys }, context);
   return {
     endpoints,
     deliveries: new DeliveryStore(storage),
@@ -60,7 +60,7 @@ export function openWebhooks(
 function deliver(
   { storage, clock, log, metrics, repeat }: Host,
   { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
-  { types, network }: Surroundings,
+  { types, network }: WebhookContext,
 ): void {
   const connected = network(policy, clock);
   const given = {
