@@ -6,27 +6,27 @@ import { suggest } from "../contract/suggest.ts";
 import { invalid } from "./read-input.ts";
 import { simulatedFailures } from "./simulated-failures.ts";
 
-/** Ends the connection without a response. The status is for logs and counts alone; nginx has the same. */
+/** Closes the connection without a response. The status appears only in logs and metrics. nginx uses the same one. */
 export const noResponse: ErrorDefinition = { code: DISCONNECT, status: 444, meaning: "" };
 
 /** The simulation that a request asks for. */
-export interface Asked {
+export interface RequestedSimulation {
   /** The value of the header, in its shortest spelling. */
   readonly text: string;
   /** The result to return instead of the operation's. */
   readonly failure: Failure | undefined;
-  /** How long the response is held back, in milliseconds. */
+  /** How long to delay the response, in milliseconds. */
   readonly delay: number | undefined;
 }
 
-/** A request whose wish was granted. */
-export interface Simulation extends Pick<Asked, "text" | "failure"> {
+/** A simulation that has started. */
+export interface Simulation extends Pick<RequestedSimulation, "text" | "failure"> {
   /** Resolves when the response may be sent; undefined if there is no delay. */
   readonly delay: Promise<void> | undefined;
 }
 
 /** Reads the header for one operation. */
-export type SimulationReader = (header: string) => Asked | Failure;
+export type SimulationReader = (header: string) => RequestedSimulation | Failure;
 
 /** An error or `disconnect`, and a delay. */
 const MAX_ITEMS = 2;
