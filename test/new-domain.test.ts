@@ -16,7 +16,7 @@ import { SqliteSource } from "../src/storage/sqlite/sqlite-source.ts";
 import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
 import type { Storage, StorageObserver } from "../src/storage/storage.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
-import { worldOf } from "./harness/commands.ts";
+import { contextOf } from "./harness/commands.ts";
 import { PageCosts } from "./harness/page-costs.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir } from "./harness/program.ts";
@@ -61,8 +61,8 @@ describe("a new domain", () => {
 
   /** Runs a command line on the store of the service, as the program of which the domain is a part. */
   async function command(...words: string[]) {
-    const { world, said } = worldOf(service.store.folder, { ...service.store.settings, ...settings });
-    return { status: await run(words, world, { served, access }), ...said };
+    const { context, said } = contextOf(service.store.folder, { ...service.store.settings, ...settings });
+    return { status: await run(words, context, { served, access }), ...said };
   }
 
   test("has its task done with its setting, and shows it in its metric", async () => {

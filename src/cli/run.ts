@@ -61,7 +61,7 @@ const expected = [
 ] as const;
 
 /** What the process provides for a command. The rest is derived from the settings. */
-export type World = Omit<ProgramTerminal, "config" | "store" | "settings" | "operations">;
+export type CommandContext = Omit<ProgramTerminal, "config" | "store" | "settings" | "operations">;
 
 /** The domains that are served, and how to open their store. */
 interface Program {
@@ -72,10 +72,10 @@ interface Program {
 /** Runs one command line. Returns the exit status: 0, 1 for a failure, 2 for a wrong command line. */
 export async function run(
   words: readonly string[],
-  world: World,
+  context: CommandContext,
   { served = domains, access = storeAccess }: Program = {},
 ): Promise<number> {
-  const { environment, folder, invocation, print, printError } = world;
+  const { environment, folder, invocation, print, printError } = context;
   const isJson = words.includes("--json");
   const printProblem = (problem: Problem) => printError(isJson ? JSON.stringify(problem) : problem.message);
   try {
@@ -98,7 +98,7 @@ export async function run(
     const report = await reportOf(command, given, () => {
       const config = readConfig(environment, folder, declared);
       return {
-        ...world,
+        ...context,
         config,
         store: access(config),
         settings: (wanted) => valuesOf(config, wanted),

@@ -1,5 +1,5 @@
 // Commands of the command line, run inside the test: a process for each would take most of the time of a test.
-import { run, type World } from "../../src/cli/run.ts";
+import { type CommandContext, run } from "../../src/cli/run.ts";
 import { evidence } from "../leaks/evidence.ts";
 
 /** What a command has said so far. */
@@ -9,13 +9,13 @@ interface Said {
 }
 
 /** Stands in for the process of a command. `folder` is where the command line was typed. */
-export function worldOf(
+export function contextOf(
   folder: string,
   environment: Record<string, string | undefined>,
   stop = new AbortController(),
-): { world: World; said: Said } {
+): { context: CommandContext; said: Said } {
   const said: Said = { stdout: "", stderr: "" };
-  const world: World = {
+  const context: CommandContext = {
     invocation: "petstore",
     folder,
     environment,
@@ -29,13 +29,13 @@ export function worldOf(
     onHangup: () => {},
     stop: stop.signal,
   };
-  return { world, said };
+  return { context, said };
 }
 
 /** Runs one command line to its end. */
 export async function runHere(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
-  const { world, said } = worldOf(dataDir, { PETSTORE_DATA_DIR: dataDir, ...settings });
-  const status = await run(words, world);
+  const { context, said } = contextOf(dataDir, { PETSTORE_DATA_DIR: dataDir, ...settings });
+  const status = await run(words, context);
   for (const text of Object.values(said)) evidence?.process(words)(text);
   return { status, ...said };
 }

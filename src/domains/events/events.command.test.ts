@@ -1,6 +1,6 @@
 // `petstore events`, alongside the running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { worldOf } from "../../../test/harness/commands.ts";
+import { contextOf } from "../../../test/harness/commands.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { run } from "../../cli/run.ts";
@@ -26,8 +26,8 @@ const add = () => service.call("POST", "/pets", { key, body: { name: "Rex", cate
 
 /** Runs the command with these words. What it says so far is in `said`. */
 function events(words: string, stop = new AbortController()) {
-  const { world, said } = worldOf(service.store.folder, service.store.settings, stop);
-  return { said, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], world) };
+  const { context, said } = contextOf(service.store.folder, service.store.settings, stop);
+  return { said, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], context) };
 }
 
 const at = () => new Date(service.clock.now()).toISOString();
