@@ -28,7 +28,7 @@ const takeBackup: ProgramCommand = {
     const deleted = wanted === undefined ? deleteOldBackups(config.backups.folder, config.backups.keep) : [];
     return {
       json: { file, bytes, ...contents, deleted: deleted.map((old) => old.file) },
-      text: `Wrote ${bytes} bytes to ${file}: ${said(contents)}.`,
+      text: `Wrote ${bytes} bytes to ${file}: ${describeContents(contents)}.`,
     };
   },
 };
@@ -92,11 +92,11 @@ function verify({ file }: Pick<Backup, "file">): Verified {
 }
 
 function lineOf({ file, contents, fault }: Verified): string {
-  return contents ? `${file} is whole: ${said(contents)}.` : (fault ?? "");
+  return contents ? `${file} is whole: ${describeContents(contents)}.` : (fault ?? "");
 }
 
 /** The contents of a backup, in words. */
-export function said({ rows }: Contents): string {
+export function describeContents({ rows }: Contents): string {
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
   return `${counted(rows["pets"] ?? 0, "animal")}, ${counted(all, "row")} in all`;
 }

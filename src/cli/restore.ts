@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { placeOf, restoreStorage } from "../app/open-storage.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
-import { said } from "./backups.ts";
+import { describeContents } from "./backups.ts";
 import type { ProgramCommand } from "./command.ts";
 
 export const restore: ProgramCommand = {
@@ -22,7 +22,7 @@ export const restore: ProgramCommand = {
     const kept = replaced === undefined ? "" : ` What was there is now ${replaced}.`;
     return {
       json: { place, file, ...contents, replaced: replaced ?? null },
-      text: `The store at ${place} is now that of ${file}: ${said(contents)}.${kept}`,
+      text: `The store at ${place} is now that of ${file}: ${describeContents(contents)}.${kept}`,
     };
   },
 };
