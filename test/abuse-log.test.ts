@@ -128,7 +128,7 @@ describe("invalid keys", () => {
     const before = process.memoryUsage().heapUsed;
     for (let minute = 0; minute < 5; minute++) {
       clock.advance(60_000);
-      abuse.tell();
+      abuse.logEnded();
       attack();
     }
     Bun.gc(true);

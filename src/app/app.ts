@@ -122,7 +122,7 @@ export class App {
       strikesForBan: strikesUntilBan,
       onBan,
     });
-    host.repeat({ name: "tell_abuse", by: "each", run: async () => abuse.tell() });
+    host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
     const identity = openIdentity(host, keyEnvironment(config));
     const { accounts, keys, authenticator, usage, records } = identity;
     const tracer = config.traces && new Tracer(config.traces, parts);
@@ -200,7 +200,7 @@ export class App {
       .then(() => this.#limits.close())
       .then(() => this.#storage.close());
     if (!(await settlesWithin(saved, rest()))) this.log.warn("stopped_without_saving");
-    this.#abuse.tellGuesses();
+    this.#abuse.logGuesses();
     await this.#tracer?.close();
     await this.log.close();
   }

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const BURST = 10;
 /** Addresses that get a line of their own in a minute: those that sent most. */
 const MAX_LINES = 20;
-/** Addresses that are told apart within a minute, about 0.1 KB each. */
+/** Addresses that are logged apart within a minute, about 0.1 KB each. */
 const MAX_ADDRESSES = 10_000;
 /** Bans that are remembered until they end, about 0.2 KB each. */
 const MAX_BANS = 10_000;
@@ -44,7 +44,7 @@ interface AbuseLogOptions {
 
 /**
  * Turns refusals into events for operators: a ban into its start and its end, invalid keys into at most one line per
- * address and minute. It is told only of requests that were refused, so that others pay nothing for it. Its memory and
+ * address and minute. It is logged only of requests that were refused, so that others pay nothing for it. Its memory and
  * the number of its lines are bounded, however many addresses attack.
  *
  * A process reports a ban when it first refuses the key, so several processes can report the same ban.
@@ -91,7 +91,7 @@ export class AbuseLog {
   /** Notes that a request came with a key that is not valid. */
   invalidKey(address: string): void {
     const now = this.#options.clock.monotonic();
-    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.tellGuesses();
+    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logGuesses();
     this.#minuteEnds ??= now + MINUTE;
     this.#counted.invalidKeys++;
     this.#guessesOfAll++;
@@ -100,22 +100,22 @@ export class AbuseLog {
     else if (this.#guesses.size < MAX_ADDRESSES) this.#guesses.set(address, 1);
   }
 
-  /** Logs what is over: bans, and the minute that began with an invalid key. To be called twice a second. */
-  tell(): void {
+  /** Logs ended bans and, after a minute, the invalid keys. Call it twice a second. */
+  logEnded(): void {
     const now = this.#options.clock.monotonic();
     for (const ban of this.#bans.values()) if (now >= ban.endsAt) this.#end(ban);
-    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.tellGuesses();
+    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logGuesses();
   }
 
-  /** Logs the invalid keys of a minute, also of one that is not over: for a service that stops. */
-  tellGuesses(): void {
+  /** Logs the invalid keys so far. A service that stops calls it before the minute is over. */
+  logGuesses(): void {
     const { log, showsAddresses } = this.#options;
     const guesses = [...this.#guesses];
     const bursts = showsAddresses ? guesses.filter(([, count]) => count >= BURST) : [];
-    const told = bursts.toSorted(([, one], [, other]) => other - one).slice(0, MAX_LINES);
-    for (const [address, count] of told) log.warn("invalid_keys_rejected", { count, address });
-    const rest = told.reduce((left, [, count]) => left - count, this.#guessesOfAll);
-    if (rest >= BURST) log.warn("invalid_keys_rejected", { count: rest, addresses: guesses.length - told.length });
+    const logged = bursts.toSorted(([, one], [, other]) => other - one).slice(0, MAX_LINES);
+    for (const [address, count] of logged) log.warn("invalid_keys_rejected", { count, address });
+    const rest = logged.reduce((left, [, count]) => left - count, this.#guessesOfAll);
+    if (rest >= BURST) log.warn("invalid_keys_rejected", { count: rest, addresses: guesses.length - logged.length });
     this.#guesses = new Map();
     this.#guessesOfAll = 0;
     this.#minuteEnds = undefined;
