@@ -53,7 +53,7 @@ export class EventWatch {
     after: bigint | undefined,
     filters: EventFilters,
   ): Promise<StreamSource<Event> | Expired | Ahead> {
-    const { first, last } = await this.#log.kept(shop);
+    const { first, last } = await this.#log.storedRange(shop);
     await this.#storage.settled();
     const from = after !== undefined && after < 0n ? 0n : after;
     const position = from ?? (filters.since === undefined ? last : first - 1n);

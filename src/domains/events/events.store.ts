@@ -17,7 +17,7 @@ export interface EventFilters {
 }
 
 /** The ids of the stored events. If none is stored, `first` is `last` + 1. `last` is the newest that there ever was. */
-export interface KeptEvents {
+export interface StoredRange {
   readonly first: bigint;
   readonly last: bigint;
 }
@@ -46,12 +46,12 @@ export class EventLog {
   async get(shop: number, id: bigint): Promise<Event | "not found" | Expired> {
     const row = await this.#storage.first(byId, shop, id);
     if (row) return toEvent(row);
-    const { first, last } = await this.kept(shop);
+    const { first, last } = await this.storedRange(shop);
     return id >= 1n && id < first && id <= last ? { refused: "expired", first } : "not found";
   }
 
   /** The ids of the stored events. */
-  async kept(shop: number): Promise<KeptEvents> {
+  async storedRange(shop: number): Promise<StoredRange> {
     const row = await this.#storage.first(bounds, shop);
     const last = row?.last_id ?? 0n;
     return { first: row?.first_id ?? last + 1n, last };
@@ -59,7 +59,7 @@ export class EventLog {
 
   /** The id of the newest event; 0 if there was none. */
   async lastId(shop: number): Promise<bigint> {
-    return (await this.kept(shop)).last;
+    return (await this.storedRange(shop)).last;
   }
 
   /**
@@ -72,7 +72,7 @@ export class EventLog {
     limit: number,
     filters: EventFilters = {},
   ): Promise<Page<Event> | Expired> {
-    const { first, last } = await this.kept(shop);
+    const { first, last } = await this.storedRange(shop);
     const from = afterId < 0n ? 1n : afterId + 1n;
     if (from < first) return { refused: "expired", first };
     return this.#page(shop, { from, to: last }, limit, filters, "id");
@@ -80,7 +80,7 @@ export class EventLog {
 
   /** Like `after`, but from the first stored event on. */
   async first(shop: number, limit: number, filters: EventFilters = {}): Promise<Page<Event>> {
-    const { first, last } = await this.kept(shop);
+    const { first, last } = await this.storedRange(shop);
     return this.#page(shop, { from: first, to: last }, limit, filters, "id");
   }
 
@@ -95,7 +95,7 @@ export class EventLog {
     filters: EventFilters = {},
     afterId = 0n,
   ): Promise<Page<Event>> {
-    const { first, last } = await this.kept(shop);
+    const { first, last } = await this.storedRange(shop);
     const to = beforeId === undefined || beforeId > last ? last : beforeId - 1n;
     return this.#page(shop, { from: afterId < first ? first : afterId + 1n, to }, limit, filters, "-id");
   }
