@@ -24,7 +24,7 @@ const names = async () => (await service.call("GET", "/pets", { key })).json.map
 async function namesAfter(before: readonly string[]): Promise<string[]> {
   await eventually(names, ({ length }) => length > before.length);
   await eventually(
-    () => metric(service.app.base, "petstore_retries_running"),
+    () => metric(service.app.base, "petstore_idempotent_requests_running"),
     (running) => running === 0,
   );
   return names();

@@ -7,7 +7,11 @@ import { Idempotency } from "../http/idempotency/idempotency.ts";
 export function openIdempotency({ storage, clock, metrics, repeat }: Host, write: Write): Idempotency {
   const responses = new StoredResponseStore(storage);
   const idempotency = new Idempotency(responses, write, clock);
-  metrics.gauge("petstore_retries_running", "Requests with an idempotency key that run.", () => idempotency.running);
+  metrics.gauge(
+    "petstore_idempotent_requests_running",
+    "Requests in progress that have an idempotency key.",
+    () => idempotency.running,
+  );
   repeat({ name: "remove_expired_responses", by: "leader", run: () => responses.forgetExpired(clock.now()) });
   return idempotency;
 }

@@ -354,7 +354,7 @@ describe("while the first is running", () => {
   test("an answer that came too late is given to who asks again", async () => {
     const unlock = await service.store.lock();
     const late = create("a");
-    const running = () => metric(service.app.base, "petstore_retries_running");
+    const running = () => metric(service.app.base, "petstore_idempotent_requests_running");
     await eventually(running, (count) => count === 1);
     service.clock.advance(REQUEST_DEADLINE);
     expect((await late).json.code).toBe("storage_unavailable");

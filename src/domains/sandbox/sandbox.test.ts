@@ -276,7 +276,7 @@ describe("a reset", () => {
     let sent = 0;
     /** Resolves when all that was sent waits for the store: what comes next waits behind it. */
     const waiting = async () => {
-      while ((await metric(service.app.base, "petstore_retries_running")) !== sent) await Bun.sleep(5);
+      while ((await metric(service.app.base, "petstore_idempotent_requests_running")) !== sent) await Bun.sleep(5);
     };
     const create = () =>
       call("POST", "/pets", { name: "in flight", categoryId: 1 }, { "Idempotency-Key": `number-${++sent}` });
