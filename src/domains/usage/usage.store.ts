@@ -1,21 +1,32 @@
 import type { ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
-import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
+  addCalls,
+  deleteCalls,
+  deleteCountsAfter,
+  deleteCountsAt,
+  deleteCountsBefore,
+  readCalls,
+  readCount,
+  readCounts,
+  type SweptRow,
+  sweepCalls,
+  sweepCounts,
+  writeCount,
+} from "./usage.statements.ts";
+import {
   DAY,
   floor,
-  type History,
   HOUR,
   historyOf,
   intervalsOf,
   type RequestCount,
   type Span,
-  type StoredCounts,
   startOf,
   toUsageInterval,
   withRequests,
@@ -50,25 +61,6 @@ interface UsageQuery {
   readonly unsaved: () => readonly RequestCount[];
 }
 
-interface CountsRow extends Row, StoredCounts {
-  operation: string;
-  status: bigint;
-  counts: string;
-}
-interface SpanRow extends CountsRow {
-  starts_at: bigint;
-}
-interface UseRow extends Row {
-  operation: string;
-  key_id: string;
-  account_id: string;
-  calls: bigint;
-  last_called_at: bigint;
-}
-interface SweptRow extends Row {
-  at: bigint;
-}
-
 /** Rows are kept a span longer than they reach, so that the first interval is whole. */
 const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
 
@@ -76,66 +68,6 @@ const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
 const DELETE_BATCH = 500;
 /** Seconds between two looks for rows that are too old, once none is left. */
 const SWEEP_PAUSE = 60;
-
-const key = "span, starts_at, account_id, mode, key_id, operation, status";
-/** The counts of a key in all spans of a history, `$5` and on, in one statement. */
-const countsOf = ({ spans }: History) =>
-  statement<SpanRow>(
-    `SELECT starts_at, operation, status, counts FROM usage_counts
-     WHERE span = $1 AND account_id = $2 AND mode = $3 AND key_id = $4
-       AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 5}`).join(", ")})
-     ORDER BY starts_at DESC, operation, status`,
-  );
-const readCounts = {
-  minute: countsOf(historyOf("minute")),
-  hour: countsOf(historyOf("hour")),
-  day: countsOf(historyOf("day")),
-};
-const readCount = statement<CountsRow>(
-  `SELECT operation, status, counts FROM usage_counts
-   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND key_id = $5 AND operation = $6
-     AND status = $7`,
-);
-const writeCount = statement(
-  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-   ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
-);
-const sweepCounts = statement<SweptRow>(
-  `DELETE FROM usage_counts WHERE (${key}) IN
-     (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at < $2 LIMIT $3)
-   RETURNING starts_at AS at`,
-);
-const deleteCounts = (is: "<" | "=" | ">") =>
-  statement<SweptRow>(
-    `DELETE FROM usage_counts WHERE (${key}) IN
-       (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at ${is} $2 AND account_id = $3 LIMIT $4)
-     RETURNING starts_at AS at`,
-  );
-const [deleteCountsBefore, deleteCountsAt, deleteCountsAfter] = [
-  deleteCounts("<"),
-  deleteCounts("="),
-  deleteCounts(">"),
-];
-const deleteCalls = statement<SweptRow>(
-  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
-     (SELECT day, operation, key_id FROM deprecated_calls WHERE account_id = $1 LIMIT $2)
-   RETURNING day AS at`,
-);
-const addCalls = statement(
-  `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
-   VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (day, operation, key_id) DO UPDATE SET
-     calls = deprecated_calls.calls + excluded.calls, last_called_at = excluded.last_called_at`,
-);
-const readCalls = statement<UseRow>(
-  `SELECT operation, key_id, account_id, CAST(sum(calls) AS BIGINT) AS calls, max(last_called_at) AS last_called_at
-   FROM deprecated_calls WHERE day >= $1 GROUP BY operation, key_id, account_id ORDER BY 5 DESC, key_id`,
-);
-const sweepCalls = statement<SweptRow>(
-  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
-     (SELECT day, operation, key_id FROM deprecated_calls WHERE day < $1 LIMIT $2)
-   RETURNING day AS at`,
-);
 
 /**
  * What shops were sent, by each of their keys and by all together, and which keys have called what is deprecated. For

@@ -1,0 +1,82 @@
+import { type Row, statement } from "../../storage/statement.ts";
+import { type History, historyOf, type StoredCounts } from "./usage-intervals.ts";
+
+interface CountsRow extends Row, StoredCounts {
+  operation: string;
+  status: bigint;
+  counts: string;
+}
+interface SpanRow extends CountsRow {
+  starts_at: bigint;
+}
+interface UseRow extends Row {
+  operation: string;
+  key_id: string;
+  account_id: string;
+  calls: bigint;
+  last_called_at: bigint;
+}
+/** What tells how many rows were deleted. */
+export interface SweptRow extends Row {
+  at: bigint;
+}
+
+const key = "span, starts_at, account_id, mode, key_id, operation, status";
+/** The counts of a key in all spans of a history, `$5` and on, in one statement. */
+const countsOf = ({ spans }: History) =>
+  statement<SpanRow>(
+    `SELECT starts_at, operation, status, counts FROM usage_counts
+     WHERE span = $1 AND account_id = $2 AND mode = $3 AND key_id = $4
+       AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 5}`).join(", ")})
+     ORDER BY starts_at DESC, operation, status`,
+  );
+export const readCounts = {
+  minute: countsOf(historyOf("minute")),
+  hour: countsOf(historyOf("hour")),
+  day: countsOf(historyOf("day")),
+};
+export const readCount = statement<CountsRow>(
+  `SELECT operation, status, counts FROM usage_counts
+   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND key_id = $5 AND operation = $6
+     AND status = $7`,
+);
+export const writeCount = statement(
+  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+   ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
+);
+export const sweepCounts = statement<SweptRow>(
+  `DELETE FROM usage_counts WHERE (${key}) IN
+     (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at < $2 LIMIT $3)
+   RETURNING starts_at AS at`,
+);
+const deleteCounts = (is: "<" | "=" | ">") =>
+  statement<SweptRow>(
+    `DELETE FROM usage_counts WHERE (${key}) IN
+       (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at ${is} $2 AND account_id = $3 LIMIT $4)
+     RETURNING starts_at AS at`,
+  );
+export const [deleteCountsBefore, deleteCountsAt, deleteCountsAfter] = [
+  deleteCounts("<"),
+  deleteCounts("="),
+  deleteCounts(">"),
+];
+export const deleteCalls = statement<SweptRow>(
+  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
+     (SELECT day, operation, key_id FROM deprecated_calls WHERE account_id = $1 LIMIT $2)
+   RETURNING day AS at`,
+);
+export const addCalls = statement(
+  `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (day, operation, key_id) DO UPDATE SET
+     calls = deprecated_calls.calls + excluded.calls, last_called_at = excluded.last_called_at`,
+);
+export const readCalls = statement<UseRow>(
+  `SELECT operation, key_id, account_id, CAST(sum(calls) AS BIGINT) AS calls, max(last_called_at) AS last_called_at
+   FROM deprecated_calls WHERE day >= $1 GROUP BY operation, key_id, account_id ORDER BY 5 DESC, key_id`,
+);
+export const sweepCalls = statement<SweptRow>(
+  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
+     (SELECT day, operation, key_id FROM deprecated_calls WHERE day < $1 LIMIT $2)
+   RETURNING day AS at`,
+);
