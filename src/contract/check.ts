@@ -1,13 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TObject, TSchema } from "typebox";
-import { scopes } from "./caller.ts";
-import { ErrorBody, type ErrorDefinition, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
-import { unknownKeyFaults } from "./known-keys.ts";
+import { ErrorBody, type ErrorDefinition, retiredCodes, serviceErrors } from "./errors.ts";
 import type { Operation } from "./operation.ts";
-import { dateToUnixSeconds, errorsOf, pathParameters } from "./operation-properties.ts";
-import { isInt64, LOCAL_DESCRIPTION } from "./schemas.ts";
-import { didYouMean, suggest } from "./suggest.ts";
-import { compileValidator } from "./validators.ts";
+import { operationFaults, repeated } from "./operation-faults.ts";
+import { errorsOf } from "./operation-properties.ts";
+import { LOCAL_DESCRIPTION } from "./schemas.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
 export class ContractError extends Error {
@@ -52,10 +48,6 @@ export function contractFaults(operations: readonly Operation[]): string[] {
 /** Two paths that differ in the names of their parameters only are the same route. */
 function routeKey(operation: Operation): string {
   return `${operation.method} ${operation.path.replaceAll(/\{[^}]*\}/g, "{}")}`;
-}
-
-function repeated(values: readonly string[]): string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }
 
 function errorFaults(catalogue: readonly ErrorDefinition[]): string[] {
@@ -106,162 +98,4 @@ function tagFaults(operations: readonly Operation[]): string[] {
   return repeated([...names]).map(
     (name) => `${name}: two different tags have this name; share one value, or rename one.`,
   );
-}
-
-function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
-  const { name, method, path, summary, description, scope, response, body, tag, errors } = operation;
-  return [
-    ...unknownKeyFaults(operation),
-    ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
-    ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path)
-      ? []
-      : [`the path ${path} is malformed; write it like /pets/{petId}.`]),
-    ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty; write both."]),
-    ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description; write both."]),
-    ...(scope === "any" || scopes.includes(scope)
-      ? []
-      : [`the scope ${scope} does not exist; use any or one of ${scopes.join(", ")}.`]),
-    ...([200, 201, 204].includes(response.status)
-      ? []
-      : [`the status ${response.status} is not one of 200, 201, 204.`]),
-    ...(body && method === "GET" ? ["a GET operation has no body; use query, or another method."] : []),
-    ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice; remove one.`),
-    ...preconditionFaults(operation),
-    ...entityTagFaults(operation, operations),
-    ...parameterFaults(operation),
-    ...pagingFaults(operation),
-    ...deprecationFaults(operation, operations),
-    ...shapeFaults("body", body?.schema),
-    ...shapeFaults("response", response.schema),
-    ...exampleFaults("body", body?.schema, body?.examples),
-    ...exampleFaults("response", response.schema, response.examples),
-    ...locationFaults(operation),
-    ...streamFaults(operation),
-  ];
-}
-
-function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
-  const canFail = errors.includes(preconditionFailed);
-  return [
-    ...(ifMatch && method === "GET" ? ["a GET operation does not honour If-Match; remove ifMatch."] : []),
-    ...(ifMatch && !canFail
-      ? [`it honours If-Match without the error ${preconditionFailed.code}; add preconditionFailed to errors.`]
-      : []),
-    ...(canFail && !ifMatch
-      ? [`it has the error ${preconditionFailed.code} without honouring If-Match; set ifMatch, or remove the error.`]
-      : []),
-  ];
-}
-
-/** The response to a change must have the entity tag that a read would return. */
-function entityTagFaults({ method, response }: Operation, operations: readonly Operation[]): string[] {
-  const isRead = operations.some((other) => other.method === "GET" && other.response.schema === response.schema);
-  return method !== "GET" && isRead && !response.entityTag
-    ? ["it returns what a GET shows; set response.entityTag to true."]
-    : [];
-}
-
-function propertiesOf(schema: TSchema | undefined): string[] {
-  return Object.keys((schema as TObject | undefined)?.properties ?? {});
-}
-
-function parameterFaults({ path, params }: Operation): string[] {
-  const inPath = pathParameters(path);
-  const declared = propertiesOf(params?.schema);
-  return [
-    ...repeated(inPath).map((name) => `the path has two parameters ${name}; rename one.`),
-    ...inPath
-      .filter((name) => !declared.includes(name))
-      .map((name) => `the path parameter ${name} has no schema; add it to params.schema.`),
-    ...declared
-      .filter((name) => !inPath.includes(name))
-      .map((name) => `the path has no parameter ${name}; add {${name}} to it, or remove ${name} from params.schema.`),
-  ];
-}
-
-function pagingFaults({ paged, query, response }: Operation): string[] {
-  if (!paged) return [];
-  return [
-    ...["limit", "cursor"]
-      .filter((name) => !propertiesOf(query).includes(name))
-      .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`),
-    ...((response.schema as { type?: unknown }).type === "array"
-      ? []
-      : ["a paged operation returns an array; make response.schema one, or remove paged."]),
-  ];
-}
-
-/** True for a valid date as `YYYY-MM-DD`. `Date` alone would accept February 30 as a day in March. */
-function isDate(text: string): boolean {
-  const moment = new Date(dateToUnixSeconds(text) * 1000);
-  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(`${text}T`);
-}
-
-function streamFaults({ method, paged, response }: Operation): string[] {
-  const { stream, status, schema } = response;
-  if (!stream) return [];
-  const properties: Record<string, TSchema> = (schema as Partial<TObject>).properties ?? {};
-  const { [stream.id]: id, [stream.event]: event } = properties;
-  return [
-    ...(method === "GET" && status === 200 ? [] : ["only a GET with status 200 is streamed; remove response.stream."]),
-    ...(paged ? ["a streamed operation has no pages; remove paged."] : []),
-    ...(id && isInt64(id)
-      ? []
-      : [`the stream takes its ids from ${stream.id}, which is not an int64 of the response.`]),
-    ...(event && "type" in event && event.type === "string"
-      ? []
-      : [`the stream takes the names of events from ${stream.event}, which is not a text of the response.`]),
-  ];
-}
-
-function deprecationFaults({ name, deprecation }: Operation, operations: readonly Operation[]): string[] {
-  if (!deprecation) return [];
-  const { since, removal, replacement } = deprecation;
-  const areDates = isDate(since) && isDate(removal);
-  const names = operations.map((operation) => operation.name);
-  return [
-    ...(isDate(since) ? [] : [`the deprecation date ${since} is not a date; write it like 2030-12-31.`]),
-    ...(isDate(removal) ? [] : [`the removal date ${removal} is not a date; write it like 2030-12-31.`]),
-    ...(areDates && removal <= since ? ["the removal does not come after the deprecation; set a later date."] : []),
-    ...(names.includes(replacement)
-      ? []
-      : [`the replacement ${replacement} is not an operation.${didYouMean(suggest(replacement, names))}`]),
-    ...(replacement === name ? ["the operation cannot replace itself; name another in replacement."] : []),
-  ];
-}
-
-const combining = ["anyOf", "oneOf", "allOf", "$ref"];
-
-/** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would slip through. */
-function shapeFaults(part: string, schema: unknown): string[] {
-  if (typeof schema !== "object" || schema === null) return [];
-  const own = combining
-    .filter((keyword) => keyword in schema)
-    .map((keyword) => `the ${part} uses ${keyword}; describe it with one plain schema.`);
-  return own.concat(Object.values(schema).flatMap((inner) => shapeFaults(part, inner)));
-}
-
-function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {
-  if (!schema || !examples) return [];
-  const validator = compileValidator(schema);
-  if (Object.keys(examples).length === 0) return [`the ${part} has no example; add one to ${part}.examples.`];
-  return Object.entries(examples)
-    .filter(([, example]) => !validator.Check(example))
-    .map(([title, example]) => {
-      const [error] = validator.Errors(example);
-      return `the ${part} example "${title}" does not fit its schema: ${error?.instancePath || "it"} ${error?.message}.`;
-    });
-}
-
-function locationFaults({ response }: Operation): string[] {
-  if (!response.location) return [];
-  const properties = propertiesOf(response.schema);
-  return [
-    ...(response.status === 201
-      ? []
-      : ["only a response of status 201 has a location; remove it, or set status to 201."]),
-    ...pathParameters(response.location)
-      .filter((name) => !properties.includes(name))
-      .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`),
-  ];
 }
