@@ -21,6 +21,7 @@ import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { belongsToProduction } from "../src/domains/keys/store-environment.store.ts";
 import { lastByPet } from "../src/domains/orders/orders.statements.ts";
 import { OrderStore } from "../src/domains/orders/orders.store.ts";
+import { Reservations } from "../src/domains/orders/reservations.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
 import { RequestStore } from "../src/domains/requests/requests.store.ts";
 import { ShopSummaries } from "../src/domains/shops/summary.store.ts";
@@ -111,11 +112,11 @@ const listToys = defineOperation({
 const work: Record<string, (storage: Storage) => unknown> = {
   "an animal": (storage) => new PetStore(storage).get(1, end),
   "an order": (storage) => new OrderStore(storage, {} as never, clock, 0).get(1, end),
-  "orders that are due": (storage) => new OrderStore(storage, {} as never, clock, 0).expireDue(),
+  "orders that are due": (storage) => new Reservations(storage, {} as never, clock).expireDue(),
   "the last order of an animal": (storage) => storage.first(lastByPet, 1, 2n),
   "the last order of an animal with few": (storage) => storage.first(lastByPet, 1, 3n),
-  "orders of a shop that are due": (storage) => new OrderStore(storage, {} as never, clock, 0).doDue(1, 100),
-  "open orders of a shop": (storage) => new OrderStore(storage, {} as never, clock, 0).waiting(1, 10_000),
+  "orders of a shop that are due": (storage) => new Reservations(storage, {} as never, clock).doDue(1, 100),
+  "open orders of a shop": (storage) => new Reservations(storage, {} as never, clock).waiting(1, 10_000),
   "the figures of a shop": (storage) => new ShopSummaries(storage, clock).get(1),
   "a category": (storage) => new CategoryStore(storage, {} as never).get(1, end),
   "whether a shop has events that are too old": (storage) => new EventRetention(storage, 30).sweep(0),

@@ -99,13 +99,13 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
     });
     const categories = new CategoryStore(storage, pets, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE);
-    repeat({ name: "expire_orders", by: "leader", run: () => orders.expireDue() });
+    repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
     const sandboxes = new SandboxStore({
       storage,
       clock,
       limiter,
       stores: { pets, categories },
-      work: [orders],
+      work: [orders.reservations],
       replaced: () => identity.authenticator.forget(),
       advanced: runSoon,
     });

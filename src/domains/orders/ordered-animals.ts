@@ -1,0 +1,23 @@
+import type { Transaction } from "../../storage/transaction.ts";
+import type { NewEvent } from "../events/new-event.ts";
+import type { LockedShop } from "../shops/shops.store.ts";
+import type { AnimalChange } from "./transitions.ts";
+
+/** What orders may do to the animals that they are for. */
+export interface OrderedAnimals {
+  /**
+   * Part of a transaction: gives an animal another status, if its own rules allow that for this cause. Returns the event
+   * that records it, which is not published yet.
+   */
+  changeStatus(
+    shop: LockedShop,
+    petId: bigint,
+    ...change: AnimalChange
+  ): Transaction<NewEvent | "not found" | NotAllowed>;
+}
+
+/** What does not go with the status that the animal has. */
+export interface NotAllowed {
+  readonly refused: "transition";
+  readonly from: string | undefined;
+}

@@ -1,0 +1,114 @@
+import { sideBySide } from "../../storage/combined-steps.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { system } from "../events/author.ts";
+import { publish } from "../events/publish.ts";
+import { count } from "../shops/figures.ts";
+import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import type { TimedWork, WaitingWork } from "../shops/timed-work.ts";
+import { orderEvent } from "./order-events.ts";
+import type { OrderedAnimals } from "./ordered-animals.ts";
+import { orderExpired } from "./orders.operations.ts";
+import {
+  byId,
+  due,
+  dueByClock,
+  dueOfShop,
+  type OrderRow,
+  openOfShop,
+  setExpired,
+  toOrder,
+} from "./orders.statements.ts";
+
+/** Reservations that end in one transaction: some milliseconds, for which others must wait. */
+const BATCH = 100;
+/** Such transactions in one round of periodic work. What is left over is done in the next round. */
+const BATCHES = 20;
+
+/** The end of reservations: an open order holds its animal for a while, and then lets it go. */
+export class Reservations implements TimedWork {
+  readonly kind = "reservation";
+  readonly #storage: Storage;
+  readonly #animals: OrderedAnimals;
+  readonly #clock: Clock;
+
+  constructor(storage: Storage, animals: OrderedAnimals, clock: Clock) {
+    this.#storage = storage;
+    this.#animals = animals;
+    this.#clock = clock;
+  }
+
+  /**
+   * Lets the animals go whose reservations have ended: in small transactions, so that others continue
+   * between them, and some thousand at the most, so that the caller does.
+   */
+  async expireDue(): Promise<void> {
+    const now = this.#clock.now();
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const found = await this.#storage.all(due, now, BATCH);
+      if (found.length === 0) return;
+      for (const [shop, orders] of Map.groupBy(found, (order) => Number(order.shop))) {
+        const ids = orders.map(({ id }) => id);
+        await this.#storage.write(() => this.#expireAll(shop, ids, now));
+      }
+    }
+  }
+
+  /** Part of a transaction: the clock of a locked shop is this many milliseconds ahead of real time from now on. */
+  *clockAdvanced({ shop }: LockedShop, ahead: number): Transaction<void> {
+    yield* all(dueByClock, ahead, shop);
+  }
+
+  /** Lets the animals of one shop go whose reservations have ended: up to `most`. */
+  async doDue(shop: number, most: number): Promise<void> {
+    const now = this.#clock.now();
+    let after = 0n;
+    for (let left = most; left > 0; left -= BATCH) {
+      const found = await this.#storage.all(dueOfShop, shop, "placed", after, now, Math.min(BATCH, left));
+      const last = found.at(-1);
+      if (!last) return;
+      after = last.id;
+      const ids = found.map(({ id }) => id);
+      await this.#storage.write(() => this.#expireAll(shop, ids, now));
+    }
+  }
+
+  /** How many orders of a shop are open, counted up to `most`, and when the first of them expires, in unix milliseconds. */
+  waiting(shop: number, most: number): MaybePromise<WaitingWork> {
+    return whenReady(this.#storage.first(openOfShop, shop, "placed", most), (row) => ({
+      count: Number(row?.orders),
+      next: row?.next == null ? undefined : Number(row.next),
+    }));
+  }
+
+  /** Part of a transaction: of these orders, those that are still open and over. */
+  *#expireAll(shop: number, ids: readonly bigint[], now: number): Transaction<void> {
+    const locked = yield* lockShop(shop, now);
+    yield* sideBySide(ids.map((id) => this.#expireIfOver(locked, id)));
+  }
+
+  *#expireIfOver(locked: LockedShop, id: bigint): Transaction<void> {
+    const order = yield* first(byId, locked.shop, id);
+    if (order?.status === "placed" && isOver(order, locked)) yield* this.expire(locked, order);
+  }
+
+  /** Part of a transaction: lets the animal of an open order go. */
+  *expire(locked: LockedShop, row: OrderRow): Transaction<void> {
+    const { id, pet_id } = row;
+    yield* all(setExpired, locked.shop, id);
+    count(locked, "open_orders", -1);
+    count(locked, "expired");
+    const ofAnimal = yield* this.#animals.changeStatus(locked, pet_id, "available", "order_expired");
+    const before = toOrder(row);
+    const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];
+    if (typeof ofAnimal === "object" && "type" in ofAnimal) events.push(ofAnimal);
+    yield* publish(locked, system(locked.shop), events);
+  }
+}
+
+/** True from the moment on at which the reservation ends. */
+export function isOver({ expires_at }: OrderRow, { at }: LockedShop): boolean {
+  return expires_at <= at;
+}
