@@ -100,7 +100,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
             const isValid = isInt64Text(number) && judge.takesBody(Buffer.from(body));
             expect((await send(body)).status).toBe(isValid ? success : 400);
           }),
-          { numRuns: rounds(60, 4_500) },
+          { numRuns: rounds(30, 4_500) },
         );
       }
     });
@@ -120,7 +120,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
             const body = replaced(valid, name, JSON.stringify(text));
             expect((await send(body)).status).toBe(judge.takesBody(Buffer.from(body)) ? success : 400);
           }),
-          { numRuns: rounds(40, 3_000) },
+          { numRuns: rounds(20, 3_000) },
         );
       }
     });
@@ -139,7 +139,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
         fc.asyncProperty(bodies, async (body) => {
           expect((await send(body)).status).toBe(judge.takesBody(Buffer.from(body)) ? success : 400);
         }),
-        { numRuns: rounds(80, 7_500) },
+        { numRuns: rounds(40, 7_500) },
       );
     });
 
@@ -164,7 +164,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
           );
           expect((await send(body)).status).toBe(judge.takesBody(body) ? success : 400);
         }),
-        { numRuns: rounds(80, 7_500) },
+        { numRuns: rounds(40, 7_500) },
       );
     });
   });

@@ -108,7 +108,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           const whenWrong = [...(ignoresBody ? [answered] : []), ignoresBody ? "bare 400" : "bare 400|closed"];
           expect(got).toMatch(new RegExp(`^(${isRight ? success : whenWrong.join("|")})$`));
         }),
-        { numRuns: rounds(30, 1_800) },
+        { numRuns: rounds(15, 1_800) },
       );
     });
 
@@ -123,7 +123,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
             expect(await outcomeOfBytes(pieces, request)).toBe(success);
           },
         ),
-        { numRuns: rounds(30, 1_500) },
+        { numRuns: rounds(15, 1_500) },
       );
     });
 
@@ -160,7 +160,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           // What the garbling put behind the request is refused by itself.
           expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
         }),
-        { numRuns: rounds(60, 7_500) },
+        { numRuns: rounds(30, 7_500) },
       );
     });
 
@@ -191,7 +191,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
             expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
           },
         ),
-        { numRuns: rounds(20, 1_800) },
+        { numRuns: rounds(10, 1_800) },
       );
     });
   });

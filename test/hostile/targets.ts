@@ -75,7 +75,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
         fc.asyncProperty(query, async (generated) => {
           expect(await outcome(generated)).toBe(oracle.takesQuery(generated) ? success : "400 invalid_request");
         }),
-        { numRuns: rounds(60, 4_500) },
+        { numRuns: rounds(30, 4_500) },
       );
     });
 
@@ -108,7 +108,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
           const got = await outcome(basePath + path);
           expect(got).toMatch(expectedAt(operation, path));
         }),
-        { numRuns: rounds(80, 4_500) },
+        { numRuns: rounds(40, 4_500) },
       );
     });
 

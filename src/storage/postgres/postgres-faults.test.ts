@@ -1,9 +1,11 @@
 // Faults of real servers, under load. What must hold: nothing that was acknowledged is lost or there
 // twice, work fails only while the server is away and always with `StorageUnavailable`, nothing hangs,
 // and all is well again soon after the server is.
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { stopwatch } from "../../../test/harness/run-queue.ts";
+import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
@@ -79,7 +81,7 @@ class Load {
 
   /** How long it takes until one of each kind of work succeeds, in milliseconds. */
   async untilWell(): Promise<number> {
-    const started = performance.now();
+    const elapsed = stopwatch();
     const tries = [
       () => this.#storage.write(() => final(addPet, "well", 3)),
       () => this.#storage.write(() => all(addPet, "well", 3)),
@@ -88,7 +90,7 @@ class Load {
     for (const attempt of tries) {
       while (!(await attempt().then(Boolean, () => false))) await Bun.sleep(5);
     }
-    return performance.now() - started;
+    return elapsed();
   }
 
   /** Ends the load and tells what went wrong. */
@@ -125,11 +127,17 @@ const noFaults = { lost: [], doubled: [], wrong: [], hung: false };
 describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   let servers: PostgresServer[] = [];
   let stores: PostgresStorage[] = [];
+  let shared: SharedPostgres | undefined;
 
   async function startServer(settings: readonly string[] = []): Promise<PostgresServer> {
     const server = await PostgresServer.start(settings);
     servers.push(server);
     return server;
+  }
+  /** The address of a new store on a server that no test stops, freezes or takes sessions from. */
+  async function newStore(): Promise<string> {
+    shared ??= await SharedPostgres.start();
+    return shared.server.url(await shared.newDatabase());
   }
   async function open(url: string): Promise<PostgresStorage> {
     const store = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
@@ -141,6 +149,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     for (const server of servers) await server.remove();
     [servers, stores] = [[], []];
   });
+  afterAll(() => shared?.server.remove());
 
   test("that kills sessions costs no read and no acknowledged write", async () => {
     const server = await startServer();
@@ -167,13 +176,13 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const before = load.refused;
     while (load.refused < before + 50) await Bun.sleep(1);
     await server.start();
-    const started = performance.now();
+    const elapsed = stopwatch();
     let refused: number;
     do {
       refused = load.refused; // each connection is opened again when it is needed
       await load.more(200);
     } while (load.refused > refused);
-    expect(performance.now() - started).toBeLessThan(WELL_WITHIN);
+    expect(elapsed()).toBeLessThan(WELL_WITHIN);
     await load.more(500);
     expect(load.refused).toBe(refused);
     expect(await load.faults()).toEqual(noFaults);
@@ -228,8 +237,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   });
 
   test("that answers while our process stands still is not taken for a silent one", async () => {
-    const server = await startServer();
-    const storage = await open(server.url());
+    const storage = await open(await newStore());
     await storage.all(petsFrom, 1);
     // Over a connection that is there, and one that must be made.
     const reads = [1, 2].map((done) => storage.all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`)));
@@ -276,9 +284,10 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test.each(["one transaction", "a group", "a larger transaction"])(
     "whose answer to the commit of %s is lost does not make it acknowledged, nor done twice",
     async (what) => {
-      const server = await startServer();
-      const proxy = await DatabaseProxy.start(server.port);
-      const storage = await open(server.url().replace(String(server.port), String(proxy.port)));
+      const url = new URL(await newStore());
+      const proxy = await DatabaseProxy.start(Number(url.port));
+      url.port = String(proxy.port);
+      const storage = await open(url.href);
       let done = 0;
       const noted = <T>(part: () => Transaction<T>) =>
         storage.write(function* () {
@@ -306,10 +315,13 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       ["one transaction", "a group", "a larger transaction"].map((what) => [code, what] as const),
     ),
   )("that answers %s, not knowing what became of a commit, is not told to do %s again", async (code, what) => {
-    const server = await startServer();
-    const storage = await open(server.url());
+    const url = await newStore();
+    const storage = await open(url);
+    const { server } = shared as SharedPostgres;
+    const database = new URL(url).pathname.slice(1);
     // The number is of the attempts: a sequence does not go back. The trigger fires when a commit begins.
-    await server.run(`
+    await server.run(
+      `
       CREATE SEQUENCE attempts;
       CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -317,19 +329,21 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
         RAISE EXCEPTION 'unknown' USING ERRCODE = '${code}';
       END $$;
       CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON pets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail();
-    `);
+    `,
+      database,
+    );
     const single = () => storage.write(() => final(addPet, "Rex", 1));
     const larger = () => storage.write(() => all(addPet, "Rex", 1));
     const work = what === "a group" ? [single, single, single] : [what === "one transaction" ? single : larger];
     const ends = await Promise.allSettled(work.map((act) => act()));
     const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
     expect(reasons).toEqual(work.map(() => expect.any(CommitUnknown)));
-    expect(await server.run("SELECT last_value::int AS attempts FROM attempts")).toEqual([{ attempts: 1 }]);
+    expect(await server.run("SELECT last_value::int AS attempts FROM attempts", database)).toEqual([{ attempts: 1 }]);
   });
 
   test("in which transactions are in each other's way runs them again, and none is lost", async () => {
-    const server = await startServer();
-    const [one, other] = [await open(server.url()), await open(server.url())];
+    const url = await newStore();
+    const [one, other] = [await open(url), await open(url)];
     await one.write(() => all(addCategory, 1, "0"));
     const read = statement<PetRow>("SELECT name FROM categories WHERE id = 1");
     const write = statement("UPDATE categories SET name = $1 WHERE id = 1");
@@ -345,8 +359,10 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     ["a transaction", "gives it up", (storage: Storage) => storage],
     ["the transaction of a stage", "runs it again", (storage: Storage) => storage.stage(stagedPets)],
   ])("in which %s that others are in the way of takes longer than it may wait, %s", async (_, end, writerOf) => {
-    const server = await startServer();
-    const storage = await open(server.url());
+    const url = await newStore();
+    const storage = await open(url);
+    const { server } = shared as SharedPostgres;
+    const database = new URL(url).pathname.slice(1);
     await storage.write(() => all(addCategory, 1, "0"));
     const read = statement<PetRow>("SELECT name FROM categories WHERE id = 1");
     const write = statement("UPDATE categories SET name = $1 WHERE id = 1");
@@ -362,7 +378,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     for (const round of [1, 2]) {
       const sleeping = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT ${round} %'`;
       while ((await server.run(sleeping)).length === 0);
-      await server.run(`UPDATE categories SET name = '${round}'`);
+      await server.run(`UPDATE categories SET name = '${round}'`, database);
     }
     const [{ status }] = await written;
     const name = (await storage.first(read))?.name;
