@@ -495,7 +495,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       await storage.close();
       const next = await open();
       while (!(await next.lead())) await Bun.sleep(50);
-    }, 20_000);
+    });
 
     test("a probe of a store that works resolves, and writes no row", async () => {
       await storage.probe();
