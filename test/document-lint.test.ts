@@ -104,6 +104,9 @@ function explains(exception: Exception, finding: Finding, ofRequests: ReadonlySe
   );
 }
 
+/** True for what the test has planted. */
+const isPlanted = ({ path }: Finding) => path[1] === "/planted" || path[2] === "Planted";
+
 describe.each([
   ["redocly", true],
   ["spectral", hasInteropTools()],
@@ -119,7 +122,6 @@ describe.each([
     faulty.paths["/planted"] = { get: { responses: { 200: { description: "It has no name." } } } };
     faulty.components.schemas.Planted = { type: "string" };
     const findings = await lint(linter, faulty);
-    const isPlanted = ({ path }: Finding) => path[1] === "/planted" || path[2] === "Planted";
     const expected = { redocly: "no-unused-components", spectral: "operation-operationId" };
     expect(findings.filter(isPlanted).map(({ rule }) => rule)).toContain(expected[linter]);
 
