@@ -1,5 +1,5 @@
 /** Requests that may begin in one turn of the event loop while others are held. It costs little more than all at once. */
-const PER_TURN = 64;
+const PER_TURN = 32;
 
 /**
  * Requests that wait for a later turn of the event loop, in which few of them begin. So those that are not held wait for

@@ -176,6 +176,7 @@ describe("the load", () => {
   test("holds requests of many connections of the shop with most, and begins some of them in each turn", async () => {
     const scene = new Scene();
     await scene.overload();
+    void scene.request(2, false);
     const crowd = Array.from({ length: 4 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
     const first = crowd.findIndex((one) => one instanceof Promise);
     expect(first).toBeWithin(maxInFlight, maxInFlight + refuseOneIn);
@@ -189,9 +190,17 @@ describe("the load", () => {
     }
   });
 
+  test("holds no requests while there is no other shop", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    const crowd = Array.from({ length: 4 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
+    expect(crowd.some((one) => one instanceof Promise)).toBe(false);
+  });
+
   test("holds no requests of few connections, however many", async () => {
     const scene = new Scene();
     await scene.overload();
+    void scene.request(2, false);
     const crowd = Array.from({ length: 100 * maxInFlight }, (_, index) =>
       scene.request(SHOP, false, String(Math.floor(index / 100))),
     );

@@ -41,6 +41,9 @@ export interface Begun {
   readonly connection: string;
 }
 
+/** Samples for which requests are held for the sake of other shops, after one of those had a request: 10 s. */
+const SHARED_SAMPLES = 100;
+
 /** Rejected clients return after 1 to this many seconds, so that they do not all return at once. */
 const RETRY_SPREAD = 4;
 
@@ -60,6 +63,8 @@ export class Load {
   readonly #onChange: (isOverloaded: boolean) => void;
   readonly #held: HeldRequests;
   readonly #shops = new ShopsInHand();
+  /** Samples for which the service still counts as used by several shops. */
+  #sharedFor = 0;
   #begun = 0;
   #isTurn = false;
   #turnStart = 0;
@@ -116,10 +121,12 @@ export class Load {
     if (!isExcess && !this.#isOverloaded) return false;
     const shop = caller?.shop;
     this.#shops.begin(shop);
+    if (this.#shops.size > 1) this.#sharedFor = SHARED_SAMPLES;
     if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.mostWaiting, shop)) return true;
     if (!this.#isOverloaded || !this.#shops.hasShareOf(this.#shops.total, shop)) return false;
     if (isExcess && this.#candidates++ % this.#limits.refuseOneIn === 0) return true;
-    const turn = this.#held.hold(request);
+    // Where there is no other shop, nobody would gain.
+    const turn = this.#sharedFor > 0 ? this.#held.hold(request) : undefined;
     if (!turn) return false;
     this.#shops.wait(shop);
     return turn.then(() => {
@@ -167,6 +174,7 @@ export class Load {
   sample(): void {
     const least = Number.isFinite(this.#least) ? this.#least : this.#waiting + this.#held.size;
     this.#least = Number.POSITIVE_INFINITY;
+    this.#sharedFor = Math.max(0, this.#sharedFor - 1);
     const now = this.#clock.monotonic();
     if (least <= this.#limits.maxInFlight) this.#overLimitSince = undefined;
     else this.#overLimitSince ??= now;

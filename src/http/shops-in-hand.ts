@@ -19,6 +19,11 @@ export class ShopsInHand {
     return this.#total;
   }
 
+  /** Shops that have any. */
+  get size(): number {
+    return this.#shops.size;
+  }
+
   begin(shop: Party): void {
     this.#of(shop).begun++;
     this.#total++;
