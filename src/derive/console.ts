@@ -97,8 +97,9 @@ function kindOf({ type, format, enum: choices, items }: FormSchema): string {
   return format === "date-time" ? "time" : "text";
 }
 
-/** `categoryId` is shown as "Category", `expiresIn` as "Expires in". */
+/** `categoryId` is shown as "Category", `expiresIn` as "Expires in", `url` as "URL". */
 function labelOf(name: string): string {
+  if (name === "url") return "URL";
   const words = name.replace(/(?<=.)Ids?$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

@@ -97,6 +97,8 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     const id = await failed();
     const page = await it.open("/requests");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Failed" }).click();
+    await page.getByText("Those that it refused are under Rejected.").waitFor();
     await page.getByRole("button", { name: "Rejected" }).click();
     await page.getByRole("row").filter({ hasText: "201" }).first().waitFor({ state: "detached" });
     await page.getByRole("link", { name: "POST /pets" }).first().click();

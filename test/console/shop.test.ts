@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     const page = await it.open("/orders");
     await page.getByText("No order is open.").waitFor();
     await page.getByRole("button", { name: "Place order" }).click();
-    await dialogOf(page).getByLabel("Pet").fill(String(rex));
+    await dialogOf(page).getByLabel("Animal").fill(String(rex));
     await dialogOf(page).getByLabel("Reference").fill("Till 1");
     await dialogOf(page).getByRole("button", { name: "Place order" }).click();
     const row = page.getByRole("row").filter({ hasText: "Till 1" });
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     const page = await it.open("/orders");
     await page.getByRole("heading", { name: "Orders" }).waitFor();
     await page.keyboard.type("n");
-    await dialogOf(page).getByLabel("Pet").waitFor();
+    await dialogOf(page).getByLabel("Animal").waitFor();
     await page.keyboard.type(`${sold}`);
     await page.keyboard.press("Enter");
     await dialogOf(page).getByRole("alert").getByText("pet_not_available").waitFor();

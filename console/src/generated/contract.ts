@@ -349,7 +349,7 @@ export const streamEventsQuery: readonly FieldDescription[] = [
 export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "url",
-    label: "Url",
+    label: "URL",
     hint: "Where messages are sent. It starts with https://.",
     kind: "text",
     isRequired: true,
@@ -401,7 +401,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
 export const updateWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "url",
-    label: "Url",
+    label: "URL",
     hint: "Where messages are sent. It starts with https://.",
     kind: "text",
     minLength: 1,

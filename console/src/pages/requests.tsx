@@ -88,7 +88,13 @@ export function Requests() {
           { head: "Key", isWide: true, cell: (request) => <KeyName id={request.keyId} /> },
           { head: "When", cell: ({ at }) => <Time at={at} isReal /> },
         ]}
-        empty={<p>No request passes the filters. Changes and failures of the last 7 days are listed here.</p>}
+        empty={
+          <p>
+            {status === "5xx"
+              ? "The service itself has failed in no request. Those that it refused are under Rejected."
+              : "No request passes the filters. Changes and failures of the last 7 days are listed here."}
+          </p>
+        }
       />
       <Pager next={data?.next} />
     </Page>

@@ -17,7 +17,7 @@ const adviceOfCode: Readonly<Record<string, string>> = {
   account_suspended: "Ask the operator of the service why, and to resume the account.",
   webhooks_unavailable: "Ask the operator of the service to set it up. All other pages work.",
   pet_has_open_order: "Confirm or cancel its order first.",
-  invalid_transition: "An order sold it: open the animal and return that order.",
+  invalid_transition: "Open the animal, and return the order there.",
 };
 
 /** What happened, and what the user can do about it. */

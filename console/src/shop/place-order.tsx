@@ -1,5 +1,6 @@
 import type { NewStoreOrder } from "petstore-client";
 import { useId } from "preact/hooks";
+import { changed } from "../contract.ts";
 import { placeStoreOrderBody } from "../generated/contract.ts";
 import { useAction } from "../service/action.ts";
 import { invalidate, useQuery } from "../service/query.ts";
@@ -41,6 +42,11 @@ function PetControl({ id, entry, change, described }: ControlProps) {
 }
 
 const controls = { petId: PetControl };
+const fields = placeStoreOrderBody.map((field) =>
+  field.name === "petId"
+    ? changed(field, { label: "Animal", hint: "Choose one of the list, or enter its id." })
+    : field,
+);
 
 /** Reserves an animal. */
 export function PlaceOrder({ petId, onClose }: { readonly petId?: bigint; readonly onClose: () => void }) {
@@ -53,7 +59,7 @@ export function PlaceOrder({ petId, onClose }: { readonly petId?: bigint; readon
   return (
     <Dialog title="Place an order" onClose={onClose}>
       <Form
-        fields={placeStoreOrderBody.filter(({ name }) => petId === undefined || name !== "petId")}
+        fields={fields.filter(({ name }) => petId === undefined || name !== "petId")}
         controls={controls}
         action={action}
         submit="Place order"
