@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the package: `npx petstore serve`. A package that was installed has the program as one script.
+// The command of the package: `npx ./petstore-VERSION.tgz serve`. A package that was installed has the program as one script.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

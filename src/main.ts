@@ -32,7 +32,7 @@ function requestStop(status: number): void {
   stop.abort();
 }
 
-/** True where npm has installed the program as a package, with a command of its own. */
+/** True where npm has installed the program as a package. `npx petstore` might run another package of that name. */
 const isInstalled = /[\\/]node_modules[\\/]/.test(import.meta.dir);
 
 /** The folder in which the command line was typed. npm changes to the project's own before it runs anything. */
@@ -70,7 +70,7 @@ process.exit(
     invocation: isExecutable
       ? basename(process.execPath)
       : isInstalled
-        ? "npx petstore"
+        ? `node "${join(import.meta.dir, "../scripts/petstore.mjs")}"`
         : "npm run --silent petstore --",
     print: (text) => writeSync(1, `${text}\n`),
     printError: (text) => writeSync(2, `${text}\n`),
