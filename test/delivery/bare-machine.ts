@@ -1,60 +1,56 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Authority } from "../harness/certificates.ts";
 import { root } from "./files.ts";
 
-/** Folders of the machine whose changes stay inside. */
-const folders = ["/etc", "/usr/local", "/var", "/root"];
-
-/** Opens a mount and a network namespace, says so, and keeps them until its input ends. */
-const open = `
+/**
+ * Starts systemd over the files of this machine, whose changes stay in memory. Only the machine's own folder is
+ * shared. The kernel's settings cannot be written.
+ */
+const boot = `
   set -e
-  mount -t tmpfs none "$0"
-  for folder in ${folders.join(" ")}; do
-    mkdir -p "$0/upper$folder" "$0/work$folder"
-    mount -t overlay overlay -o "lowerdir=$folder,upperdir=$0/upper$folder,workdir=$0/work$folder" "$folder"
-  done
-  mount -t tmpfs none /run
-  mkdir /run/lock "$0/stand-ins"
+  share=$1 private=$2 system=$2/system
+  mount -t tmpfs none "$private"
+  mkdir "$private/upper" "$private/work" "$system"
+  mount -t overlay overlay -o "lowerdir=/,upperdir=$private/upper,workdir=$private/work" "$system"
+  mount -t tmpfs none "$system/tmp"
+  mount -t tmpfs none "$system/run"
+  mkdir -p "$system$share" "$system/run/lock"
+  mount --bind "$share" "$system$share"
+  mount -t proc proc "$system/proc"
+  mount --bind "$system/proc/sys" "$system/proc/sys"
+  mount -o remount,bind,ro "$system/proc/sys"
+  mount -t sysfs -o ro sysfs "$system/sys"
+  mount -t cgroup2 cgroup2 "$system/sys/fs/cgroup"
+  mount -t tmpfs none "$system/dev"
+  mknod -m 666 "$system/dev/null" c 1 3
+  mknod -m 666 "$system/dev/zero" c 1 5
+  mknod -m 666 "$system/dev/full" c 1 7
+  mknod -m 666 "$system/dev/random" c 1 8
+  mknod -m 666 "$system/dev/urandom" c 1 9
+  mknod -m 666 "$system/dev/tty" c 5 0
+  ln -s pts/ptmx "$system/dev/ptmx"
+  mkdir "$system/dev/pts" "$system/dev/shm"
+  mount -t devpts devpts "$system/dev/pts"
+  mount -t tmpfs none "$system/dev/shm"
   ip link set lo up
-  echo "127.0.0.1 petstore.example.com" >> /etc/hosts
-  echo open
-  cat > /dev/null
+  cd "$system"
+  pivot_root . .
+  umount -l .
+  exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
+    setpriv --bounding-set -sys_time,-sys_module /lib/systemd/systemd --unit=sysinit.target --log-target=null
 `;
 
-/** The programs that need a running systemd or the internet. */
+/** The programs that need the internet. */
 const standIns = {
-  /** Starts what the unit says, as its user, with the settings of its file. */
-  systemctl: `
-    unit=/etc/systemd/system/petstore.service
-    value() { sed -n "s/^$1=//p" "$unit"; }
-    start() {
-      grep -v '^#' "$(value EnvironmentFile)" > /run/petstore.env
-      setsid env -i PATH="$PATH" $(cat /run/petstore.env) setpriv --reuid "$(value User)" --regid "$(value Group)" \\
-        --clear-groups $(value ExecStart) > /run/petstore.log 2>&1 &
-      echo $! > /run/petstore.pid
-    }
-    stop() {
-      pid=$(cat /run/petstore.pid)
-      kill "$pid"
-      while readlink "/proc/$pid/exe" > /dev/null; do sleep 0.05; done # a zombie has none
-    }
-    case "$*" in
-      daemon-reload) ! command -v systemd-analyze > /dev/null || systemd-analyze verify "$unit" ;;
-      "enable --now petstore" | "start petstore") start ;;
-      "stop petstore") stop ;;
-      "restart petstore") stop; start ;;
-      "reload nginx") nginx -s reload ;;
-      "restart caddy")
-        sed -i 's|^petstore.example.com {|&\\n\\ttls /run/site.pem /run/site.key|' /etc/caddy/Caddyfile
-        HOME=/var/lib/caddy setsid caddy run --config /etc/caddy/Caddyfile > /run/caddy.log 2>&1 &
-        echo $! > /run/caddy.pid ;;
-      *) echo "systemctl $* is not known to the test" >&2; exit 1 ;;
-    esac`,
-  /** Starts nginx, as the package does, whose program is here already. */
+  /** Starts what Debian's packages start, which are here already. */
   "apt-get": `
-    case "$*" in *" nginx"*) nginx ;; esac`,
+    case "$*" in
+      *" nginx"*) systemctl start nginx ;;
+      *" postgresql"*) systemctl start postgresql@15-main ;;
+      *" redis-server"*) chown redis:redis /var/lib/redis && systemctl start redis-server ;;
+    esac`,
   /** Asks for its own challenge, then writes the certificate. */
   certbot: `
     mkdir -p /var/www/html/.well-known/acme-challenge /etc/letsencrypt/live/petstore.example.com
@@ -63,23 +59,33 @@ const standIns = {
     cp /run/site.pem /etc/letsencrypt/live/petstore.example.com/fullchain.pem
     cp /run/site.key /etc/letsencrypt/live/petstore.example.com/privkey.pem`,
 };
+/** Gives Caddy a certificate from files, because no authority can reach it. */
+const certifyCaddy = String.raw`#!/bin/sh
+sed -i 's|^petstore.example.com {$|&\n\ttls /run/site.pem /run/site.key|' /etc/caddy/Caddyfile
+`;
 
-/** This machine with folders and a network of its own, in which commands of root change nothing outside. */
+const groups = () => /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
+let started = 0;
+
+/** A machine that runs systemd, with files and a network of its own: commands of root change nothing outside. */
 export class BareMachine {
   /** Where the commands are typed. */
   readonly folder = mkdtempSync(join(tmpdir(), "petstore-machine-"));
+  readonly #private = mkdtempSync(join(tmpdir(), "petstore-private-"));
+  readonly #group = join(groups() as string, `petstore-${process.pid}-${++started}`);
+  readonly #holder: Bun.Subprocess<"ignore", "ignore", "pipe">;
   #runs = 0;
-  readonly #holder: Bun.Subprocess<"pipe", "pipe", "pipe">;
 
   /** Throws if this machine does not permit it. */
   static async start(): Promise<BareMachine> {
     const machine = new BareMachine();
-    const reader = machine.#holder.stdout.getReader();
-    const { done } = await reader.read();
-    if (done) throw new Error(await new Response(machine.#holder.stderr).text());
-    const authority = await Authority.make(machine.folder);
-    const { cert, key } = await authority.certify("DNS:petstore.example.com");
-    await machine.run(`cp ${cert} /run/site.pem && cp ${key} /run/site.key && cp ${authority.file} /run/authority.pem`);
+    while (machine.#init === undefined || !(await machine.#isUp())) {
+      if (machine.#holder.exitCode !== null) {
+        await machine.stop();
+        throw new Error(await machine.#holder.stderr.text());
+      }
+      await Bun.sleep(50);
+    }
     for (const [name, text] of Object.entries(standIns)) {
       writeFileSync(join(machine.folder, name), `#!/bin/sh\nset -e${text}\n`);
       await machine.run(`install -m 755 ${name} /usr/local/sbin/${name} && rm ${name}`);
@@ -87,21 +93,52 @@ export class BareMachine {
     return machine;
   }
 
+  /** Machines on a network of their own, each with its address. */
+  static async network<const A extends readonly string[]>(addresses: A): Promise<{ [K in keyof A]: BareMachine }> {
+    const machines = await Promise.all(addresses.map(() => BareMachine.start()));
+    const [hub] = machines as [BareMachine];
+    hub.#ip("link", "add", "bridge", "up", "type", "bridge");
+    for (const [index, machine] of machines.entries()) {
+      const link = ["type", "veth", "peer", "name", `port${index}`];
+      hub.#ip("link", "add", "lan", "netns", String(machine.#init), ...link);
+      hub.#ip("link", "set", `port${index}`, "master", "bridge", "up");
+      machine.#ip("addr", "add", `${addresses[index]}/24`, "dev", "lan");
+      machine.#ip("link", "set", "lan", "up");
+    }
+    return machines as { [K in keyof A]: BareMachine };
+  }
+
   private constructor() {
-    const inside = join(this.folder, "private");
-    mkdirSync(inside);
-    this.#holder = Bun.spawn(["unshare", "-mn", "--kill-child", "sh", "-c", open, inside], {
-      stdin: "pipe",
-      stdout: "pipe",
+    const enter = 'mkdir "$0" && echo $$ > "$0/cgroup.procs" && exec "$@"';
+    const unshare = ["unshare", "-mnuipC", "--fork", "--kill-child=KILL", "bash", "-c", boot, "boot"];
+    const words = ["setpriv", "--pdeathsig", "KILL", "sh", "-c", enter, this.#group, ...unshare];
+    this.#holder = Bun.spawn([...words, this.folder, this.#private], {
+      stdin: "ignore",
+      stdout: "ignore",
       stderr: "pipe",
     });
+  }
+
+  /** Lets a name lead to an address, and gives the site behind it a certificate, whose authority is in /run. */
+  async certify(name: string, address: string): Promise<void> {
+    const authority = await Authority.make(this.folder);
+    const { cert, key } = await authority.certify(`DNS:${name}`);
+    const script = join(this.folder, "certify-caddy");
+    writeFileSync(script, certifyCaddy, { mode: 0o755 });
+    await this.run(`
+      echo "${address} ${name}" >> /etc/hosts
+      cp ${cert} /run/site.pem && cp ${key} /run/site.key && cp ${authority.file} /run/authority.pem
+      chmod 644 /run/site.*
+      mkdir /etc/systemd/system/caddy.service.d
+      printf '[Service]\\nExecStartPre=+${script}\\n' > /etc/systemd/system/caddy.service.d/certificate.conf
+      systemctl daemon-reload`);
   }
 
   /** Types lines as root. Returns what they print; throws if one fails. */
   async run(lines: string, environment: Record<string, string> = {}): Promise<string> {
     const [stdout, stderr] = ["output", "errors"].map((name) => Bun.file(join(this.folder, `${name}-${++this.#runs}`)));
-    const enter = ["nsenter", "-t", String(this.#holder.pid), "-m", "-n", "env", "-C", this.folder];
-    const child = Bun.spawn([...enter, "bash", "-euo", "pipefail", "-c", lines], {
+    const words = ["env", "-C", this.folder, "bash", "-euo", "pipefail", "-c", lines];
+    const child = Bun.spawn([...this.#enter(), ...words], {
       env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ...environment },
       stdin: "ignore",
       stdout: stdout as Bun.BunFile, // not a pipe, which what keeps running would hold open
@@ -113,26 +150,52 @@ export class BareMachine {
     return output as string;
   }
 
+  /** Ends it as a loss of power does. */
   async stop(): Promise<void> {
-    await this.run("kill $(cat /run/*.pid) || true");
-    void this.#holder.stdin.end();
+    if (this.#init !== undefined) process.kill(this.#init, "SIGKILL");
     await this.#holder.exited;
-    rmSync(this.folder, { recursive: true, force: true });
+    if (existsSync(this.#group)) removeGroup(this.#group);
+    for (const folder of [this.folder, this.#private]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** The first process of the machine, as seen from outside. */
+  get #init(): number | undefined {
+    const { pid } = this.#holder;
+    const file = `/proc/${pid}/task/${pid}/children`;
+    return existsSync(file) ? Number(readFileSync(file, "utf8").trim().split(" ")[0]) || undefined : undefined;
+  }
+
+  #enter(): string[] {
+    return ["nsenter", "-t", String(this.#init), "-m", "-n", "-u", "-i", "-p", "-C"];
+  }
+
+  async #isUp(): Promise<boolean> {
+    const { stdout } = Bun.spawnSync([...this.#enter(), "systemctl", "is-system-running", "--wait"]);
+    return /^(running|degraded)$/m.test(stdout.toString());
+  }
+
+  #ip(...words: string[]): void {
+    const { success, stderr } = Bun.spawnSync(["nsenter", "-t", String(this.#init), "-n", "ip", ...words]);
+    if (!success) throw new Error(`ip ${words.join(" ")}: ${stderr.toString()}`);
   }
 }
 
-/** Whether this machine permits the namespaces; if not, tests on a bare machine are skipped. */
-export const canIsolate =
-  process.getuid?.() === 0 &&
-  Bun.which("nsenter") !== null &&
-  Bun.which("ip") !== null &&
-  Bun.spawnSync([
-    "unshare",
-    "-mn",
-    "sh",
-    "-c",
-    "mount -t tmpfs none /mnt && mkdir /mnt/u /mnt/w && mount -t overlay o -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w /etc && ip link set lo up",
-  ]).success;
+function removeGroup(group: string): void {
+  for (const entry of readdirSync(group, { withFileTypes: true }))
+    if (entry.isDirectory()) removeGroup(join(group, entry.name));
+  rmdirSync(group);
+}
+
+/** Whether this machine permits such machines; if not, tests on them are skipped. */
+export const canBoot = await (async () => {
+  const programs = ["nsenter", "unshare", "setpriv", "ip"].every((name) => Bun.which(name));
+  if (process.getuid?.() !== 0 || !programs || !existsSync("/lib/systemd/systemd") || groups() === undefined)
+    return false;
+  return BareMachine.start().then(
+    (machine) => machine.stop().then(() => true),
+    () => false,
+  );
+})();
 
 /** The shell blocks of a section of deploy/README.md, in order. */
 export async function blocksOf(section: string): Promise<string[]> {

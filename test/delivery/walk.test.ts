@@ -4,12 +4,12 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { canCertify } from "../harness/certificates.ts";
 import { eventually } from "../harness/program.ts";
-import { BareMachine, blocksOf, canIsolate } from "./bare-machine.ts";
+import { BareMachine, blocksOf, canBoot } from "./bare-machine.ts";
 import { buildExecutable } from "./executable.ts";
 import { root } from "./files.ts";
 import { hasCaddy, hasNginx } from "./proxy.ts";
 
-const hasAll = canIsolate && canCertify && hasNginx && hasCaddy && Bun.which("curl") !== null;
+const hasAll = canBoot && canCertify && hasNginx && hasCaddy && Bun.which("curl") !== null;
 
 describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind TLS", () => {
   let machine: BareMachine;
@@ -37,6 +37,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
   beforeAll(async () => {
     blocks = await blocksOf("One machine");
     machine = await BareMachine.start();
+    await machine.certify("petstore.example.com", "127.0.0.1");
   });
   afterAll(() => machine?.stop());
 
@@ -78,7 +79,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
         .split("\n")
         .find((line) => line.startsWith("certbot")) as string,
     );
-    await machine.run("nginx -s stop");
+    await machine.run("systemctl stop nginx");
   });
 
   test("Caddy serves it as well", async () => {

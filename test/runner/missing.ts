@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { canIsolate } from "../delivery/bare-machine.ts";
+import { canBoot } from "../delivery/bare-machine.ts";
 import { canMakeNetworks } from "../drill/network.ts";
 import { areInteropToolsInstalled } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
@@ -42,8 +42,8 @@ export function whatIsMissing(): string[] {
       "Tests of the units of systemd were skipped: they need systemd-analyze (Debian: apt-get install systemd).",
     ],
     [
-      !canIsolate,
-      "Tests on a bare machine were skipped: they need root, namespaces and overlay mounts (Debian: apt-get install iproute2 util-linux).",
+      !canBoot,
+      "Tests on a bare machine were skipped: they need root, systemd, namespaces, overlay mounts and cgroup2 (Debian: apt-get install systemd iproute2 util-linux).",
     ],
     [
       !canMakeNetworks(),

@@ -1,0 +1,163 @@
+// The steps of deploy/README.md for several machines, typed one after another on machines that have none of the files.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { canCertify } from "../harness/certificates.ts";
+import { eventually } from "../harness/program.ts";
+import { BareMachine, blocksOf, canBoot } from "./bare-machine.ts";
+import { buildExecutable } from "./executable.ts";
+import { root } from "./files.ts";
+import { hasCaddy, hasNginx } from "./proxy.ts";
+
+const hasPrograms = canCertify && hasNginx && hasCaddy && Bun.which("redis-server") !== null;
+const hasAll = canBoot && hasPrograms && existsSync("/etc/postgresql/15/main");
+
+describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
+  let proxy: BareMachine;
+  let services: BareMachine[];
+  let primary: BareMachine;
+  let standby: BareMachine;
+  let valkey: BareMachine;
+  let machines: readonly BareMachine[];
+  let key = "";
+  let blocks: string[];
+  let blocksOfOne: string[];
+  const typed = new Set<string>();
+  const step = (beginning: string) => {
+    const block = blocks.find((one) => one.includes(beginning));
+    if (block === undefined) throw new Error(`No step has ${beginning}`);
+    typed.add(block);
+    return block;
+  };
+  const stepOfOne = (beginning: string) => blocksOfOne.find((one) => one.includes(beginning)) as string;
+  const authority = () => ({ KEY: key, CURL_CA_BUNDLE: "/run/authority.pem" });
+  const add = (name: string) =>
+    proxy.run(
+      `curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $KEY" \\
+        --json '{"name":"${name}","categoryId":1}' https://petstore.example.com/v1/pets`,
+      authority(),
+    );
+  const names = async () => {
+    const text = await eventually(
+      () => proxy.run(stepOfOne("curl --fail"), authority()).catch(() => ""),
+      (answer) => answer !== "",
+    );
+    return (JSON.parse(text) as { name: string }[]).map(({ name }) => name);
+  };
+  const written = (name: string) =>
+    eventually(
+      () => add(name),
+      (status) => status === "201",
+    );
+
+  /** Makes one machine the synchronous standby of another. */
+  async function follow(one: BareMachine, other: BareMachine, address: string): Promise<void> {
+    await one.run(step("pg_basebackup").replace("primary=10.0.0.21", `primary=${address}`));
+    const [ask = "", show = ""] = step("synchronous_standby_names").trim().split("\n");
+    await other.run(ask);
+    await eventually(
+      () => other.run(show),
+      (text) => text.includes("sync\n"),
+    );
+  }
+
+  beforeAll(async () => {
+    [blocks, blocksOfOne] = [await blocksOf("Several machines"), await blocksOf("One machine")];
+    const numbers = [10, 11, 12, 13, 21, 22, 31].map((number) => `10.0.0.${number}`);
+    machines = await BareMachine.network(numbers);
+    let others: readonly BareMachine[];
+    [proxy, ...others] = machines as [BareMachine];
+    services = others.slice(0, 3);
+    [primary, standby, valkey] = others.slice(3) as [BareMachine, BareMachine, BareMachine];
+    await proxy.certify("petstore.example.com", "127.0.0.1");
+  });
+  afterAll(() => Promise.all(machines.map((machine) => machine.stop())));
+
+  test("the files are filled in, packed and copied", async () => {
+    const built = await buildExecutable();
+    mkdirSync(join(proxy.folder, "dist"));
+    cpSync(join(built, "petstore"), join(proxy.folder, "dist/petstore"));
+    cpSync(join(root, "deploy"), join(proxy.folder, "deploy"), { recursive: true });
+    await proxy.run(step("VALKEY_PASSWORD"));
+    const settings = await proxy.run("cat deploy/many.env");
+    expect(settings).not.toMatch(/_PASSWORD@|SECRET_KEY=$/m);
+    for (const machine of machines) {
+      if (machine !== proxy) cpSync(join(proxy.folder, "petstore.tar.gz"), join(machine.folder, "petstore.tar.gz"));
+    }
+  });
+
+  test("PostgreSQL gets a synchronous standby", async () => {
+    await Promise.all([primary, standby].map((machine) => machine.run(step("install --yes postgresql"))));
+    await primary.run(step("CREATE DATABASE"));
+    await follow(standby, primary, "10.0.0.21");
+  });
+
+  test("Redis takes its password alone", async () => {
+    await valkey.run(step("redis-server"));
+    expect(await valkey.run("redis-cli -h 10.0.0.31 ping || true")).toContain("NOAUTH");
+  });
+
+  test("the service starts on each machine, and finds no fault", async () => {
+    for (const [index, service] of services.entries()) {
+      const said = await service.run(step("petstore-many.service").replace("10.0.0.11", `10.0.0.1${index + 1}`));
+      expect(said).toContain("ready");
+    }
+  });
+
+  test("nginx and Caddy serve the shop over TLS", async () => {
+    const [service] = services as [BareMachine];
+    const [createAccount = "", createKey = ""] = stepOfOne("accounts create").trim().split("\n");
+    const [id = ""] = /acc_\w+/.exec(await service.run(createAccount)) ?? [];
+    [key = ""] = /psk_live_\w+/.exec(await service.run(createKey.replace("acc_…", id))) ?? [];
+    await proxy.run("tar -xzf petstore.tar.gz");
+    await proxy.run(stepOfOne("certbot").replace("nginx-one", "nginx-three"));
+    expect(await names()).toEqual([]);
+    await proxy.run("systemctl stop nginx");
+    await proxy.run(stepOfOne("Caddyfile").replace("caddy-one", "caddy-three"));
+    await written("Rex");
+    expect(await names()).toEqual(["Rex"]);
+  });
+
+  test("a reload replaces the workers", async () => {
+    const [service] = services as [BareMachine];
+    await service.run(step("systemctl reload"));
+    await eventually(
+      () => service.run("journalctl -u petstore -o cat"),
+      (log) => log.includes("restart_finished"),
+    );
+  });
+
+  test("the service follows a promoted standby, and the old primary becomes its standby", async () => {
+    await primary.run("systemctl kill --signal KILL postgresql@15-main");
+    await standby.run(step("pg_promote"));
+    await written("Tom");
+    await follow(primary, standby, "10.0.0.22");
+    await written("Ida");
+    expect(await names()).toEqual(expect.arrayContaining(["Rex", "Tom", "Ida"]));
+    expect(
+      await eventually(
+        () => primary.run("runuser -u postgres -- psql -tAc 'SELECT name FROM pets' petstore"),
+        (text) => text.includes("Ida"),
+      ),
+    ).toContain("Tom");
+  });
+
+  test("a backup brings the shops back, without what came after it", async () => {
+    await standby.run(step("pg_dump"));
+    const before = await names();
+    await written("Max");
+    await Promise.all(services.map((service) => service.run("systemctl stop petstore")));
+    await standby.run(step("pg_restore"));
+    await Promise.all(services.map((service) => service.run("systemctl start petstore")));
+    expect(await names()).toEqual(before);
+  });
+
+  test("Redis that starts again is used again", async () => {
+    await valkey.run("systemctl kill --signal KILL redis-server && systemctl restart redis-server");
+    await written("Kim");
+  });
+
+  test("no other step is in the section", () => {
+    expect(blocks.filter((block) => !typed.has(block))).toEqual([]);
+  });
+});
