@@ -55,7 +55,7 @@ export function serveOperations(
     const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
     const { clock } = services;
     webConsole = new Console(root, pageProtection);
-    const clients = new ClientAddresses(config.trustedProxies);
+    const clients = new ClientAddresses(config.trustedProxies, config.host);
     const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, explain: explainError };
     return {
       api: new Api({ ...services, ...own }, base),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ClientAddresses } from "./client-address.ts";
 
-const addresses = new ClientAddresses(["127.0.0.0/8", "10.0.0.0/8", "2001:db8:ffff::/48", "::1"]);
+const addresses = new ClientAddresses(["127.0.0.0/8", "10.0.0.0/8", "2001:db8:ffff::/48", "::1"], "0.0.0.0");
 
 describe("the client of a peer that is no proxy", () => {
   test.each([
@@ -43,5 +43,14 @@ describe("the client behind a trusted proxy", () => {
 });
 
 test("nobody is believed where no proxy is trusted", () => {
-  expect(new ClientAddresses([]).of("127.0.0.1", "198.51.100.7")).toBe("127.0.0.1");
+  expect(new ClientAddresses([], "0.0.0.0").of("127.0.0.1", "198.51.100.7")).toBe("127.0.0.1");
+});
+
+test.each<[string, string | undefined]>([
+  ["127.0.0.1", "127.0.0.1"],
+  ["::1", "::1"],
+  ["0.0.0.0", undefined],
+  ["localhost", undefined],
+])("a service that listens on %s knows that its peers are %s", (host, peer) => {
+  expect(new ClientAddresses([], host).onlyPeer).toBe(peer);
 });

@@ -8,10 +8,19 @@ import { BlockList, isIP } from "node:net";
  * end, the first address that is no trusted proxy is the client.
  */
 export class ClientAddresses {
+  /**
+   * The address of every peer, where the service listens on a loopback address: its peers are on this machine, whichever
+   * address of it they use. Undefined where each must be asked for, which is a system call.
+   */
+  readonly onlyPeer: string | undefined;
   readonly #trusted: BlockList | undefined;
 
-  /** `proxies`: addresses or networks (`10.0.0.0/8`) whose `X-Forwarded-For` is believed. */
-  constructor(proxies: readonly string[]) {
+  /**
+   * `proxies`: addresses or networks (`10.0.0.0/8`) whose `X-Forwarded-For` is believed. `host` is where the service
+   * listens.
+   */
+  constructor(proxies: readonly string[], host: string) {
+    this.onlyPeer = host === "127.0.0.1" || host === "::1" ? host : undefined;
     if (proxies.length === 0) return;
     this.#trusted = new BlockList();
     for (const proxy of proxies) {

@@ -8,6 +8,7 @@ import {
   responseType,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
+import { compilePath } from "./fill-path.ts";
 import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
@@ -26,6 +27,8 @@ export interface Addresses {
 
 /** An operation with everything that is prepared once at startup. */
 export interface CompiledOperation extends BoundOperation {
+  /** The path, with its parameters filled in. */
+  readonly fillPath: (params: Readonly<Record<string, unknown>>) => string;
   readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
   readonly render: Render;
@@ -60,6 +63,7 @@ export function compileOperation(
   failureHeaders.set("Content-Type", "application/json");
   return {
     ...bound,
+    fillPath: compilePath(operation.path),
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, link),

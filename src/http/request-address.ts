@@ -4,7 +4,7 @@ import type { Exchange } from "./exchange.ts";
 /** The address of the client that sent a request. Read once per request. */
 export function addressOf(exchange: Exchange, addresses: ClientAddresses): string {
   return (exchange.address ??= addresses.of(
-    exchange.peer?.address ?? "",
+    addresses.onlyPeer ?? exchange.peer?.address ?? "",
     addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
   ));
 }

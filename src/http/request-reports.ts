@@ -1,6 +1,5 @@
 import { type Failure, keyBanned } from "../contract/errors.ts";
 import type { Success } from "../contract/handler.ts";
-import type { Operation } from "../contract/operation.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { isPlainId } from "../telemetry/plain-id.ts";
@@ -8,8 +7,8 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
+import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
-import { compilePath } from "./fill-path.ts";
 import type { Abuse, Admission, RequestRecords, Usage } from "./ports.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import { addressOf } from "./request-address.ts";
@@ -107,7 +106,7 @@ export class RequestReports {
       address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
       method: request.method,
       operation,
-      path: operation && recordedPath(operation, request.params),
+      path: exchange.operation && recordedPath(exchange.operation, request.params),
       status,
       failed: saysKey ? { error: failed.error, message: failed.error.meaning } : failed,
       stage: failed && (failed === authFailure ? "identify" : stage),
@@ -119,8 +118,8 @@ export class RequestReports {
 }
 
 /** The path of a request; undefined if it could contain part of a key. */
-function recordedPath({ path }: Operation, params: RoutedRequest["params"] = {}): string | undefined {
-  return Object.values(params).every(isPlainId) ? compilePath(path)(params) : undefined;
+function recordedPath({ fillPath }: CompiledOperation, params: RoutedRequest["params"] = {}): string | undefined {
+  return Object.values(params).every(isPlainId) ? fillPath(params) : undefined;
 }
 
 /** True if the failure was simulated. */

@@ -27,9 +27,9 @@ const DAY = 86_400_000;
 let service: TestService;
 let proxied: TestService;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.start({ settings: { PETSTORE_HOST: "0.0.0.0" } });
   const proxies = "127.0.0.2, 10.0.0.0/8, 2001:db8::/32";
-  proxied = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: proxies } });
+  proxied = await TestService.start({ settings: { PETSTORE_HOST: "0.0.0.0", PETSTORE_TRUSTED_PROXIES: proxies } });
 });
 afterEach(() => {
   for (const { clock } of [service, proxied]) clock.advance(DAY); // all buckets are full again

@@ -17,8 +17,10 @@ let service: TestService;
 /** Believes what is told of addresses. */
 let proxied: TestService;
 beforeAll(async () => {
-  service = await TestService.start();
-  proxied = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.0/8" } });
+  service = await TestService.start({ settings: { PETSTORE_HOST: "0.0.0.0" } });
+  proxied = await TestService.start({
+    settings: { PETSTORE_HOST: "0.0.0.0", PETSTORE_TRUSTED_PROXIES: "127.0.0.0/8" },
+  });
 });
 afterEach(() => {
   for (const { clock } of [service, proxied]) clock.advance(DAY); // all buckets are full again
