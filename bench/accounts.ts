@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { type Figure, ratioTarget, type Workload } from "./outcome.ts";
+import { type Figure, figureTarget, ratioTarget, type Workload } from "./outcome.ts";
 import type { RunningServer } from "./peers.ts";
 import { residentMemory } from "./processes.ts";
 import { gets } from "./requests.ts";
@@ -50,5 +50,8 @@ export const manyAccounts: Workload = {
     await stopFleet(bench, fleet);
     return { series, figures, notes: [`The store had ${accounts.toLocaleString("en")} accounts.`] };
   },
-  targets: [ratioTarget("throughput ≥ 0.8 × of one key", "at least", 0.8, ["rate", "all keys", "one key"])],
+  targets: [
+    ratioTarget("throughput ≥ 0.8 × of one key", "at least", 0.8, ["rate", "all keys", "one key"]),
+    figureTarget("memory < 300 MB", "MB", 300, "memory after the load"),
+  ],
 };

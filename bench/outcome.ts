@@ -1,6 +1,7 @@
 import type { Options } from "./options.ts";
 import type { Processes } from "./processes.ts";
 import { median, type Series } from "./rounds.ts";
+import type { Round } from "./wrk.ts";
 
 /** Something else than load that was measured: a start, a size, a share. One value a round. */
 export interface Figure {
@@ -68,16 +69,22 @@ export function judge(target: Target, outcome: Outcome): Verdict {
   };
 }
 
-type Measure = "rate" | "p50" | "p99";
+/** `cost` is the share of a core for an answer a second, so its ratio is one of processor time. */
+type Measure = "rate" | "p50" | "p99" | "cost";
 
 /** The ratio of one contestant to another, round by round: both had the machine in the same state. */
 export function ratios({ series }: Outcome, measure: Measure, of: string, to: string): number[] {
   const [above, below] = [of, to].map((wanted) => series.find(({ name }) => name === wanted)?.rounds ?? []);
   const count = Math.min(above?.length ?? 0, below?.length ?? 0);
   return Array.from({ length: count }, (_, round) => {
-    const [top, bottom] = [above?.[round]?.[measure] ?? Number.NaN, below?.[round]?.[measure] ?? Number.NaN];
-    return top / bottom;
+    const [top, bottom] = [above?.[round], below?.[round]].map((one) => valueOf(one, measure));
+    return (top ?? Number.NaN) / (bottom ?? Number.NaN);
   });
+}
+
+function valueOf(round: Round | undefined, measure: Measure): number {
+  if (!round) return Number.NaN;
+  return measure === "cost" ? round.core / round.rate : round[measure];
 }
 
 /** A target for the ratio of two contestants. */

@@ -8,6 +8,7 @@ import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
 import { type ReadyAnswers, readyAnswers } from "./peers/ready-answers.ts";
 import { type Environment, freePort, type Processes } from "./processes.ts";
+import { creates } from "./requests.ts";
 import { FIRST_SHOP, isAvailable, type SeededStore } from "./seed.ts";
 
 export const PEERS = join(import.meta.dir, "peers");
@@ -26,6 +27,7 @@ export const serverNames = [
   "nginx",
   "Fastify",
   "bare Bun.serve",
+  "reading Bun.serve",
   "bare node:http",
   "json-server",
   "Prism",
@@ -33,7 +35,7 @@ export const serverNames = [
 export type ServerName = (typeof serverNames)[number];
 
 /** Peers that no target refers to. */
-export const contextPeers: readonly ServerName[] = ["bare Bun.serve", "bare node:http", "json-server", "Prism"];
+export const contextPeers: readonly ServerName[] = ["bare node:http", "json-server", "Prism"];
 
 /** How the interface is spoken with one server. */
 export interface Dialect {
@@ -132,6 +134,7 @@ const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promi
     return { command, cwd: place.folder, dialect: ownDialect(place.store.animals) };
   },
   "bare Bun.serve": (place, port) => bareRecipe(place, port, [process.execPath, "bare-bun.mjs"]),
+  "reading Bun.serve": (place, port) => bareRecipe(place, port, [process.execPath, "reading-bun.mjs"]),
   "bare node:http": (place, port) => bareRecipe(place, port, ["node", "bare-node.mjs"]),
   "json-server": ({ folder }, port) => {
     const pets = Array.from({ length: JSON_SERVER_ANIMALS }, (_, index) => ({
@@ -200,11 +203,12 @@ async function bareRecipe(place: Place, port: number, command: readonly string[]
   };
 }
 
-/** The service's answers to both kinds of reads. */
+/** The service's answers to both kinds of reads and to a create. */
 function answersOf({ model, store }: Place): Promise<ReadyAnswers> {
   if (!model) throw new Error("A bare server needs a running service to take its answers from.");
   const { pets, animals, firstPage } = model.dialect;
-  const paths = { get: `${pets}/${Math.floor(animals / 2)}`, list: `${pets}?${firstPage}` };
+  const [{ body = "" } = {}] = creates(model.dialect, 1);
+  const paths = { get: `${pets}/${Math.floor(animals / 2)}`, list: `${pets}?${firstPage}`, create: pets, body };
   return readyAnswers(model.url, store.keys[0] ?? "", paths);
 }
 

@@ -16,14 +16,15 @@ Every request carries a valid key, all limits are on (and high enough), all head
 requests are logged in the default form, to \`/dev/null\` for all servers alike.`;
 
 /** Where the comparison favours the peers, for the page. */
-const aboutPeers = `- **nginx, bare Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
-  headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. Bun.serve and
-  node:http do not log either. They are the limit of what can be reached.
+const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
+  headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. All but
+  nginx do not log either. *Reading Bun.serve* also reads the same headers, path and body as the service, but not the
+  client's address. They are the limit of what can be reached.
 - **Fastify** works on a copy of the service's store with the same tables, indexes and durability, and has keys, two
   windows of limits, schemas, all headers, entity tags, pages by key and one log line a request. It has no strikes and
   bans, keeps its limits in memory only, converts the types of a body instead of refusing it, rounds integers above 2^53,
   does not check the filter of a cursor or the scopes of a key, has no metrics, and notices a revoked key by reading it
-  again each second. Each create is a commit of its own, as better-sqlite3 is commonly used.
+  again each second. Each create writes its event too, and is a commit of its own, as better-sqlite3 is commonly used.
 - **json-server** has no keys, limits or validation. It holds 1,000 animals instead of 100,000, because it looks through
   all of them for each request and writes all of them to its file after each create, without waiting for the disk.
 - **Prism** answers with the examples of the OpenAPI document. It checks requests, but has no store, keys that mean

@@ -9,6 +9,7 @@ import { type Request, runWrk, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
 const withStore: readonly ServerName[] = ["service", "Fastify", "json-server", "Prism"];
+const forCreates: readonly ServerName[] = ["service", "Fastify", "reading Bun.serve", "json-server", "Prism"];
 
 async function compareWrites(
   bench: Bench,
@@ -38,12 +39,24 @@ export const create: Workload = {
   name: "create",
   title: "Add animals",
   description:
-    "`POST /v1/pets`, 64 connections. The service and Fastify answer after the commit is on disk; json-server and " +
-    "Prism promise no such thing.",
+    "`POST /v1/pets`, 64 connections. The service and Fastify write the event in the same transaction and answer after the " +
+    "commit is on disk; the others promise no such thing.",
   inShort: true,
   chart: "rate",
-  run: (bench) => compareWrites(bench, creates, CONNECTIONS),
-  targets: [ratioTarget("≥ 15 × Fastify at `synchronous=FULL`", "at least", 15, ["rate", "service", "Fastify"])],
+  run: (bench) => compareWrites(bench, creates, CONNECTIONS, forCreates),
+  targets: [
+    ratioTarget("processor time ≤ 2.2 × that of a bare Bun.serve that reads the same", "at most", 2.2, [
+      "cost",
+      "service",
+      "reading Bun.serve",
+    ]),
+    // The lead grows with the time that a sync takes, which only the service shares between creates.
+    ratioTarget("≥ 12 × Fastify at `synchronous=FULL` (8 × where a sync takes 0.1 ms)", "at least", 12, [
+      "rate",
+      "service",
+      "Fastify",
+    ]),
+  ],
 };
 
 export const createAlone: Workload = {
@@ -88,6 +101,6 @@ export const readsAmongCreates: Workload = {
     return { series, notes: fleet.notes };
   },
   targets: [
-    ratioTarget("p99 ≤ 3 × reads alone", "at most", 3, ["p99", "service, among creates", "service, reads alone"]),
+    ratioTarget("p99 ≤ 2 × reads alone", "at most", 2, ["p99", "service, among creates", "service, reads alone"]),
   ],
 };

@@ -4,26 +4,31 @@ export interface ReadyAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One animal, and a page of them. */
+/** One animal, a page of them, and a new one. */
 export interface ReadyAnswers {
   readonly get: ReadyAnswer;
   readonly list: ReadyAnswer;
+  readonly create: ReadyAnswer;
 }
 
 /** Asks a running service for the answers that the bare servers give. */
 export async function readyAnswers(
   url: string,
   key: string,
-  paths: { get: string; list: string },
+  paths: { get: string; list: string; create: string; body: string },
 ): Promise<ReadyAnswers> {
-  const ask = async (path: string): Promise<ReadyAnswer> => {
-    const response = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } });
+  const authorization = { Authorization: `Bearer ${key}` };
+  const ask = async (path: string, request: RequestInit = { headers: authorization }): Promise<ReadyAnswer> => {
+    const response = await fetch(url + path, request);
+    if (!response.ok) throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
     const headers = Object.fromEntries([...response.headers].map(([name, value]) => [wireName(name), value]));
     // The servers write these two themselves.
     for (const name of ["Content-Length", "Date"]) delete headers[name];
     return { body: await response.text(), headers };
   };
-  return { get: await ask(paths.get), list: await ask(paths.list) };
+  const headers = { ...authorization, "Content-Type": "application/json" };
+  const create = await ask(paths.create, { method: "POST", headers, body: paths.body });
+  return { get: await ask(paths.get), list: await ask(paths.list), create };
 }
 
 /** Header names as they are commonly written: `content-type` is `Content-Type`. */

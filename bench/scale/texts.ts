@@ -30,5 +30,5 @@ tags, pages by key and one log line a request. Several processes are Node's own 
 connections. It has one window of limits instead of two, so that a minute is all that is counted, no strikes and bans, and
 nobody decides where Valkey is away; its \`X-RateLimit-Reset\` is seconds, not a time. It converts the types of a body
 instead of refusing it, rounds integers above 2^53, and checks neither the filter of a cursor nor the scopes of a key. It
-has no metrics. Its statements have no deadline.`,
+has no metrics. Its statements have no deadline. Each create writes its event in the same statement.`,
 };

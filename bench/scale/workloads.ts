@@ -18,7 +18,7 @@ const ANIMALS = 100_000;
 const PROCESSES = [1, 2, 4] as const;
 const kinds: readonly Kind[] = ["service", "Fastify"];
 /** How much more the service must answer than the peer with as many processes. */
-const LEAD = 2;
+const LEAD = 3;
 /** Seconds of a round, at the most. */
 const ROUND = 2;
 /** Seconds of load before a round, in which a service that was paused comes back to what it was. */

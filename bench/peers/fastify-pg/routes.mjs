@@ -32,7 +32,7 @@ export async function routes(app, { pets, base }) {
   );
 
   app.post("/pets", { schema: { body: newPet, response: { 201: pet } } }, async (request, reply) => {
-    const added = await pets.add(request.body);
+    const added = await pets.add(request.body, request.caller.id, request.id);
     reply.code(201).header("Location", `${base}/pets/${added.id}`);
     return added;
   });

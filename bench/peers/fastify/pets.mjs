@@ -1,17 +1,40 @@
 const COLUMNS = "id, name, category_id AS categoryId, status";
+/** All animals are in one shop, as in the service's store. */
+const SHOP = 1;
 
 /** The animals, with statements that are prepared once. */
 export class PetStore {
   #byId;
   #page;
   #pageByStatus;
-  #insert;
+  #add;
 
   constructor(store) {
-    this.#byId = store.prepare(`SELECT ${COLUMNS} FROM pets WHERE id = ?`);
-    this.#page = store.prepare(`SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`);
-    this.#pageByStatus = store.prepare(`SELECT ${COLUMNS} FROM pets WHERE status = ? AND id > ? ORDER BY id LIMIT ?`);
-    this.#insert = store.prepare("INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)");
+    this.#byId = store.prepare(`SELECT ${COLUMNS} FROM pets WHERE shop = ${SHOP} AND id = ?`);
+    this.#page = store.prepare(`SELECT ${COLUMNS} FROM pets WHERE shop = ${SHOP} AND id > ? ORDER BY id LIMIT ?`);
+    this.#pageByStatus = store.prepare(
+      `SELECT ${COLUMNS} FROM pets WHERE shop = ${SHOP} AND status = ? AND id > ? ORDER BY id LIMIT ?`,
+    );
+    const count = store.prepare(
+      `UPDATE shops SET last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1 WHERE shop = ${SHOP}
+       RETURNING last_pet_id AS id, last_event_id AS eventId`,
+    );
+    const insert = store.prepare(
+      `INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (${SHOP}, ?, ?, ?, ?, ?)`,
+    );
+    const log = store.prepare(
+      `INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
+       VALUES (${SHOP}, ?, ?, 'pet.created', ?, ?, ?, ?)`,
+    );
+    this.#add = store.transaction(({ name, categoryId, status }, actor, requestId) => {
+      const { id, eventId } = count.get();
+      const now = Date.now();
+      const pet = { id, name, categoryId, status };
+      // SQLite would refuse a number that better-sqlite3 binds as a real one.
+      insert.run(id, name, BigInt(categoryId), status ?? null, now);
+      log.run(eventId, now, id, actor, requestId, JSON.stringify(pet));
+      return pet;
+    });
   }
 
   get(id) {
@@ -24,11 +47,9 @@ export class PetStore {
     return rows.map(withoutNull);
   }
 
-  /** Adds one animal; it is on disk when this returns. */
-  add({ name, categoryId, status }) {
-    // SQLite would refuse a number that better-sqlite3 binds as a real one.
-    const { lastInsertRowid } = this.#insert.run(name, BigInt(categoryId), status ?? null);
-    return { id: Number(lastInsertRowid), name, categoryId, status };
+  /** Adds one animal and its event in one transaction; both are on disk when this returns. */
+  add(pet, actor, requestId) {
+    return this.#add.immediate(pet, actor, requestId);
   }
 }
 

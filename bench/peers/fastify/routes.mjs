@@ -38,7 +38,7 @@ export async function routes(app, { pets, base }) {
   );
 
   app.post("/pets", { schema: { body: newPet, response: { 201: pet } } }, (request, reply) => {
-    const added = pets.add(request.body);
+    const added = pets.add(request.body, request.caller.id, request.id);
     reply.code(201).header("Location", `${base}/pets/${added.id}`).send(added);
   });
 
