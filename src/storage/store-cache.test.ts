@@ -87,3 +87,20 @@ test("nothing is given from memory, nor remembered, while the store says that it
   isExact = true;
   expect([get(1, "a"), get(1, "a")]).toEqual([5, 5]);
 });
+
+test("those who ask in one turn share a read that begins after it, where not every write is noticed", async () => {
+  const shared = new StoreCache<Value>(Object.create(storage, { noticesEveryWrite: { value: false } }) as Storage, {
+    capacity: 80,
+    shopCapacity: 20,
+    sizeOf: ({ text }) => text.length,
+    isLasting: () => true,
+  });
+  let written = "old";
+  const ask = async (shop: number, key: string) => shared.get(shop, key, () => ({ text: `${++reads} ${written}` }));
+  const asked = [ask(1, "a"), ask(1, "b"), ask(2, "a"), ask(1, "a")];
+  written = "new";
+  asked.push(ask(1, "a"));
+  const found = (await Promise.all(asked)).map(({ text }) => text);
+  expect(found).toEqual(["1 new", "2 new", "3 new", "1 new", "1 new"]);
+  expect(await ask(1, "a")).toEqual({ text: "4 new" });
+});

@@ -27,7 +27,8 @@ export interface Keeping<V> {
 /**
  * Values made from rows of shops, kept to be given again: those that were asked for twice. A walk through everything
  * asks once for each, and so fills no memory. What another process writes is noticed before a value is given; what this
- * process writes, its owner must forget.
+ * process writes, its owner must forget. Of a store that does not notice every write nothing is kept, but those who ask in
+ * one turn of the event loop share a value.
  */
 export class StoreCache<V extends object> {
   readonly #storage: Storage;
@@ -37,6 +38,9 @@ export class StoreCache<V extends object> {
   #bytes = 0;
   #timesForgotten = 0;
   readonly #asked = new RecentMap<string, true>(ASKED);
+  /** Reads that begin when this turn of the event loop has ended, and its end. */
+  readonly #coming = new Map<string, Promise<V>>();
+  #turnEnd: Promise<void> | undefined;
 
   constructor(storage: Storage, keeping: Keeping<V>) {
     this.#storage = storage;
@@ -46,7 +50,7 @@ export class StoreCache<V extends object> {
 
   /** The value of a shop's key: remembered, or read now, and remembered if it lasts. */
   get(shop: number, key: string, read: () => MaybePromise<V>): MaybePromise<V> {
-    if (!this.#storage.noticesEveryWrite) return read();
+    if (!this.#storage.noticesEveryWrite) return this.#readTogether(`${shop} ${key}`, read);
     if (!this.#storage.catchUp()) return read();
     const known = this.#shops.get(shop);
     const value = known?.values.get(key);
@@ -82,6 +86,20 @@ export class StoreCache<V extends object> {
   /** Bytes that are in use, about. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** One read for all who ask in this turn. It begins after the turn, so it finds all that was written before any of them asked. */
+  #readTogether(name: string, read: () => MaybePromise<V>): Promise<V> {
+    let coming = this.#coming.get(name);
+    if (!coming) {
+      this.#turnEnd ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        this.#coming.clear();
+        this.#turnEnd = undefined;
+      });
+      coming = this.#turnEnd.then(read);
+      this.#coming.set(name, coming);
+    }
+    return coming;
   }
 
   #drop(shop: number): void {
