@@ -92,7 +92,6 @@ export const slowest = [
   "test/reference-page.test.ts",
   "test/workers/supervising.test.ts",
   "src/storage/postgres/postgres-faults.test.ts",
-  "test/document-lint.test.ts",
   "test/workers/hanging.test.ts",
   "test/console/webhooks.test.ts",
   "src/domains/idempotency/idempotency.test.ts",
