@@ -27,6 +27,10 @@ const retired = [
   "WholeSqlite",
   "KeptShop",
   "MOST_",
+  "tell_abuse",
+  "petstore_retries_running",
+  "isHopeless",
+  "keptPairs",
 ];
 
 /** The pages of prose; those of measurements show file names of the revision that was measured. */
