@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page
       .locator(".banner.bad")
       .filter({ hasText: title })
-      .filter({ hasText: /The console goes on by itself in \d+:\d\d/ })
+      .filter({ hasText: /The console continues automatically in \d+:\d\d/ })
       .waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();

@@ -49,10 +49,12 @@ function Trouble() {
   }, [kind, until, petstore]);
   if (!known) return null;
   return known.kind === "lost" ? (
-    <p class="banner bad">No connection to the service. What you see may be old; the console goes on trying.</p>
+    <p class="banner bad">
+      No connection to the service. The data on this page may be out of date. The console keeps trying.
+    </p>
   ) : (
     <p class="banner bad">
-      <strong>{titles[known.kind]}</strong> {known.message} The console goes on by itself in{" "}
+      <strong>{titles[known.kind]}</strong> {known.message} The console continues automatically in{" "}
       <Countdown until={known.until} isReal />.
     </p>
   );
