@@ -22,7 +22,7 @@ export interface BackgroundTask {
   readonly finish?: () => Promise<void>;
 }
 
-/** What the running service gives to its parts. Each registers its own metrics and background tasks. */
+/** The services that a domain can use. Each domain registers its own metrics and background tasks. */
 export interface Host {
   readonly storage: Storage;
   readonly clock: Clock;
@@ -31,11 +31,11 @@ export interface Host {
   readonly limiter: Limiter;
   /** The folder of an embedded store, where a domain may keep a file next to it; undefined for another store. */
   readonly dataFolder: string | undefined;
-  /** True where the service runs for development. */
+  /** True if the service runs for development. */
   readonly isDevelopment: boolean;
-  /** Has a task repeated while the service runs. Throws `TypeError` where another one has its name. */
+  /** Repeats a task while the service runs. Throws `TypeError` if another task has its name. */
   readonly repeat: (task: BackgroundTask) => void;
-  /** Has the tasks of this process run at once, where there is something for them to do. */
+  /** Runs the tasks of this process now instead of at the next round. */
   readonly runSoon: () => void;
 }
 
@@ -47,9 +47,9 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   /** The name of its folder, or of what its folders are together. */
   readonly name: string;
   readonly operations: readonly Operation[];
-  /** What its changes add to the log of a shop. */
+  /** The event types that its changes add to the log of a shop. */
   readonly eventTypes?: readonly EventType[];
-  /** Settings that nobody else reads. They are parsed, documented and suggested with all others. */
+  /** Settings that only this domain reads. They are parsed and documented like all others. */
   readonly settings?: S;
   /** Commands that work on its data, alongside the service. */
   readonly commands?: readonly Command[];
@@ -57,7 +57,7 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   readonly shopTables?: readonly OwnedTable[];
   /** Its tables whose rows belong to accounts: they are emptied when an account is deleted. */
   readonly accountTables?: readonly OwnedTable[];
-  /** Brings the operations to life, and registers metrics and background tasks with the host. Called once per service. */
+  /** Creates the handlers, and registers metrics and background tasks with the host. Called once per service. */
   open(host: H, settings: Values<S>): readonly BoundOperation[];
 }
 
@@ -90,7 +90,7 @@ export function checkDomains(domains: readonly Omit<Domain, "open">[], reserved:
   if (faults.length > 0) throw new ContractError(faults);
 }
 
-/** Operations that emit what no domain declares: a client could not ask for it. */
+/** Faults of operations that emit undeclared event types, which clients could not filter by. */
 function emissionFaults(domains: readonly Omit<Domain, "open">[]): string[] {
   const declared = new Set(domains.flatMap(({ eventTypes = [] }) => eventTypes.map(({ type }) => type)));
   return domains
@@ -102,7 +102,7 @@ function emissionFaults(domains: readonly Omit<Domain, "open">[]): string[] {
     );
 }
 
-/** The values that occur more than once. */
+/** The duplicate values. */
 function repeated(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }

@@ -7,7 +7,7 @@ import { AccountStore } from "./accounts.store.ts";
 import { type Account, AccountsError } from "./accounts.ts";
 import { type Plan, planNames } from "./plans.ts";
 
-/** Runs work on the accounts of a store, and closes it. Rejects where the store belongs to another environment. */
+/** Runs work on the accounts of a store, then closes it. Rejects if the store belongs to another environment. */
 async function withAccounts<T>(
   { store }: Terminal,
   opening: Promise<Storage>,

@@ -3,7 +3,7 @@ import { type Row, statement } from "../../storage/statement.ts";
 import type { Account } from "./accounts.ts";
 import { type Plan, plans } from "./plans.ts";
 
-/** The columns that tell an account's quota. */
+/** The columns of an account's quota. */
 export interface PlanRow extends Row {
   plan: string;
   per_minute: bigint | null;
@@ -37,7 +37,7 @@ export const updatePlan = statement<AccountRow>(
   `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 
-/** Suspends an account; one that is suspended stays so since it was. */
+/** Suspends an account. An account that is already suspended keeps its time of suspension. */
 export const suspend = statement<AccountRow>(
   `UPDATE accounts SET suspended_at = COALESCE(suspended_at, $1) WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );

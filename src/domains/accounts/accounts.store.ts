@@ -48,7 +48,7 @@ export class AccountStore {
     return whenReady(this.#storage.first(accountById, id), (row) => row && toAccount(row));
   }
 
-  /** Part of a transaction: makes an account with its shops. Throws `AccountsError` where plan and quota do not go together. */
+  /** Part of a transaction: creates an account and its shops. Throws `AccountsError` if the plan does not allow the quota. */
   *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
     const [perMinute, perDay] = customFigures(plan, quota);
     const id = `acc_${randomBase62(16)}`;
@@ -56,19 +56,19 @@ export class AccountStore {
     return toAccount((yield* first(insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
   }
 
-  /** Throws `AccountsError` where plan and quota do not go together. */
+  /** Throws `AccountsError` if the plan does not allow the quota. */
   async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
     return this.#storage.write(() => this.create(name, plan, quota, now));
   }
 
-  /** Throws `AccountsError` where there is no such account. */
+  /** Throws `AccountsError` if the account does not exist. */
   async rename(accountId: string, name: string): Promise<Account> {
     const row = await this.#storage.write(() => first(updateName, name, accountId));
     if (!row) throw new AccountsError(`There is no account ${accountId}.`);
     return toAccount(row);
   }
 
-  /** Throws `AccountsError` where there is no such account or plan and quota do not go together. */
+  /** Throws `AccountsError` if the account does not exist or the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customFigures(plan, quota);
     const changed = this.#changed;
@@ -80,12 +80,12 @@ export class AccountStore {
     return toAccount(row);
   }
 
-  /** Its keys may do nothing from now on; again is no error. Throws `AccountsError` where there is no such account. */
+  /** Suspends an account. Repeating it is not an error. Throws `AccountsError` if the account does not exist. */
   async suspend(accountId: string, now: number): Promise<Account> {
     return this.#setState(accountId, () => first(suspend, now, accountId));
   }
 
-  /** Ends a suspension; again is no error. Throws `AccountsError` where there is no such account. */
+  /** Resumes an account. Repeating it is not an error. Throws `AccountsError` if the account does not exist. */
   async resume(accountId: string): Promise<Account> {
     return this.#setState(accountId, () => first(resume, accountId));
   }
@@ -101,8 +101,8 @@ export class AccountStore {
   }
 
   /**
-   * Deletes an account: its keys are not valid from now on, and its shops cannot be written to. What is left of it is
-   * removed in the background. Throws `AccountsError` where there is no such account, or it was deleted before.
+   * Deletes an account. Its keys become invalid, and its shops reject writes. Its data is removed in the background.
+   * Throws `AccountsError` if the account does not exist or was already deleted.
    */
   async delete(accountId: string, now: number): Promise<Account> {
     const changed = this.#changed;

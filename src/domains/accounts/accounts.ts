@@ -8,9 +8,9 @@ export interface Account extends Quota {
   readonly plan: Plan;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** When it was deleted, while something of it is left; its keys are not valid any more. Unix milliseconds. */
+  /** When it was deleted, while data of it is left, in Unix milliseconds. Its keys are invalid. */
   readonly deletedAt: number | undefined;
-  /** Since when its keys may do nothing; undefined where it is not suspended. Unix milliseconds. */
+  /** When it was suspended, in Unix milliseconds; undefined if it is not suspended. */
   readonly suspendedAt: number | undefined;
 }
 

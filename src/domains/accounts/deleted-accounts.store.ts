@@ -10,7 +10,7 @@ import { clearAccountName, deletedAccounts, removeAccount } from "./accounts.sta
  */
 const SAVED_AFTER = 2_000;
 
-/** What is kept of accounts elsewhere. */
+/** Data of accounts outside this store. */
 export interface DeletionParts {
   readonly storage: Storage;
   readonly clock: Clock;
@@ -18,13 +18,13 @@ export interface DeletionParts {
   readonly shops: { areLeft(accountId: string): Promise<boolean> | boolean };
   /** All tables whose rows belong to accounts. */
   readonly tables: readonly OwnedTable[];
-  /** Each deletes what is kept of an account elsewhere. It can be called again. */
+  /** Each deletes the data of an account in one place. It can be called again. */
   readonly forget: readonly ((accountId: string) => Promise<void>)[];
-  /** Called when nothing of an account is left. */
+  /** Called when all data of an account is deleted. */
   readonly gone: (accountId: string) => void;
 }
 
-/** Accounts that were deleted, as long as something of them is left. */
+/** Deleted accounts that still have data. */
 export class DeletedAccounts {
   readonly #parts: DeletionParts;
 
@@ -48,7 +48,7 @@ export class DeletedAccounts {
     }
     for (const forgetIn of forget) await forgetIn(id);
     await storage.write(() => all(clearAccountName, id));
-    // As long as the record is there, this is tried again.
+    // This is repeated as long as the record exists.
     if (!(await storage.scrub())) return;
     await storage.write(() => all(removeAccount, id));
     await storage.scrub(); // of its record too, which has only the id and the plan

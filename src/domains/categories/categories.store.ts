@@ -28,13 +28,13 @@ import {
   categoryUpdated,
 } from "./categories.operations.ts";
 
-/** What categories must know of the animals that name them, and may do to them. */
+/** The animals, as far as categories need them. */
 export interface CategorizedPets {
   /** Part of a transaction: how many animals name the category. */
   countIn(shop: LockedShop, categoryId: bigint): Transaction<bigint>;
   /**
-   * Part of a transaction: makes all animals that name one category name the other. Returns its event,
-   * which is not published yet; undefined where there is no such animal.
+   * Part of a transaction: moves all animals of one category to another. Returns the event, which the caller must
+   * publish; undefined if there is no such animal.
    */
   reassign(shop: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined>;
   /** Part of a transaction: the first number, from this one on, that no animal names. */
@@ -82,7 +82,7 @@ function toCategory(row: CategoryRow): Category {
   return row.metadata === null ? { id, name } : { id, name, metadata: readPairs(row.metadata) };
 }
 
-/** Part of a transaction: whether the category has a record. */
+/** Part of a transaction: whether the category exists. */
 export function* categoryHasRecord({ shop }: LockedShop, id: bigint): Transaction<boolean> {
   return (yield* first(byId, shop, id)) !== undefined;
 }
@@ -121,7 +121,7 @@ export class CategoryStore {
     return whenReady(rows, (found) => pageOf(found, limit, toCategory, ({ id }) => id));
   }
 
-  /** Adds a category, with an id that the service assigns where it has none. */
+  /** Adds a category. The service assigns an id if none is given. */
   *add(
     author: Author,
     { id, name, metadata: given }: { id?: bigint; name: string; metadata?: Metadata },
@@ -194,8 +194,8 @@ export class CategoryStore {
   }
 
   /**
-   * An id that no category has or had and no animal names. The last one is kept,
-   * so that what it has passed by is not looked at again.
+   * An id that no category or animal has used. The last one is remembered, so that smaller ids are not searched
+   * again.
    */
   *#assignId(locked: LockedShop): Transaction<bigint> {
     const { shop } = locked;

@@ -24,12 +24,12 @@ interface DueRow extends NameRow {
 export const storedResponseTables = [shopTable("stored_responses", "digest")];
 
 const LIFETIME = RESPONSE_LIFETIME_HOURS * 60 * 60 * 1000;
-/** Records deleted in one transaction, a bound on the time that it takes from requests, and the number of transactions in one round. */
+/** Records deleted in one transaction, which limits the delay of requests, and the number of transactions in one round. */
 const DELETE_BATCH_SIZE = 500;
 const BATCHES = 20;
 
-// The insertion comes first: an engine with transactions side by side lets it wait for another of the same name. A
-// record expires by the shop's clock. It is forgotten by real time: nobody turns that forward, so none is kept longer.
+// The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same name. A
+// record expires by the shop's clock. It is deleted by real time, which clients cannot advance.
 const take = lockStatement<NameRow>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)
    SELECT shop, $1, $2, '', $3 + ahead, $3 FROM shops WHERE shop = $4 AND account_id IS NOT NULL

@@ -9,9 +9,9 @@ import type { KeyOwner } from "./keys.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
-/** A key's last use is noted at most once in this time, in milliseconds. */
+/** A key's last use is recorded at most once in this time, in milliseconds. */
 const USE_RESOLUTION = 60_000;
-/** Uses written in one transaction: a bound on the time that it takes from requests. */
+/** Uses written in one transaction. It limits the delay of requests. */
 const USE_BATCH = 500;
 
 /** A valid key, in memory. */
@@ -46,9 +46,9 @@ export class KeyAuthenticator implements Authenticator {
     const digest = keyDigest(key);
     const now = this.#clock.now();
     const cached = this.#cache.get(digest);
-    // One that has expired meanwhile goes the way of a key that never was, so that none is told from the other.
+    // A key that has expired since then is treated like an unknown key, so that the two cannot be distinguished.
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
-    // Mistyped, or for another service: the store need not be asked.
+    // Mistyped, or for another service: no look-up is needed.
     if (!isWellFormedKey(key, this.#environment)) return undefined;
     return this.#find(digest, now);
   }
@@ -97,7 +97,7 @@ export class KeyAuthenticator implements Authenticator {
     // Also when the clock went back: the time noted last is then in the future.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
       key.lastUsedAt = now;
-      // Beyond the bound the use goes unnoted: the key's next one is.
+      // Above the limit this use is not recorded. The key's next use is.
       if (this.#used.size < CACHE_SIZE) this.#used.set(key.keyId, now);
     }
     return key;

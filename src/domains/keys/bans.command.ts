@@ -25,7 +25,7 @@ async function bannedOf(terminal: Terminal, storage: Storage, keys: readonly Api
     .toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
 }
 
-/** Where a server that holds bans does not answer, nobody can tell. */
+/** Bans are unknown if the server that holds them does not respond. */
 async function known<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

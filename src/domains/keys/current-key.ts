@@ -6,7 +6,7 @@ import type { CurrentKeyBody } from "./current-key.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
 import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
-/** What a key can know of itself: from the store who it is, from the limiter how it stands. */
+/** The state of the calling key: its record from the store and its limits from the limiter. */
 export class CurrentKey {
   readonly #keys: KeyStore;
   readonly #accounts: AccountStore;

@@ -3,7 +3,7 @@ import type { Terminal } from "../../terminal/command.ts";
 import { keySettings } from "./keys.settings.ts";
 import { KeyStore } from "./keys.store.ts";
 
-/** The keys in a store, for a command. Rejects with `StorageUnusable` where the store belongs to another environment. */
+/** The keys in a store, for a command. Rejects with `StorageUnusable` if the store belongs to another environment. */
 export async function keysOfTerminal(storage: Storage, { store, settings }: Terminal): Promise<KeyStore> {
   const isProduction = await store.isProduction(storage);
   return new KeyStore(storage, { isProduction, cell: settings(keySettings).PETSTORE_CELL });

@@ -71,14 +71,14 @@ const listKeys: Command = {
   },
 };
 
-/** True for a valid key that nobody has used for this many milliseconds, and that is not newer. */
+/** True for a valid key that is older than this many milliseconds and has not been used since. */
 function isUnused(key: ApiKey, unused: number, now: number): boolean {
   return isValid(key, now) && (key.lastUsedAt ?? key.createdAt) <= now - unused;
 }
 
 const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
 
-/** What is known of the bans of keys: when they end in unix seconds, by key, or why nothing is known. */
+/** The ends of bans in Unix seconds by key, or why they are unknown. */
 interface FoundBans {
   readonly ends?: ReadonlyMap<string, number>;
   readonly problem?: Problem;
@@ -131,7 +131,7 @@ const rotateKey: Command = {
 /** The commands that manage keys. */
 export const keyCommands: readonly Command[] = [createKey, listKeys, rotateKey, revokeKey];
 
-/** `plannedEnd` is left out: what counts is when the key does end. */
+/** Omits `plannedEnd`, because only the actual expiry matters. */
 function shown(key: ApiKey) {
   const { plannedEnd: _, ...rest } = key;
   return {
@@ -143,7 +143,7 @@ function shown(key: ApiKey) {
   };
 }
 
-/** Without `ban` where it is not known; null where there is none. */
+/** `ban` is absent if it is unknown, and null if there is none. */
 function listed(key: ApiKey, { ends }: FoundBans) {
   return ends ? { ...shown(key), ban: banOf(ends.get(key.id)).ban ?? null } : shown(key);
 }

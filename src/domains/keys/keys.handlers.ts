@@ -21,12 +21,12 @@ import { type ApiKey, isValid } from "./keys.ts";
 import type { KeyBans } from "./limiter-bans.ts";
 import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
-/** Seconds for which a key that replaces itself stays valid at the least: time to ask again for a lost answer. */
+/** The minimum number of seconds that a key stays valid after it replaces itself, so that the request can be repeated. */
 const MIN_OVERLAP = 60;
 
 /** Knows when keys were used before that is written down. */
 export interface KeyUses {
-  /** Unix milliseconds; undefined where all is written down. */
+  /** Unix milliseconds; undefined if all uses are written. */
   lastUse(keyId: string): number | undefined;
 }
 
@@ -131,7 +131,7 @@ function lastsAsLong(other: ApiKey, key: ApiKey): boolean {
   return other.id !== key.id && !endsAfter(key.expiresAt, other.expiresAt);
 }
 
-/** True if what ends at one time outlives what ends at another; null is no end. Both in unix milliseconds. */
+/** True if one time is after the other, in Unix milliseconds. Null means never. */
 function endsAfter(one: number | null, other: number | null): other is number {
   return other !== null && (one === null || one > other);
 }
@@ -143,7 +143,7 @@ function notHeld(missing: ApiKey["scopes"]) {
   return failure(scopeNotHeld, `The calling key lacks ${missing.join(" and ")}, which the new key would have.`);
 }
 
-/** `longest` is the longest life that the request could have asked for, in seconds. */
+/** `longest` is the longest `expiresIn` that is allowed, in seconds. */
 function outlives(end: number, longest = 0) {
   const advice = longest < MIN_LIFETIME ? "a key that expires later" : `an expiresIn of at most ${longest}`;
   return failure(

@@ -11,7 +11,7 @@ import { ApiKey, exampleBan, IssuedApiKey, issuedTill, KeyMode, ListedApiKey, Sc
 /** The shortest life that a new key can be given, in seconds. */
 export const MIN_LIFETIME = 60;
 
-/** Keys of an account and mode that can be valid at once. */
+/** The maximum number of valid keys per account and mode. */
 export const MAX_KEYS = 100;
 
 export const keyNotFound = defineError({

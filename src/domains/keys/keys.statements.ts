@@ -24,7 +24,7 @@ interface CountRow extends Row {
 }
 
 interface OwnerRow extends PlanRow {
-  /** Null where the account was deleted. */
+  /** Null if the account was deleted. */
   shop: bigint | null;
   id: string;
   account_id: string;
@@ -40,7 +40,7 @@ export const keyTables = [accountTable("api_keys", "id")];
 const keyColumns =
   "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
-// Nothing changes: writing the row is what locks it.
+// Changes nothing. The write locks the row.
 export const lockKeysOf = lockStatement(
   "UPDATE accounts SET plan = plan WHERE id = $1 AND deleted_at IS NULL RETURNING id",
 );
@@ -74,7 +74,7 @@ export const forgetEndedKeys = statement(
    )`,
 );
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
-// Not a join: SQLite takes twenty times longer for one, even where no key is found.
+// Not a join, which takes SQLite twenty times longer even if no key is found.
 export const ownerOfValidKey = statement<OwnerRow>(
   `SELECT id, account_id, mode, scopes, expires_at, last_used_at,
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
@@ -88,8 +88,8 @@ export const insertKey = statement<KeyRow>(
   `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
 );
-// A key that is revoked, or that ends sooner already, stays so. A revoked one loses its digest: looking
-// it up is then, down to the time that it takes, looking up a key that never was.
+// A key that is revoked or expires earlier does not change. A revoked key loses its digest, so looking it up takes
+// exactly as long as looking up an unknown key.
 export const revoke = statement<KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1), digest = 'revoked ' || id WHERE id = $2
    RETURNING ${keyColumns}`,
@@ -102,13 +102,13 @@ export const noteBan = statement<KeyRow>(
   `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
    RETURNING ${keyColumns}`,
 );
-// The scopes stay. Other processes are told of an API key whose scopes are written.
+// The scopes do not change. Writing them notifies other processes of the key.
 const forgetNoted = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 export const touch = statement(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
 
-/** Part of a transaction: forgets that a ban of a key was noted. Its next one is told of in the log of the shop again. */
+/** Part of a transaction: clears the recorded ban of a key, so that its next ban adds an event again. */
 export function* forgetNotedBan(keyId: string): Transaction<void> {
   yield* all(forgetNoted, keyId);
 }
@@ -133,7 +133,7 @@ export function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-/** The owner of a valid key; undefined where its account was deleted. */
+/** The owner of a valid key; undefined if its account was deleted. */
 export function toKeyOwner(row: OwnerRow): KeyOwner | undefined {
   if (row.shop === null) return undefined;
   return {

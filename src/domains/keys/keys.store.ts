@@ -39,7 +39,7 @@ import { type ApiKey, type IssuedKey, isValid, type KeyOwner, type NewKey, type 
 import { ensureEnvironment } from "./store-environment.store.ts";
 import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
-/** Keys of an account and mode that are kept: beyond it, of those that have ended the oldest are forgotten. */
+/** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;
 
 const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subject: id }));
@@ -67,7 +67,7 @@ export class KeyStore {
     this.#changed = changed;
   }
 
-  /** All keys, or those of one account; revoked ones too. */
+  /** All keys, or the keys of one account, including revoked ones. */
   list(accountId?: string): MaybePromise<ApiKey[]> {
     const rows = accountId === undefined ? this.#storage.all(keysOfAll) : this.#storage.all(keysOfAccount, accountId);
     return whenReady(rows, (found) => found.map(toApiKey));
@@ -78,8 +78,7 @@ export class KeyStore {
   }
 
   /**
-   * Up to `limit` keys of an account, or of one of its modes, behind a position, from the first on if it is absent, in
-   * the order of their making.
+   * Up to `limit` keys of an account, or of one of its modes, oldest first, after a position or from the start.
    */
   page(
     accountId: string,
@@ -101,14 +100,14 @@ export class KeyStore {
   }
 
   /**
-   * Part of a transaction, before it reads keys in order to change them: waits for other changes of the account's keys.
-   * Otherwise two that count the keys at the same moment could both add the last one. False if there is no such account.
+   * Part of a transaction: locks the keys of an account before they are read and changed. Otherwise, two concurrent
+   * requests could both add the last allowed key. False if the account does not exist.
    */
   *lock(accountId: string): Transaction<boolean> {
     return (yield* first(lockKeysOf, accountId)) !== undefined;
   }
 
-  /** Part of a transaction: a key, also one that is not valid any more. */
+  /** Part of a transaction: a key, valid or not. */
   *find(keyId: string): Transaction<ApiKey | undefined> {
     const row = yield* first(keyById, keyId);
     return row && toApiKey(row);
@@ -142,7 +141,7 @@ export class KeyStore {
     return { key, record };
   }
 
-  /** Part of a transaction: issues a key like one that is valid, which stays so for `overlap` milliseconds more. */
+  /** Part of a transaction: issues a replacement for a valid key, which stays valid for another `overlap` milliseconds. */
   *replace(author: KeyAuthor, key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
     yield* all(expire, now + overlap, key.id, now + overlap);
     yield* afterCommit(this.#changed);
@@ -151,7 +150,7 @@ export class KeyStore {
     return { ...(yield* this.issue(author, key.accountId, key, now)), replaced };
   }
 
-  /** Part of a transaction: ends a key for good; again is no error. Returns undefined where there is no such key. */
+  /** Part of a transaction: revokes a key. Repeating it is not an error. Returns undefined if there is no such key. */
   *end(author: KeyAuthor, keyId: string, now: number): Transaction<ApiKey | undefined> {
     const key = yield* this.find(keyId);
     if (!key) return undefined;
@@ -162,8 +161,8 @@ export class KeyStore {
   }
 
   /**
-   * Issues a key, of the environment's first mode if none is given. Throws `AccountsError` where there is no such
-   * account, or the environment has no keys of this mode.
+   * Issues a key, by default of the environment's first mode. Throws `AccountsError` if there is no such account, or the
+   * environment has no keys of this mode.
    */
   async issueKey(
     accountId: string,
@@ -181,8 +180,8 @@ export class KeyStore {
   }
 
   /**
-   * Issues a key like the given one, which stays valid for `overlap` milliseconds more. Throws
-   * `AccountsError` where there is no such key or it is not valid any more.
+   * Issues a replacement for a key, which stays valid for another `overlap` milliseconds. Throws `AccountsError` if the
+   * key does not exist or is not valid.
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
     const find = () => this.find(keyId);
@@ -198,7 +197,7 @@ export class KeyStore {
     });
   }
 
-  /** Ends a key for good; again is no error. Throws `AccountsError` where there is no such key. */
+  /** Revokes a key. Repeating it is not an error. Throws `AccountsError` if the key does not exist. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
     const end = () => this.end(undefined, keyId, now);
     const ended = await this.#storage.write(function* () {
@@ -210,8 +209,7 @@ export class KeyStore {
   }
 
   /**
-   * Tells of a ban in the log of the shop, once, however many processes note it. `until` and `now` are in unix
-   * milliseconds.
+   * Adds an event for a ban to the log of the shop, once for all processes. `until` and `now` are in Unix milliseconds.
    */
   async noteBan(keyId: string, until: number, now: number): Promise<void> {
     await this.#storage.write(function* () {

@@ -7,7 +7,7 @@ export interface ApiKey {
   readonly accountId: string;
   readonly mode: Mode;
   readonly name: string;
-  /** Start and end of the key, to tell it from others. */
+  /** The first and last characters of the key, to recognize it. */
   readonly hint: string;
   readonly scopes: readonly Scope[];
   /** Unix milliseconds, as all times of this file. */
@@ -20,7 +20,7 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
 }
 
-/** A key together with its account's quota: all that a request needs to know, and nothing else. */
+/** A key with its account's quota: exactly what a request needs. */
 export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "mode" | "expiresAt" | "lastUsedAt"> {
   readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
@@ -36,7 +36,7 @@ export interface IssuedKey {
   readonly record: ApiKey;
 }
 
-/** What a new key is to be. */
+/** The properties of a new key. */
 export interface NewKey {
   readonly mode: Mode;
   readonly name: string;

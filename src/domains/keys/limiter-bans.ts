@@ -7,7 +7,7 @@ export interface KeyBans {
   endsOf(keys: readonly ApiKey[], caller: Caller): Promise<ReadonlyMap<string, number>>;
 }
 
-/** The bans that a limiter knows of. Asked all at once: a limiter on a server answers them in one round trip. */
+/** The bans in a limiter. They are read together, because a limiter on a server returns them in one round trip. */
 export function limiterBans(limiter: Limiter): KeyBans {
   return {
     endsOf: async (keys, caller) => {

@@ -12,13 +12,13 @@ const writeEnvironment = statement("INSERT INTO store_environment (only_row, env
 const leaveProduction = statement("UPDATE store_environment SET environment = 'other'");
 const deleteLiveKeys = statement("DELETE FROM api_keys WHERE mode = 'live' RETURNING id");
 
-/** Whether the store belongs to production; undefined as long as it has had neither a key nor a service. */
+/** Whether the store belongs to production; undefined until it has had a key or a service. */
 export async function belongsToProduction(storage: Storage): Promise<boolean | undefined> {
   const row = await storage.first(readEnvironment);
   return row && row.environment === "production";
 }
 
-/** Part of a transaction: says whether the store belongs to production if nobody has. Returns what it says. */
+/** Part of a transaction: records whether the store belongs to production, unless it is recorded. Returns the record. */
 export function* ensureEnvironment(isProduction: boolean): Transaction<boolean> {
   const kept = yield* first(readEnvironment);
   if (kept) return kept.environment === "production";

@@ -19,7 +19,7 @@ export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
   };
 }
 
-/** A key as it is listed. `lastUse` and `banEnds` are those of `toApiKeyBody` and `banOf`. */
+/** A key in a list. `lastUse` and `banEnds` are as in `toApiKeyBody` and `banOf`. */
 export function listedKey(key: ApiKey, lastUse: number | undefined, banEnds: number | undefined): ListedApiKeyBody {
   return { ...toApiKeyBody(key, lastUse), ...banOf(banEnds) };
 }

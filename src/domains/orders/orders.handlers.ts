@@ -72,13 +72,13 @@ function notFound(id: bigint) {
   return failure(orderNotFound, `No order has the id ${id}.`);
 }
 
-/** What a change of an open order can fail with. */
+/** The failures of a change of an open order. */
 function failuresOfOpen(id: bigint) {
   return {
     "not found": () => notFound(id),
     "wrong state": ({ state }: { readonly state: StoreOrderStatus }) =>
       failure(orderNotOpen, `The order ${id} is ${state}, so it is no longer open.`),
-    // Nothing but its order changes the animal of an open one.
+    // Only the open order can change its animal.
     "no animal": ({ problem }: { readonly problem: string }): never => {
       throw new Error(problem);
     },

@@ -51,7 +51,7 @@ const written = `id, ${listed.join(", ")}, NULL AS metadata`;
 const select = `SELECT id, ${listed.join(", ")}, ${pairsColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = statement<OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
-// Twice in the list: only the index that begins with the column then gives the order. See docs/decisions/postgresql.md.
+// Listed twice, so that PostgreSQL uses the index that begins with the column. See docs/decisions/postgresql.md.
 export const lastByPet = statement<OrderRow>(
   `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );
@@ -63,7 +63,7 @@ export const dueOfShop = statement<IdRow>(
   `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4
    ORDER BY status, id LIMIT $5`,
 );
-/** So many at the most, and when the first of them expires by the shop's clock, in unix milliseconds. */
+/** The number of open orders up to a limit, and when the first one expires by the shop's clock, in Unix milliseconds. */
 export const openOfShop = statement<OpenRow>(
   `SELECT count(*) AS orders, min(expires_at) AS next FROM
      (SELECT expires_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
@@ -96,7 +96,7 @@ function becoming(status: "confirmed" | "cancelled" | "returned") {
 
 const attached = attachedPairs("order");
 
-/** The query of one page of a list with any filters: up to `limit` orders behind `after`. */
+/** The query of one page of a list with any filters: up to `limit` orders after `after`. */
 export function orderPageQuery(
   shop: number,
   after: bigint | undefined,

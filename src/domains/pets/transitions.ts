@@ -1,6 +1,6 @@
 import type { PetStatus } from "./pets.operations.ts";
 
-/** What changes the status of an animal: a client manually (`updated`), or what happens to an order. */
+/** The cause of a change of an animal's status: a client (`updated`) or an order. */
 export type StatusCause =
   | "updated"
   | "order_placed"
@@ -9,7 +9,7 @@ export type StatusCause =
   | "order_expired"
   | "order_returned";
 
-/** One change of status that is allowed, and what may cause it. `from` is undefined where there is no status yet. */
+/** An allowed change of status and its causes. `from` is undefined if there is no status yet. */
 export interface Transition {
   readonly from: PetStatus | undefined;
   readonly to: PetStatus;

@@ -5,7 +5,7 @@ import type { LockedShop } from "./shops.store.ts";
 /** The work that waits in a shop. */
 export interface WaitingWork {
   readonly count: number;
-  /** When the first is due by the shop's clock, in unix milliseconds; undefined if nothing waits. */
+  /** When the first is due by the shop's clock, in Unix milliseconds; undefined if there is none. */
   readonly next: number | undefined;
 }
 

@@ -9,12 +9,12 @@ import { type DeprecatedUse, UsageStore } from "./usage.store.ts";
 
 const DAY = 86_400_000;
 
-/** What is known of the keys that call, while they have a record. */
+/** The callers' keys that still have a record. */
 interface KnownKeys {
   get(id: string): MaybePromise<{ readonly name: string; readonly hint: string } | undefined>;
 }
 
-/** The command that tells who calls deprecated operations; `keysOf` gives the keys in a store. */
+/** The command that lists callers of deprecated operations. `keysOf` returns the keys in a store. */
 export const deprecations = (keysOf: (storage: Storage, terminal: Terminal) => Promise<KnownKeys>): Command => ({
   name: "deprecations",
   summary: "Tell which keys have called deprecated operations in the last 30 days.",
@@ -35,7 +35,7 @@ export const deprecations = (keysOf: (storage: Storage, terminal: Terminal) => P
   },
 });
 
-/** A key that has called a deprecated operation. What has no record any more has no name. */
+/** A key that has called a deprecated operation. Deleted keys have no name. */
 interface Caller {
   readonly operation: string;
   readonly accountId: string;

@@ -3,11 +3,11 @@ import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { countsIn } from "./usage-intervals.ts";
 
-/** What usage can be summed up by. */
+/** The dimensions by which usage can be grouped. */
 export const subjects = ["accounts", "keys", "addresses", "operations"] as const;
 export type Subject = (typeof subjects)[number];
 
-/** What the sums are in order of: an error is a 5xx, a rejection a 4xx. */
+/** The sort key of the sums. An error is a 5xx, a rejection a 4xx. */
 export const figures = ["requests", "errors", "rejections"] as const;
 export type Figure = (typeof figures)[number];
 
@@ -42,7 +42,7 @@ const reads = {
   operations: countsBy("operation", "key_id = ''"),
 };
 
-/** What is counted of subjects in the UTC days from one on, which begins at `since` in unix seconds. */
+/** The counts of subjects since a UTC day, which begins at `since` in Unix seconds. */
 export async function countsSince(
   storage: Storage,
   subject: Exclude<Subject, "addresses">,
