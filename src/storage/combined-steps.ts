@@ -13,8 +13,8 @@ export function* together(calls: readonly Call[]): Transaction<void> {
 }
 
 /**
- * Inside a transaction: runs parts that need nothing of each other side by side. The first steps of all are one round
- * trip, then their second ones, and so on. No part may append.
+ * Inside a transaction: runs independent parts concurrently. The first steps of all parts are one round trip, then the
+ * second steps, and so on. No part may append.
  */
 export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<void> {
   let running = parts.map((part) => ({ part, next: part.next([]) }));
@@ -47,7 +47,7 @@ export function* finalTogether(calls: readonly Call[]): Transaction<void> {
   if (call) yield step({ ...call, more, isLast: true });
 }
 
-/** Part of another transaction: runs one that may have ended with `final`, and continues after it. */
+/** Part of another transaction: runs one that may end with `final`, then continues. */
 export function* nested<T>(part: Transaction<T>): Transaction<T> {
   let next = part.next([]);
   while (!next.done) {

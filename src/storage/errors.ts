@@ -1,4 +1,4 @@
-/** The store cannot be read or written now. Nothing of the work that failed with it was kept. */
+/** The store cannot be read or written now. The failed work left no changes. */
 export class StorageUnavailable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options);
@@ -6,7 +6,7 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** The answer to a commit is missing: the work may have been kept, or not. */
+/** The reply to a commit was lost, so it is unknown whether the work was committed. */
 export class CommitUnknown extends StorageUnavailable {}
 
 /** The store cannot be used at all: a clear reason for the operator, who must act. */

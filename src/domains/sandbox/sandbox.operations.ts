@@ -21,7 +21,7 @@ export const clockTooFarAhead = defineError({
 });
 
 const DAY = 86_400;
-/** The most that one request can advance the clock, in seconds: a year. */
+/** The maximum by which one request can advance the clock, in seconds: a year. */
 const MAX_STEP = 366 * DAY;
 
 const SandboxClock = Type.Object(

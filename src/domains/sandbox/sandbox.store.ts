@@ -11,9 +11,9 @@ import type { TimedWork } from "../shops/timed-work.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
-/** The most items of one kind that one request processes or counts. */
+/** The maximum number of items of one kind that a request processes or counts. */
 const MOST = 10_000;
-/** The most that a clock can be ahead of real time, in milliseconds: a hundred years. */
+/** The maximum by which a clock can be ahead of real time, in milliseconds: a hundred years. */
 const MAX_AHEAD = 100 * 365.25 * 86_400_000;
 
 interface ContentsRow extends Row {
@@ -29,7 +29,7 @@ const contents = statement<ContentsRow>(`
   FROM shops WHERE shop = $1
 `);
 
-/** What sandboxes need from the service. */
+/** The parts of the service that sandboxes use. */
 export interface SandboxParts {
   readonly storage: Storage;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import { openSecretKeys, type SecretKeys } from "./secret-keys.ts";
 import { send, type systemNetwork } from "./send.ts";
 import type { webhookSettings } from "./webhooks.settings.ts";
 
-/** What serves webhook endpoints. */
+/** The parts that serve webhook endpoints. */
 export interface WebhookParts {
   readonly endpoints: EndpointStore;
   readonly deliveries: DeliveryStore;

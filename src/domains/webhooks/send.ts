@@ -38,7 +38,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** What an attempt needs from its environment. */
+/** The dependencies of an attempt. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly clock: Clock;

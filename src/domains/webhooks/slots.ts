@@ -1,6 +1,6 @@
-/** The most attempts of one endpoint that may be in progress. */
+/** The maximum number of attempts of one endpoint in progress. */
 const MAX_PER_ENDPOINT = 32;
-/** The most attempts in progress in total: `fetch` makes 256 requests at a time, and others wait while their time runs. */
+/** The maximum number of attempts in progress. `fetch` makes 256 requests at a time, and the time of others runs while they wait. */
 const MAX_GROUP = 200;
 
 /** Slots of the total that only an endpoint without an attempt in progress may take. */

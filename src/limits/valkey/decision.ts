@@ -19,7 +19,7 @@ export interface Decision {
   readonly minuteUsed: number;
   readonly dayUsed: number;
   readonly strikes: number;
-  /** When the last ban ends or ended, and which one of the banSchedule it was; 0 where there was none. */
+  /** When the last ban ends or ended, and its level; 0 if there was none. */
   readonly banEnds: number;
   readonly banLevel: number;
 }
@@ -33,7 +33,7 @@ export function readDecision(reply: string): Decision | undefined {
   return { admitted, limited, now, ahead, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel };
 }
 
-/** What the request at a position, counted from 0, is told. Each figure of `remaining` is told once. */
+/** The admission of the request at a position, counted from 0. Each value of `remaining` is used once. */
 export function admissionAt(decision: Decision, quota: Quota, position: number): Admission {
   const { admitted, limited } = decision;
   if (position < admitted) return figures(decision, quota, admitted - 1 - position);
@@ -41,8 +41,8 @@ export function admissionAt(decision: Decision, quota: Quota, position: number):
 }
 
 /**
- * The figures of the window with the least remaining, of the day where both have the same. `later` is how many
- * requests of the decision were admitted after the one that gets them.
+ * The values of the window with the fewest remaining requests; of the day in a tie. `later` is the number of requests of
+ * the decision that were admitted after this one.
  */
 export function figures(decision: Decision, { perMinute, perDay }: Quota, later = 0): Admission {
   const minuteLeft = Math.max(0, perMinute - decision.minuteUsed) + later;
@@ -64,7 +64,7 @@ export function figures(decision: Decision, { perMinute, perDay }: Quota, later 
       };
 }
 
-/** The figures for a request that costs nothing: those of the ban, or of the window with the least remaining. */
+/** The values for a request that costs no quota: the ban's, or those of the window with the fewest remaining requests. */
 export function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
   const { limit, remaining, reset } = minute.remaining < day.remaining ? minute : day;
   return banEnds === undefined
@@ -72,7 +72,7 @@ export function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: L
     : { verdict: "admitted", limit: perMinute, remaining: 0, reset: banEnds, retryAfter: 0 };
 }
 
-/** How a key and its account stand. */
+/** The limits of a key and its account. */
 export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
   const { now, ahead, banEnds, banLevel } = decision;
   return {
@@ -86,7 +86,7 @@ export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
   };
 }
 
-/** Of two windows that are used up, the one that ends later tells when to come back. */
+/** If both windows are used up, the one that ends later determines `Retry-After`. */
 function denial(decision: Decision, { perMinute, perDay }: Quota): Admission {
   const { minuteEnds, minuteUsed, dayUsed } = decision;
   const ofMinute = denialUntil(minuteEnds, decision, perMinute);

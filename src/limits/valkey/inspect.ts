@@ -2,11 +2,11 @@ import { script } from "./script.ts";
 import { Valkey } from "./valkey.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
-/** What is seen of a Valkey or Redis server. */
+/** The relevant properties of a Valkey or Redis server. */
 export interface ValkeyState {
   /** `Valkey 8.1.0`. */
   readonly version: string;
-  /** What it does when its memory is full: `noeviction`. */
+  /** Its policy when its memory is full: `noeviction`. */
   readonly evictionPolicy: string;
   /** Its clock, in unix milliseconds. */
   readonly time: number;

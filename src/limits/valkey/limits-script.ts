@@ -1,7 +1,7 @@
 import { FIRST_BAN, GRACE, MAX_BAN } from "../key-bans.ts";
 import { DAY, MINUTE } from "../windows.ts";
 
-/** The real time of a decision in unix milliseconds: the first argument, or the server's clock where that is empty. */
+/** The real time of a decision in Unix milliseconds: the first argument, or the server's clock if that is empty. */
 const readTime = `
 local call, ceil, floor, max, min = redis.call, math.ceil, math.floor, math.max, math.min
 local MINUTE, DAY = ${MINUTE}, ${DAY}
@@ -191,10 +191,10 @@ export const forgetKeyScript = "return redis.call('HDEL', KEYS[1], ARGV[1])";
 /** Forgets shops and other counts. */
 export const forgetScript = "return redis.call('UNLINK', unpack(KEYS))";
 
-/** How long a process counts as running after it was heard of last, in milliseconds. */
+/** How long a process counts as running after its last report, in milliseconds. */
 export const PRESENCE_LIFETIME = 3_000;
 
-/** Notes that the process `ARGV[1]` runs, and gives how many do. */
+/** Records that the process `ARGV[1]` runs and returns the number of running processes. */
 export const presenceScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -25,7 +25,7 @@ export class LocalFallback {
   readonly #kept: SavedShops;
   /** Shops that have been decided on since the server is away. */
   #continued = newContinued();
-  /** Requests that the server may have counted without this process being told. */
+  /** Requests that the server may have counted, although its reply was lost. */
   #untold = newUntold();
 
   /** `limiter` decides on addresses by its share of `addressQuota`. */
@@ -95,7 +95,7 @@ export class LocalFallback {
     return { ...admission, limit: isOfDay ? perDay : perMinute };
   }
 
-  /** The first time since the server is away: what is left of the shop is what it had left then. */
+  /** The first request since the server became unreachable. The shop has the requests left that it had then. */
   #continue(caller: Caller): void {
     if (this.#continued.get(caller)) return;
     this.#continued.set(caller, true);
@@ -103,7 +103,7 @@ export class LocalFallback {
     if (known) this.#limiter.startFrom(caller, this.#usedOfShare(caller, known));
   }
 
-  /** What the process's share of the windows has used up, so that its share of what is left is left. */
+  /** The used part of this process's share, so that its share of the remaining requests is left. */
   #usedOfShare(quota: Caller, known: KnownShop): StartingCounts {
     const { processes } = this.#share;
     const share = this.#share.of(quota);

@@ -54,7 +54,7 @@ export class Pending<T> implements Asked {
     return this.look();
   }
 
-  /** Returns the answer, and counts nothing. */
+  /** Returns the reply without counting a request. */
   look(): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });

@@ -13,10 +13,10 @@ const KNOWN = 100_000;
 /** Shops written in one transaction: a bound on how long it blocks others. */
 const BATCH = 250;
 
-/** Where counts and bans are kept that Valkey may lose. */
+/** The backup of counts and bans that Valkey may lose. */
 export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveAhead" | "saveBans" | "forget">;
 
-/** For processes of which nothing is kept but in Valkey. */
+/** For processes without a backup outside Valkey. */
 export const noBackup: ValkeyBackup = {
   shops: async () => new ShopMap(() => new Map()),
   saveWindows: async () => {},
@@ -25,7 +25,7 @@ export const noBackup: ValkeyBackup = {
   forget: async () => {},
 };
 
-/** What this process was told last of the counts of a shop, by its clock. */
+/** The last counts of a shop that this process received, by the shop's clock. */
 export interface KnownShop {
   /** Milliseconds that the clock is ahead of real time. */
   ahead: number;
@@ -40,14 +40,14 @@ export interface KnownShop {
   savedUsed: number;
 }
 
-/** A ban that this process was told of. `until` is by `performance.now()`. */
+/** A ban that this process received. `until` is in the time of `performance.now()`. */
 interface KnownBan {
   readonly ends: number;
   readonly until: number;
   /** How far the clock of the shop was ahead then. */
   readonly ahead: number;
   readonly limit: number;
-  /** Until it is in the backup, nobody is told of it. */
+  /** The ban is not announced before it is in the backup. */
   saving: Promise<void> | undefined;
 }
 
@@ -68,12 +68,12 @@ export class SavedShops {
     this.#backup = backup;
   }
 
-  /** What this process was told of a shop; undefined for one that it has not heard of lately. */
+  /** The last counts of a shop; undefined if this process has received none recently. */
   shop(shop: ShopName): KnownShop | undefined {
     return this.#shops.get(shop);
   }
 
-  /** The ban of the caller's key that holds now, as far as this process was told: its limit and its rest in milliseconds. */
+  /** The current ban of the caller's key, as far as this process knows: its limit and its rest in milliseconds. */
   ban(caller: Caller): { readonly limit: number; readonly rest: number } | undefined {
     const ban = this.#bans.get(caller.keyId);
     if (!ban) return undefined;
@@ -82,7 +82,7 @@ export class SavedShops {
     return rest > 0 ? { limit: ban.limit, rest } : undefined;
   }
 
-  /** Notes what was decided. A ban is written at once: nobody is told of it before that. */
+  /** Records a decision. A ban is written immediately, before it is announced. */
   note(caller: Caller, decision: Decision): MaybePromise<void> {
     const { perDay } = caller;
     let known = this.#shops.get(caller);
@@ -124,7 +124,7 @@ export class SavedShops {
     known.ahead = ahead;
   }
 
-  /** What is known of shops that Valkey does not know: in the store, and to this process. */
+  /** The counts of shops that Valkey does not have, from the store and from this process. */
   async load(shops: readonly ShopName[]): Promise<ShopMap<SavedShop>> {
     const kept = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);
     for (const shop of shops) {
@@ -221,7 +221,7 @@ function withKnown(kept: SavedShop = nothing, known: KnownShop): SavedShop {
 
 const nothing: SavedShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
-/** What is kept of the minute that ends then. */
+/** The stored minute that ends at this time. */
 function minuteOf(kept: SavedShop, minuteEnds: number): number {
   return kept.minuteEnds === minuteEnds ? kept.minuteUsed : 0;
 }
@@ -235,7 +235,7 @@ function stateOf({ minuteEnds, minuteUsed, day, dayUsed }: KnownShop): WindowSta
   return { minuteEnd: endAt(minuteEnds), minuteUsed, day, dayUsed, earlierDays: [] };
 }
 
-/** Valkey's clock counts, which is that of no start of a machine. */
+/** Valkey's clock is used, which belongs to no boot of this machine. */
 function endAt(wall: number): StoredEnd {
   return { wall, monotonic: wall, boot: 0 };
 }

@@ -17,7 +17,7 @@ interface WaitingCall {
   readonly since: WaitStart;
 }
 
-/** What the watch observes, and what it does about it. */
+/** The events that the watch observes and reports. */
 interface Watched {
   readonly isDegraded: () => boolean;
   /** The call that has waited longest. */

@@ -11,7 +11,7 @@ export class Share {
     return this.#processes;
   }
 
-  /** Notes how many were heard of. A server that forgot them makes nobody's share larger at once. */
+  /** Records the number of running processes. A server that lost them does not enlarge the shares immediately. */
   heardOf(processes: number): void {
     const now = performance.now();
     if (processes < this.#processes && now - this.#heardOfMost < PRESENCE_LIFETIME) return;

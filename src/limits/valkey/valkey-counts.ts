@@ -22,21 +22,21 @@ const forget = script(forgetScript);
 const forgetKey = script(forgetKeyScript);
 const presence = script(presenceScript);
 
-/** Keys that one call asks for: a bound on how long it keeps the server from others. */
+/** The maximum number of keys in one call. It limits how long the call blocks the server. */
 const AT_ONCE = 500;
 
-/** What requests are counted by: a shop of an account, an address, or what an account may send for its sandbox. */
+/** What requests are counted by: a shop, an address, or the sandbox quota of an account. */
 export type CountedBy = Mode | "address" | "sandbox";
 
-/** What the server is asked of one API key or address, for all its requests in one turn of the event loop. */
+/** One question to the server: all requests of an API key or address in one turn of the event loop. */
 export interface Question {
   /** The account or the address. */
   readonly owner: string;
-  /** Which of its counts is meant. */
+  /** The kind of count. */
   readonly countedBy: CountedBy;
-  /** Undefined where the count is not that of a shop. */
+  /** Undefined if the count does not belong to a shop. */
   readonly shop: ShopName | undefined;
-  /** Empty where the count is not that of a shop. */
+  /** Empty if the count does not belong to a shop. */
   readonly keyId: string;
   readonly quota: Quota;
   /** How many requests to decide on and to count; 0 only looks. */
@@ -60,8 +60,8 @@ export class ValkeyCounts {
   }
 
   /**
-   * What can be asked in one call: all of a server, up to a bound. In a cluster a call goes to one slot, and accounts
-   * of one turn hardly ever share one, so each has its own call.
+   * The questions that fit into one call: all questions to a server, up to a limit. In a cluster, a call goes to one
+   * slot. Accounts rarely share a slot, so each has its own call.
    */
   calls<T>(asked: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
     if (this.#valkey.isCluster) return [...Map.groupBy(asked, ownerOf).values()];
@@ -77,7 +77,7 @@ export class ValkeyCounts {
     return (replies as string[]).map(readDecision);
   }
 
-  /** The same for shops that the server did not know, of which this is kept elsewhere. The server knows them then. */
+  /** Like `decide`, for shops that the server does not have. It restores them from these saved counts first. */
   async seedAndDecide(questions: readonly Question[], kept: ShopMap<SavedShop>): Promise<(Decision | undefined)[]> {
     const texts = questions.map(({ shop }) => seedText(shop && kept.get(shop)));
     // Not together: a server that has forgotten the script would run it only after the decision.
@@ -105,14 +105,14 @@ export class ValkeyCounts {
     );
   }
 
-  /** Says that this process runs. Returns how many do, once every server has answered. */
+  /** Reports that this process runs. Returns the number of running processes once every server has replied. */
   async present(process: string): Promise<number> {
     const noted = this.#valkey.run(presence, [`${this.#prefix}processes`], [process]);
     const [processes] = await Promise.all([noted, this.#valkey.ping()]);
     return Number(processes);
   }
 
-  /** Gives up connections that nothing comes over any more. */
+  /** Drops connections that no longer receive anything. */
   reconnect(): void {
     this.#valkey.reconnect();
   }
@@ -134,12 +134,12 @@ export class ValkeyCounts {
   }
 }
 
-/** What the script for decisions reads. */
+/** The arguments of the script for decisions. */
 function questionText({ keyId, quota: { perMinute, perDay }, requests }: Question): string {
   return `${requests} ${perMinute} ${perDay} ${strikesUntilBan(perMinute)} ${keyId}`;
 }
 
-/** What the script for unknown shops reads. */
+/** The arguments of the script for unknown shops. */
 function seedText(kept: SavedShop | undefined): string {
   if (!kept) return "0 0 0 0 0 0 0";
   const { ahead, minuteEnds, minuteUsed, days, bans } = kept;

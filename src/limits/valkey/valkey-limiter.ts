@@ -180,7 +180,7 @@ export class ValkeyLimiter implements Limiter {
     return pending.count();
   }
 
-  /** Waits for what the server does for one caller, as long as requests would wait for it. */
+  /** Waits for the server's work for one caller, up to the time that requests wait for it. */
   async #whileShared(work: Promise<void>): Promise<void> {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
     const call = { asked: [], since: this.#watch.start(), giveUp: () => reject(unshared()) };
@@ -199,7 +199,7 @@ export class ValkeyLimiter implements Limiter {
     if (this.#turn.push(pending) === 1) setImmediate(this.#endTurn);
   }
 
-  /** Sends what was asked in a turn of the event loop. */
+  /** Sends the questions of a turn of the event loop. */
   readonly #endTurn = (): void => {
     const turn = this.#turn;
     this.#turn = [];
@@ -251,7 +251,7 @@ export class ValkeyLimiter implements Limiter {
     }
   }
 
-  /** Gives the server what is kept of shops that it does not know, and asks it again. */
+  /** Restores saved counts of shops that the server does not have, and sends the questions again. */
   async #seedUnknown(): Promise<void> {
     const unknown = this.#unknown;
     this.#unknown = [];

@@ -4,7 +4,7 @@ export interface ValkeyNode {
   readonly port: number;
 }
 
-/** What is said when a connection begins. Texts may be empty. */
+/** The credentials and options of a new connection. Texts may be empty. */
 export interface ValkeyLogin {
   readonly user: string;
   readonly password: string;
@@ -46,7 +46,7 @@ export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
   };
 }
 
-/** Undefined where the host is none, or a `%` of the credentials is not followed by what it must be. */
+/** Undefined if the host is invalid, or the credentials contain an invalid percent-encoding. */
 function parseNode(credentials: string, host: string): (ValkeyNode & { user: string; password: string }) | undefined {
   const url = URL.parse(`redis://${credentials}@${host}`);
   if (!url?.hostname) return undefined;

@@ -4,7 +4,7 @@ import type { Row } from "../statement.ts";
 /** Keeps the sum of digests within 128 bits. */
 const MODULUS = 1n << 128n;
 
-/** What a set of rows is, whatever their order: their number, and the sum of their digests (SHA-256, its first 128 bits). */
+/** An order-independent checksum of rows: their number and the sum of their digests (first 128 bits of SHA-256). */
 export class Checksum {
   rows = 0;
   #sum = 0n;

@@ -2,13 +2,13 @@ import { StorageUnusable } from "../errors.ts";
 import { Checksum } from "./checksum.ts";
 import type { SourceStore, Table } from "./source-store.ts";
 
-/** A store that is to be filled: all of it appears at once, when it is committed. */
+/** The target store. Its content becomes visible when it is committed. */
 export interface TargetStore extends SourceStore {
   /** Takes all rows out of a table. */
   clear(table: Table): Promise<void>;
   /** Adds rows that another engine has read. */
   add(table: Table, rows: Parameters<Checksum["add"]>[0]): Promise<void>;
-  /** Lets a table that gives ids by itself continue after this one. */
+  /** Sets the last id of a table that generates ids. */
   setLastId(table: Table, id: bigint): Promise<void>;
   commit(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface MigrateOptions {
   readonly onProgress: (progress: MigrateProgress) => void;
 }
 
-/** How far it has come: rows of those that are to be moved, and then once more of those that are to be read back. */
+/** The progress: rows that were copied, then rows that were read back. */
 export interface MigrateProgress {
   readonly work: "Moving" | "Checking";
   readonly rows: number;
@@ -34,9 +34,8 @@ export interface MigrateResult {
 }
 
 /**
- * Moves all rows of a store to another one, and reads them back there to compare them, before they are
- * committed. Rejects with `StorageUnusable` where the target has other data, or where it was stopped;
- * nothing was moved then.
+ * Copies all rows of a store to another one and reads them back to compare them before it commits. Rejects with
+ * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was copied.
  */
 export async function copyStore(
   source: SourceStore,

@@ -7,22 +7,22 @@ export interface Table {
   readonly columns: readonly string[];
 }
 
-/** A store, seen as nothing but tables. */
+/** A store as a set of tables. */
 export interface SourceStore {
   /** The store, for people. */
   readonly shown: string;
-  /** All tables with rows of their own, in an order in which they can be filled. */
+  /** All tables with stored rows, in an order that satisfies references between them. */
   tables(): MaybePromise<readonly Table[]>;
   /** All rows of a table, some at a time, in any order. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
-  /** The last id that a table has given to a row; 0 for none, undefined if it gives none by itself. */
+  /** The last id that a table generated; 0 if none, undefined if it does not generate ids. */
   lastId(table: Table): MaybePromise<bigint | undefined>;
 }
 
 /** Rows given at a time. */
 export const BATCH = 2_000;
 
-/** The columns as they stand in a statement of either engine. */
+/** The columns as written in a statement of both engines. */
 export function columnList(columns: Table["columns"]): string {
   return columns.map((column) => `"${column}"`).join(", ");
 }
