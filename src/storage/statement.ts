@@ -68,7 +68,10 @@ export interface Counted extends Appended {
  * statement is a round trip.
  */
 export interface Append {
-  /** For engines in this process: takes time and list, gives what the rows get; no row where there is no such list. */
+  /**
+   * For engines in this process: takes time, the number of rows and the list. Returns what the first row gets; the ids of
+   * the others follow it. No row if there is no such list.
+   */
   readonly count: Statement<Counted>;
   /** Takes list, id, time and then the values. */
   readonly insert: Statement;

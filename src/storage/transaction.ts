@@ -11,7 +11,7 @@ export interface Step extends ChangeStep {
   readonly more?: readonly Call[];
   /** Must be called before the body continues, with the rows of each of `more`. */
   readonly takeMore?: (rows: readonly (readonly Row[])[]) => void;
-  /** The step adds a row: then `statement` is its `count`, and the parameters are those of `count` and the values. */
+  /** The step adds a row: then `statement` is its `count`, and the parameters are time, list and the values. */
   readonly append?: Append;
   /** The values of its row in the log, where the step adds a row. */
   readonly logged?: readonly SqlParameter[];

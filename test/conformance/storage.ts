@@ -56,8 +56,8 @@ const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1,
 const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id";
 const appended: Append = {
   count: lockStatement<Counted>(
-    `UPDATE shops SET last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1, last_at = $1 WHERE shop = $2
-     RETURNING last_pet_id AS id, last_at AS at, last_event_id AS log_id`,
+    `UPDATE shops SET last_at = $1, last_pet_id = last_pet_id + $2, last_event_id = last_event_id + $2 WHERE shop = $3
+     RETURNING last_pet_id - $2 + 1 AS id, last_at AS at, last_event_id - $2 + 1 AS log_id`,
   ),
   insert: statement("INSERT INTO pets (shop, id, added_at, name, category_id) VALUES ($1, $2, $3, $4, $5)"),
   log: statement("INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)"),

@@ -12,7 +12,7 @@ import {
 import { attachedPairs, pairsColumn } from "../metadata/metadata.statements.ts";
 import { readPairs } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
-import { dayOfChange, isCurrent, setTime } from "../shops/shops.statements.ts";
+import { dayOfChange, isCurrent, isCurrentShop, setTime } from "../shops/shops.statements.ts";
 import { folded } from "./folded-name.ts";
 import { type ListFilters, type Pet, type PetStatus, petCreated } from "./pets.operations.ts";
 
@@ -136,9 +136,10 @@ const adding = {
 function addAs(status: PetStatus | undefined): Append {
   const figure = statusFigure(status);
   const count = lockStatement<Counted>(
-    `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1,
-       ${figure} = ${figure} + 1, ${ofDay("added", dayOfChange, "1")}
-     WHERE ${isCurrent} RETURNING last_pet_id AS id, last_at AS at, last_event_id AS log_id`,
+    `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $2, last_event_id = last_event_id + $2,
+       ${figure} = ${figure} + $2, ${ofDay("added", dayOfChange, "$2")}
+     WHERE ${isCurrentShop("$3")}
+     RETURNING last_pet_id - $2 + 1 AS id, last_at AS at, last_event_id - $2 + 1 AS log_id`,
   );
   return { ...adding, count };
 }

@@ -24,8 +24,7 @@ export const setTime = `last_at = ${time}`;
 /** The day of that time, in days since 1970. */
 export const dayOfChange = `(${time}) / ${DAY}`;
 /** The row of the shop `$2`, if its data was not deleted. */
-export const isCurrent = "shop = $2 AND account_id IS NOT NULL";
-
+export const isCurrent = isCurrentShop("$2");
 export const lock = lockStatement<ShopRow>(
   `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead, last_event_id`,
 );
@@ -53,3 +52,8 @@ export const ended = acrossShops<NumberRow>(
 export const endedOfAccount = acrossShops<NumberRow>("SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1");
 export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = statement<NumberRow>("SELECT shop FROM shops WHERE account_id = $1 AND mode = $2");
+
+/** The row of the shop that a parameter names, if its data was not deleted. */
+export function isCurrentShop(parameter: string): string {
+  return `shop = ${parameter} AND account_id IS NOT NULL`;
+}

@@ -1,5 +1,5 @@
 import { Run } from "../run.ts";
-import type { Append, Counted, Row, SqlParameter, Statement } from "../statement.ts";
+import type { Append, Counted, Row, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
@@ -154,7 +154,13 @@ export class GroupCommit {
   #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
     const { connection, begin } = this.#options;
     try {
-      return group.map((waiting) => this.#runMember(waiting));
+      const runs = group.map(({ body }) => new Run(body));
+      for (let index = 0, alike = 0; index < runs.length; index += alike) {
+        alike = alikeFrom(runs, index);
+        if (alike > 1) advanceTogether(connection, runs.slice(index, index + alike));
+        else runToEnd(connection, runs[index] as Run<unknown>);
+      }
+      return runs.map((run, index) => verdictOf(run, group[index] as Waiting));
     } catch {
       if (connection.inTransaction) connection.run(rollback);
       begin();
@@ -168,9 +174,10 @@ export class GroupCommit {
     return group.map((waiting) => {
       connection.run(savepoint);
       try {
-        const verdict = this.#runMember(waiting);
+        const run = new Run(waiting.body);
+        runToEnd(connection, run);
         connection.run(release);
-        return verdict;
+        return verdictOf(run, waiting);
       } catch (error) {
         // A full disk or a failed write has already undone the whole transaction: all members fail.
         if (!connection.inTransaction) throw error;
@@ -180,22 +187,6 @@ export class GroupCommit {
         return { tell: () => waiting.reject(reported), hasActions: false };
       }
     });
-  }
-
-  #runMember({ body, resolve, reject }: Waiting): Verdict {
-    const { connection } = this.#options;
-    const run = new Run(body);
-    for (let step = run.step; step; step = run.step) {
-      run.advance(runStep(connection, step));
-    }
-    const tell = () => {
-      try {
-        resolve(run.finish());
-      } catch (error) {
-        reject(error); // the others are told all the same
-      }
-    };
-    return { tell, hasActions: run.hasActions };
   }
 
   /** Takes a group out of the queue, and continues with those that came after it. */
@@ -220,24 +211,72 @@ export class GroupCommit {
   }
 }
 
+function runToEnd(connection: Connection, run: Run<unknown>): void {
+  for (let step = run.step; step; step = run.step) run.advance(runStep(connection, step));
+}
+
+/** Runs to their end what begins with appending to the same list. */
+function advanceTogether(connection: Connection, runs: readonly Run<unknown>[]): void {
+  const rows = appendRows(
+    connection,
+    runs.map(({ step }) => step as Step),
+  );
+  for (const [index, run] of runs.entries()) {
+    run.advance(rows[index] as Row[]);
+    runToEnd(connection, run);
+  }
+}
+
+function verdictOf(run: Run<unknown>, { resolve, reject }: Waiting): Verdict {
+  const tell = () => {
+    try {
+      resolve(run.finish());
+    } catch (error) {
+      reject(error); // the others are told all the same
+    }
+  };
+  return { tell, hasActions: run.hasActions };
+}
+
 /** Returns the rows of the step. */
 function runStep(connection: Connection, step: Step): Row[] {
   const { statement, parameters, more, takeMore, append } = step;
-  if (append) return appendRow(connection, append, step);
+  if (append) return appendRows(connection, [step])[0] ?? [];
   const rows = connection.all(statement, parameters);
   const others = more?.map((other) => connection.all(other.statement, other.parameters));
   if (others) takeMore?.(others);
   return rows;
 }
 
-function appendRow(connection: Connection, { count, insert, log }: Append, { parameters, logged = [] }: Step): Row[] {
-  const [now, list, ...values] = parameters as [number, number, ...SqlParameter[]];
-  const counted = connection.first(count, [now, list]) as Counted | undefined;
-  if (!counted) return [];
-  const { id, at, log_id } = counted;
-  connection.all(insert, [list, id, at, ...values]);
-  connection.all(log, [list, id, at, log_id, ...logged]);
-  return [counted];
+/** Adds the rows of steps that append to the same list: counted by one statement. Returns the row of each step. */
+function appendRows(connection: Connection, steps: readonly Step[]): Row[][] {
+  const [first] = steps as readonly [Step, ...Step[]];
+  const { count, insert, log } = first.append as Append;
+  const list = first.parameters[1] as number;
+  let now = 0;
+  for (const step of steps) now = Math.max(now, Number(step.parameters[0]));
+  const counted = connection.first(count, [now, steps.length, list]) as Counted | undefined;
+  if (!counted) return steps.map(() => []);
+  let { id, log_id } = counted;
+  const { at } = counted;
+  return steps.map(({ parameters, logged = [] }) => {
+    const row: Counted = { id: id++, at, log_id: log_id++ };
+    connection.all(insert, [list, row.id, at, ...parameters.slice(2)]);
+    connection.all(log, [list, row.id, at, row.log_id, ...logged]);
+    return [row];
+  });
+}
+
+/** How many of the runs, from number `from` on, append to the same list one after another; at least 1. */
+function alikeFrom(runs: readonly Run<unknown>[], from: number): number {
+  const step = runs[from]?.step;
+  let end = from + 1;
+  if (step?.append) while (end < runs.length && isAlike(step, runs[end]?.step)) end++;
+  return end - from;
+}
+
+function isAlike(one: Step, other: Step | undefined): boolean {
+  return one.append === other?.append && one.parameters[1] === other?.parameters[1];
 }
 
 function refuse(members: readonly Waiting[], error: unknown): void {
