@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Why this process may not use the files of a store, and what to do about it; undefined if that is not at fault. */
+/** Explains why this process has no access to the files of a store, and how to fix it. Undefined if access is fine. */
 export function accessFault(file: string): string | undefined {
   const folder = dirname(file);
   const nearest = nearestFolder(folder);

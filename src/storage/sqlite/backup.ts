@@ -5,8 +5,8 @@ import { openWithoutMigrating } from "./database.ts";
 import { sync } from "./disk.ts";
 
 /**
- * Writes a consistent copy of the store in `file` to `target`, also while a service uses it. The copy
- * appears under its name only when it is whole and on disk. Throws `StorageUnusable`.
+ * Writes a consistent copy of the store in `file` to `target`, even while a service uses the store. The copy
+ * gets its name only when it is complete and on disk. Throws `StorageUnusable`.
  */
 export function backupSqlite(file: string, target: string): void {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);

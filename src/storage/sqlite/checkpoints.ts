@@ -1,28 +1,27 @@
 import type { Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
-/** Pages of the write-ahead log from which on it is moved into the file: about 4 MB, as SQLite itself has it. */
+/** A write-ahead log of this many pages (about 4 MB) is checkpointed. SQLite's default is the same. */
 const LONG = 1_000;
-/** After a checkpoint that could not be finished, the next one waits so long, in milliseconds. */
+/** The wait after an incomplete checkpoint, in milliseconds. */
 const PAUSE = 1_000;
 
 const look: Statement = { sql: "PRAGMA wal_checkpoint(NOOP)" };
 const move: Statement = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
 const moveAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
 
-/** What checkpoints need of their store. */
 export interface CheckpointOptions {
   readonly connection: Connection;
-  /** Called before each checkpoint: the connection must be in no transaction. */
+  /** Called before each checkpoint. It must end any transaction of the connection. */
   readonly prepare: () => void;
-  /** Told what SQLite threw. */
+  /** Called with each error that SQLite throws. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Moves the write-ahead log into the file of the store when it has become long. SQLite would do so
- * itself, but tell nobody when it fails; and a sync that has failed must not be tried again, because
- * the second one succeeds without what the first one has lost.
+ * Copies the write-ahead log into the database file when the log gets long. SQLite's automatic checkpoints do
+ * not report failures. A failed sync must be reported, because it must not be retried: the retry can succeed
+ * although the first sync lost data.
  */
 export class Checkpoints {
   readonly #options: CheckpointOptions;
@@ -40,15 +39,15 @@ export class Checkpoints {
     const { log = 0n } = this.#run(look) ?? {};
     if (Number(log) < LONG) return;
     this.#isDue = true;
-    setImmediate(() => this.#checkpoint()); // clients that wait for the commit come first
+    setImmediate(() => this.#checkpoint()); // answer clients that wait for the commit first
   }
 
-  /** Moves the log now, even while other processes write. */
+  /** Runs a checkpoint now, even while other processes write. */
   now(): void {
     this.#checkpoint();
   }
 
-  /** Moves all of the log now and empties it. Returns false where others use it. */
+  /** Copies the whole log into the database file and empties it. Returns false if another process uses the log. */
   truncate(): boolean {
     return !this.#isStopped && Number(this.#run(moveAll)?.["busy"]) === 0;
   }

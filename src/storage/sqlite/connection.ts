@@ -1,7 +1,7 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 
-/** One connection to the store, with its statements prepared. Throws the errors of SQLite. */
+/** A connection to the store. It prepares each statement once. Throws SQLite's errors. */
 export class Connection {
   readonly #database: Database;
   readonly #prepared = new Map<Statement, SqliteStatement<Row, SqlParameter[]>>();
@@ -22,7 +22,7 @@ export class Connection {
     return this.#prepare(statement).get(...parameters) ?? undefined;
   }
 
-  /** The rows one by one. The statement is in use, and with it what it reads is kept, until the last is taken. */
+  /** The rows one by one. The statement stays open, and its snapshot stays fixed, until the last row is read. */
   iterate(statement: Statement, parameters: readonly SqlParameter[]): IterableIterator<Row> {
     return this.#prepare(statement).iterate(...parameters);
   }
@@ -31,7 +31,7 @@ export class Connection {
     this.#prepare(statement).run();
   }
 
-  /** Lets the write-ahead log stay when the connection is closed, and so also when the process ends. */
+  /** Keeps the write-ahead log on disk when the connection is closed or the process ends. */
   keepLog(): void {
     this.#database.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
   }

@@ -4,15 +4,15 @@ import { StorageUnusable } from "../errors.ts";
 import { makeFolder, sync } from "./disk.ts";
 
 /**
- * Makes a store in `file`, and the folder for it, where there is none: it appears under its name whole and on disk, so
- * that a crash leaves none that is half made. `contents` gives its bytes. Of several processes that make it, one does
- * and the others take that one. Throws `StorageUnusable`, or errors of the file system.
+ * Creates a store in `file`, and its folder, unless it exists. `contents` returns its bytes. The file gets its name only
+ * when it is complete and on disk, so a crash leaves no partial store. If several processes create it at once, one
+ * succeeds and the others use its file. Throws `StorageUnusable`, or file system errors.
  */
 export function createStore(file: string, contents: () => Uint8Array): void {
   if (existsSync(file)) return;
   makeFolder(dirname(file));
   const log = `${file}-wal`;
-  // In this order: the process that creates the store puts it in place before its log.
+  // Check the log first: a process that creates the store creates the file before the log.
   if (existsSync(log) && !existsSync(file)) {
     throw new StorageUnusable(
       `${file} is missing, but its log ${log} is there, and can hold what was acknowledged. Put the file back, or a ` +
@@ -30,20 +30,20 @@ export function createStore(file: string, contents: () => Uint8Array): void {
   }
 }
 
-/** Gives a file a second name, unless that is taken. */
+/** Creates a hard link, unless the name exists. */
 function link(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return;
-    // Some file systems have no second names.
+    // Some file systems have no hard links.
     if (!/^(EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK)$/.test(code ?? "")) throw error;
     if (!existsSync(to)) renameSync(from, to);
   }
 }
 
-/** Throws `StorageUnusable` where the file is there, but has nothing in it: SQLite would take it for a new database. */
+/** Throws `StorageUnusable` if the file exists but is empty. SQLite would treat it as a new database. */
 export function requireContents(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() && found.size === 0) throw emptyStore(file);

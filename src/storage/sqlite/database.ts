@@ -11,18 +11,17 @@ import { describeShops } from "./statistics.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
-/** Pages of the file kept in memory, in KiB. Without room for those in use, most reads cost a system call. */
+/** The page cache in KiB. If the working set does not fit, most reads cost a system call. */
 const CACHE_SIZE = 8_192;
-/** Marks the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
+/** Identifies the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
 
 const createStepsTable = `CREATE TABLE ${STEPS_TABLE} (step INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT`;
 
 /**
- * Opens the store for work: creates the file and its folder where they are missing, and brings the
- * schema up to date. `busyTimeout` is how long each statement waits for a lock of another process, in
- * milliseconds; it blocks the thread: keep it short in a server. Throws `StorageUnusable` with a
- * reason for the operator.
+ * Opens the store. Creates the file and its folder if they are missing, and migrates the schema.
+ * `busyTimeout` is how long each statement waits for another process's lock, in milliseconds. The wait blocks
+ * the thread, so keep it short in a server. Throws `StorageUnusable` with a reason for the operator.
  */
 export function openDatabase(
   file: string,
@@ -32,7 +31,7 @@ export function openDatabase(
   return open(file, { busyTimeout, create: () => contentsOfNew(migrations) }, prepareForWork(file, migrations));
 }
 
-/** A store that nothing was done with yet, in memory. */
+/** A new store in memory. */
 export function newDatabase(migrations: readonly Migration[] = allMigrations): Database {
   const database = new Database(":memory:", { strict: true, safeIntegers: true });
   migrate(database, ":memory:", migrations);
@@ -43,8 +42,8 @@ function contentsOfNew(migrations: readonly Migration[]): Uint8Array {
   const database = newDatabase(migrations);
   try {
     const contents = database.serialize();
-    // "File format version numbers" of SQLite's database header: with a write-ahead log from the first opening on, so
-    // that processes which open it at once need not wait for the one that would say so.
+    // The "file format version numbers" of SQLite's database header: 2 means WAL mode. Processes that open the new file
+    // at the same time then need no exclusive lock to switch the mode.
     contents.set([2, 2], 18);
     return contents;
   } finally {
@@ -53,8 +52,8 @@ function contentsOfNew(migrations: readonly Migration[]): Uint8Array {
 }
 
 /**
- * The same with a store that exists and that nobody else has open, nor can open until it is closed.
- * Throws `StorageUnusable`.
+ * Opens and migrates an existing store for exclusive use: no other process can have it open at the same time. Throws
+ * `StorageUnusable`.
  */
 export function openExclusive(file: string, migrations: readonly Migration[] = allMigrations): Database {
   requireStore(file);
@@ -64,9 +63,9 @@ export function openExclusive(file: string, migrations: readonly Migration[] = a
 function prepareForWork(file: string, migrations: readonly Migration[]) {
   return (database: Database) => {
     database.run("PRAGMA journal_mode = WAL");
-    database.run("PRAGMA synchronous = FULL"); // an acknowledged commit is on disk, not only in a cache
-    database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts does it
-    database.run("PRAGMA secure_delete = ON"); // what is deleted is overwritten with zeros
+    database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
+    database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts runs checkpoints
+    database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros
     database.run("PRAGMA foreign_keys = ON");
     database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
     migrate(database, file, migrations);
@@ -74,15 +73,15 @@ function prepareForWork(file: string, migrations: readonly Migration[]) {
   };
 }
 
-/** Opens an existing store as it is, whatever its schema. Throws `StorageUnusable`. */
+/** Opens an existing store and leaves its schema unchanged. Throws `StorageUnusable`. */
 export function openWithoutMigrating(file: string): Database {
   requireStore(file);
   return open(file, { busyTimeout: 5_000 }, () => {});
 }
 
 /**
- * Throws `StorageUnusable` where another process has the store in `file` open. One that is missing or damaged is in
- * nobody's use.
+ * Throws `StorageUnusable` if another process has the store in `file` open. A missing or damaged store counts as not in
+ * use.
  */
 export function requireNotInUse(file: string): void {
   try {
@@ -110,7 +109,7 @@ function requireStore(file: string): void {
 interface FileOptions {
   /** Milliseconds. */
   readonly busyTimeout: number;
-  /** Returns the bytes of a new store, for where there is none. */
+  /** Returns the bytes of a new store. Called if the store does not exist. */
   readonly create?: () => Uint8Array;
   readonly isExclusive?: boolean;
 }
@@ -123,11 +122,11 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
     if (create) createStore(file, create);
     requireContents(file);
     database = new Database(file, { create: false, readwrite: true, strict: true, safeIntegers: true });
-    database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first: any other statement can meet a lock
-    if (isExclusive) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the file is touched, else it takes no lock
+    database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first, because any other statement can hit a lock
+    if (isExclusive) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the first access, or it takes no lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
-    requireNotMoved(file); // once more: from here on, no other process can have it alone, to move it
+    requireNotMoved(file); // again: from here on, no other process can open it exclusively to migrate it
     prepare(database);
     return database;
   } catch (error) {
@@ -139,12 +138,12 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
   }
 }
 
-/** The error of the port for an error of SQLite. */
+/** Converts an error of SQLite to `StorageUnavailable`. Returns other errors unchanged. */
 export function asStorageError(error: unknown): unknown {
   return sqliteCode(error) ? new StorageUnavailable((error as Error).message, { cause: error }) : error;
 }
 
-/** SQLite's name for an error (`SQLITE_FULL`), or an empty text for errors that are not SQLite's. */
+/** SQLite's name for an error (`SQLITE_FULL`); empty for other errors. */
 export function sqliteCode(error: unknown): string {
   const code = error instanceof Error && error.name === "SQLiteError" ? (error as { code?: unknown }).code : "";
   return typeof code === "string" ? code : "";
@@ -172,7 +171,7 @@ export function requireOwnFile(database: Database, file: string): void {
 
 function migrate(database: Database, file: string, migrations: readonly Migration[]): void {
   if (schemaVersion(database, file, migrations) === migrations.length) return;
-  // IMMEDIATE: of several processes that start at once, one migrates and the others wait.
+  // IMMEDIATE: if several processes start at once, one migrates and the others wait.
   database
     .transaction(() => {
       const version = schemaVersion(database, file, migrations);
@@ -188,14 +187,14 @@ function migrate(database: Database, file: string, migrations: readonly Migratio
     .immediate();
 }
 
-/** SQLite opens a file that it may not write all the same, to read it, and even gives it a write lock. */
+/** SQLite falls back to reading if it has no write permission, and even grants a write lock then. Only a write fails. */
 function requireWritable(database: Database, version: number): void {
   database.run("BEGIN IMMEDIATE");
   database.run(`PRAGMA user_version = ${version}`);
   database.run("ROLLBACK");
 }
 
-/** Also kept as `user_version`, which a process that serves can read faster. */
+/** The number of migrations that the store has taken. `user_version` holds it too, because that is faster to read. */
 export function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
   const version = readNumber(database, "PRAGMA user_version");
   if (version === 0) return 0;

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Waits until a file, or the entries of a folder, are on disk. */
+/** Syncs a file, or the entries of a folder, to disk. */
 export function sync(path: string): void {
   const descriptor = openSync(path, "r");
   try {
@@ -12,8 +12,8 @@ export function sync(path: string): void {
 }
 
 /**
- * Makes a folder, and those above it that are missing, for its owner alone. Waits until they are on
- * disk: a file in a folder that is lost with the power is lost too, however well it was synced itself.
+ * Creates a folder and its missing parents, accessible only by their owner, and syncs their entries. Otherwise a power
+ * failure could remove the folder together with files that were synced in it.
  */
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });

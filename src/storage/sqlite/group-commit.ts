@@ -9,7 +9,7 @@ import type { WalFile } from "./wal-file.ts";
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;
 const LOCK_RETRY = 5;
-/** Transactions in one commit: a bound on how long one of them can block the others. */
+/** The maximum number of transactions in one commit. It bounds how long one of them can block the others. */
 const GROUP_SIZE = 512;
 
 const commit: Statement = { sql: "COMMIT" };
@@ -26,41 +26,39 @@ interface Waiting {
   readonly since: number;
 }
 
-/** How the transaction of one member of a group ended. */
+/** The outcome of one member's transaction. */
 interface Verdict {
-  /** Tells the member, once that is on disk. */
+  /** Settles the member's promise. Called when the commit is on disk. */
   readonly tell: () => void;
-  /** True if something is to be done before. */
+  /** True if the transaction has `afterCommit` actions. */
   readonly hasActions: boolean;
 }
 
-/** What the queue needs of its store. */
 export interface GroupCommitOptions {
   readonly connection: Connection;
   readonly log: WalFile;
-  /** Begins the transaction of a group. Returns true if nobody has read lately. */
+  /** Begins the transaction of a group. Returns true if there were no recent reads. */
   readonly begin: () => boolean;
-  /** Called after each commit that is on disk: its length in seconds and how many transactions shared it. */
+  /** Called when a commit is on disk, with its duration in seconds and its number of transactions. */
   readonly committed: StorageObserver["committed"];
-  /** The error to tell for one that was thrown. */
+  /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
-  /** The error to tell when the log could not be synced. */
+  /** Converts an error of syncing the log for the caller. */
   readonly reportUnsynced: (error: Error) => unknown;
 }
 
 /**
- * The queue of writes. All transactions that arrive in one turn of the event loop, or while the disk
- * syncs the commit before, share one commit and one sync, which costs a hundred times more than a
- * row. Each still succeeds or fails for itself, unless the commit or the sync fails; nobody is told
- * of success before the sync has ended.
+ * The queue of writes. Transactions that arrive in one turn of the event loop, or during the previous sync, share
+ * one commit and one sync. A sync costs a hundred times more than a row. Each transaction still succeeds or fails
+ * independently, unless the commit or the sync fails. None succeeds before its sync has ended.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #waiting: Waiting[] = [];
   #scheduled = false;
-  /** The group that is committed, but perhaps not yet on disk. */
+  /** The committed group whose sync has not ended. */
   #syncing: readonly Waiting[] = [];
-  /** Set while somebody waits for the sync. */
+  /** Set while a caller of `settled` waits for the sync. */
   #synced: PromiseWithResolvers<void> | undefined;
   #hasActions = false;
   #idle: (() => void)[] = [];
@@ -77,17 +75,17 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty and synced. */
   async drained(): Promise<void> {
     if (!this.#isIdle) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** True while a commit can be read after which something is to be done that is not done yet. */
+  /** True while reads can see a commit whose `afterCommit` actions have not run. */
   get hasActions(): boolean {
     return this.#hasActions;
   }
 
-  /** Resolves once the commits that can be read now are on disk; undefined where they are. Rejects with the error of the sync. */
+  /** Resolves when all commits that reads can see now are on disk; undefined if they are. Rejects if the sync fails. */
   settled(): Promise<void> | undefined {
     if (this.#syncing.length === 0) return undefined;
     this.#synced ??= Promise.withResolvers();
@@ -105,7 +103,7 @@ export class GroupCommit {
       this.#scheduled = false;
       this.#commitGroup();
     };
-    // setImmediate: requests that are already readable join the group before it is committed.
+    // setImmediate: requests that have already arrived join the group.
     if (delay > 0) setTimeout(commitNow, delay);
     else setImmediate(commitNow);
   }
@@ -145,12 +143,12 @@ export class GroupCommit {
       }
       this.#next();
     };
-    // Handing the sync over lets others continue. Where there are none, it would only take time.
+    // A sync on another thread lets other requests continue. Without any, it would only add latency.
     if (isQuiet && members.length === 1) synced(attempt(() => log.syncHere()));
     else log.sync(synced);
   }
 
-  /** Runs all members. If one throws, nothing is kept, and undefined says that they must run apart. */
+  /** Runs all members. If one throws, rolls all of them back and returns undefined: they must run separately. */
   #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
     const { connection, begin } = this.#options;
     try {
@@ -168,7 +166,7 @@ export class GroupCommit {
     }
   }
 
-  /** Runs each member behind a savepoint: what it throws undoes this member alone. */
+  /** Runs each member in a savepoint, so that an error undoes only that member. */
   #runApart(group: readonly Waiting[]): Verdict[] {
     const { connection, report } = this.#options;
     return group.map((waiting) => {
@@ -189,13 +187,13 @@ export class GroupCommit {
     });
   }
 
-  /** Takes a group out of the queue, and continues with those that came after it. */
+  /** Removes a group from the queue and continues with the rest. */
   #leave(members: readonly Waiting[]): void {
     this.#waiting = this.#waiting.slice(members.length);
     this.#next();
   }
 
-  /** Another process holds the write lock: those who waited too long are told, the others retry. */
+  /** Another process holds the write lock. Transactions that waited too long fail; the others retry. */
   #waitForLock(error: unknown, now: number): void {
     const late = this.#waiting.filter(({ since }) => now - since > LOCK_DEADLINE);
     if (late.length > 0) {
@@ -215,7 +213,7 @@ function runToEnd(connection: Connection, run: Run<unknown>): void {
   for (let step = run.step; step; step = run.step) run.advance(runStep(connection, step));
 }
 
-/** Runs to their end what begins with appending to the same list. */
+/** Runs transactions that all begin with an append to the same list. */
 function advanceTogether(connection: Connection, runs: readonly Run<unknown>[]): void {
   const rows = appendRows(
     connection,
@@ -232,7 +230,7 @@ function verdictOf(run: Run<unknown>, { resolve, reject }: Waiting): Verdict {
     try {
       resolve(run.finish());
     } catch (error) {
-      reject(error); // the others are told all the same
+      reject(error); // the other members still get their results
     }
   };
   return { tell, hasActions: run.hasActions };
@@ -248,7 +246,7 @@ function runStep(connection: Connection, step: Step): Row[] {
   return rows;
 }
 
-/** Adds the rows of steps that append to the same list: counted by one statement. Returns the row of each step. */
+/** Runs steps that append to the same list. One statement reserves all their ids. Returns the row of each step. */
 function appendRows(connection: Connection, steps: readonly Step[]): Row[][] {
   const [first] = steps as readonly [Step, ...Step[]];
   const { count, insert, log } = first.append as Append;
@@ -267,7 +265,7 @@ function appendRows(connection: Connection, steps: readonly Step[]): Row[][] {
   });
 }
 
-/** How many of the runs, from number `from` on, append to the same list one after another; at least 1. */
+/** The number of consecutive runs from index `from` on that append to the same list; at least 1. */
 function alikeFrom(runs: readonly Run<unknown>[], from: number): number {
   const step = runs[from]?.step;
   let end = from + 1;
@@ -283,7 +281,7 @@ function refuse(members: readonly Waiting[], error: unknown): void {
   for (const { reject } of members) reject(error);
 }
 
-/** What the action threw; null if it did not. */
+/** Returns the error that the action threw; null if it threw none. */
 function attempt(action: () => void): unknown {
   try {
     action();

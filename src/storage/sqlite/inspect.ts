@@ -2,7 +2,7 @@ import { migrations } from "../migrations.ts";
 import { readStoreState, type StoreState } from "../store-state.ts";
 import { openWithoutMigrating, schemaVersion } from "./database.ts";
 
-/** Looks at the store in a file, also alongside a service. Throws `StorageUnusable`. */
+/** Reads the state of the store in a file. A service may use the store at the same time. Throws `StorageUnusable`. */
 export function inspectSqlite(file: string): StoreState {
   const database = openWithoutMigrating(file);
   try {

@@ -3,12 +3,12 @@ import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { sync } from "./disk.ts";
 
-/** Where it is said that a store was moved away, and where to. Deleting it undoes that. */
+/** The file that marks a store as moved and names its new location. Deleting it removes the mark. */
 export function markOf(file: string): string {
   return `${file}.moved`;
 }
 
-/** Notes that the store in `file` was moved to a place, which must not have a password in it. Throws errors of the file system. */
+/** Marks the store in `file` as moved. `to` must not contain a password. Throws file system errors. */
 export function markMoved(file: string, to: string): void {
   const mark = markOf(file);
   const unfinished = `${mark}.unfinished`;
@@ -18,7 +18,7 @@ export function markMoved(file: string, to: string): void {
   sync(dirname(mark));
 }
 
-/** Throws `StorageUnusable` where the store in `file` was moved away. */
+/** Throws `StorageUnusable` if the store in `file` is marked as moved. */
 export function requireNotMoved(file: string): void {
   if (!existsSync(markOf(file))) return;
   const moved = readFileSync(markOf(file), "utf8").trim();

@@ -2,13 +2,13 @@ import { type StorageObserver, silentObserver } from "../storage.ts";
 import { sqliteCode } from "./database.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
-/** How long opening waits for another process that opens, migrates or locks the store, in milliseconds. */
+/** How long to wait for another process that opens, migrates or locks the store, in milliseconds. */
 const DEADLINE = 10_000;
 const RETRY = 5;
 
 /**
- * Opens the store in `file` as soon as no other process has it locked. Nothing is blocked meanwhile,
- * so that a process can be told to stop: `stop` ends the wait. Rejects with `StorageUnusable`.
+ * Opens the store in `file` as soon as no other process has it locked. The wait does not block the thread, and `stop`
+ * ends it. Rejects with `StorageUnusable`.
  */
 export async function openWhenUnlocked(
   file: string,

@@ -5,18 +5,17 @@ import { makeFolder, sync } from "./disk.ts";
 import { markOf } from "./moved-mark.ts";
 import { type Contents, verifySqlite } from "./verified.ts";
 
-/** What was restored. */
 export interface Restored {
   readonly contents: Contents;
-  /** Where the store is now that was in the place before; undefined where there was none. */
+  /** The new path of the previous store; undefined if there was none. */
   readonly replaced: string | undefined;
 }
 
 /**
- * Puts a copy of a backup in the place of the store in `file`, which nobody may use meanwhile. What is there is kept
- * under another name, with its write-ahead log: SQLite would apply a log that is left behind to the copy, and damage
- * it. A crash leaves the old store, the new one, or neither with both beside; then the restore can be repeated. Throws
- * `StorageUnusable`; nothing was replaced then.
+ * Replaces the store in `file` with a copy of a backup. The store must not be in use. The previous store is renamed,
+ * together with its write-ahead log: SQLite would apply an old log to the copy and damage it. A crash leaves the old
+ * store, the new one, or neither under the name `file`; in the last case both exist under other names, and the restore
+ * can be repeated. Throws `StorageUnusable`; then nothing was replaced.
  */
 export function restoreSqlite(backup: string, file: string, now: Date): Restored {
   const contents = verifySqlite(backup);
@@ -38,12 +37,12 @@ export function restoreSqlite(backup: string, file: string, now: Date): Restored
   }
 }
 
-/** Renames all files of a store. The database first: a start between the steps refuses a log without its database. */
+/** Renames all files of a store, the database first: a service refuses to start with a log but no database. */
 function setAside(file: string, now: Date): string | undefined {
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
   const parts = ["", "-wal", "-shm"].filter((part) => existsSync(file + part));
   for (const part of parts) renameSync(file + part, aside + part);
-  rmSync(markOf(file), { force: true }); // the store that is restored was not moved
+  rmSync(markOf(file), { force: true }); // the restored store was not moved
   sync(dirname(file));
   return parts.length > 0 ? aside : undefined;
 }

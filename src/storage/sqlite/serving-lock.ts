@@ -7,11 +7,11 @@ import { makeFolder } from "./disk.ts";
 /** The process that serves a store. */
 export interface ServingProcess {
   readonly pid: number;
-  /** Where clients reach it; absent while it starts. */
+  /** Its base URL; absent while it starts. */
   readonly address?: string;
 }
 
-/** Another process serves the store; `by` is undefined where it has not said who it is. */
+/** Another process serves the store. `by` is undefined if that process is unknown. */
 export class StoreServed extends Error {
   override readonly name = "StoreServed";
   readonly by: ServingProcess | undefined;
@@ -23,21 +23,21 @@ export class StoreServed extends Error {
 }
 
 /**
- * The right to serve the store of a folder, which one process has at a time. It is SQLite's lock of an empty file beside
- * the store: the system itself gives it back when the process ends, however that happens, and SQLite takes it on every
- * system. Commands that work alongside the service do not need it.
+ * A lock that lets only one process serve the store of a folder. It is an SQLite lock on an empty file next to the
+ * store. SQLite supports it on every system, and the operating system releases it however the process ends. Commands
+ * that run while the service runs do not need it.
  */
 export class ServingLock {
   readonly #lock: Database;
   readonly #note: string;
 
-  /** Takes the lock. Throws `StoreServed` where another process has it, and any other error where it cannot be taken. */
+  /** Takes the lock. Throws `StoreServed` if another process has it, and other errors if locking fails. */
   constructor(folder: string) {
     this.#note = join(folder, "petstore.lock.json");
     makeFolder(folder);
     this.#lock = new Database(join(folder, "petstore.lock"), { create: true });
     try {
-      this.#lock.run("BEGIN EXCLUSIVE"); // and never ended: the file stays empty
+      this.#lock.run("BEGIN EXCLUSIVE"); // never committed, so the file stays empty
     } catch (error) {
       this.#lock.close();
       throw sqliteCode(error).startsWith("SQLITE_BUSY") ? new StoreServed(readNote(this.#note)) : error;
@@ -45,16 +45,15 @@ export class ServingLock {
     this.announce({ pid: process.pid });
   }
 
-  /** Says who has the lock, for the message to the next process that wants it. */
+  /** Writes down who has the lock, for the error message of the next process that wants it. */
   announce(by: ServingProcess): void {
     try {
       writeFileSync(this.#note, JSON.stringify(by));
     } catch {
-      // A full disk, for example. The lock holds all the same.
+      // A full disk, for example. The lock works without the note.
     }
   }
 
-  /** Returns the lock back. */
   release(): void {
     this.#lock.close();
   }
@@ -64,6 +63,6 @@ function readNote(file: string): ServingProcess | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as ServingProcess;
   } catch {
-    return undefined; // not there, or half written
+    return undefined; // missing or incomplete
   }
 }

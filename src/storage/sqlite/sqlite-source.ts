@@ -8,7 +8,7 @@ import { Connection } from "./connection.ts";
 import { newDatabase, openExclusive, sqliteCode, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 
-/** Tables that triggers keep: what is in them follows from others. */
+/** Tables that are not copied: the target fills them itself, by triggers and migrations. */
 const derived: ReadonlySet<string> = new Set(["category_animals", STEPS_TABLE]);
 
 interface TableRow extends Row {
@@ -25,12 +25,12 @@ const readTables = {
 };
 const lastGiven = { sql: "SELECT max(seq) AS id FROM sqlite_sequence WHERE name = $1" };
 
-/** All of an embedded store. While it is open, nobody else can open it. */
+/** An embedded store as the source of a migration. No other process can open the store at the same time. */
 export class SqliteSource implements SourceStore {
   readonly shown: string;
   readonly #connection: Connection;
 
-  /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it open. */
+  /** Opens the store in `file`. Throws `StorageUnusable`, for example if another process has it open. */
   static open(file: string, migrations?: readonly Migration[]): SqliteSource {
     try {
       return new SqliteSource(file, openExclusive(file, migrations));
@@ -40,7 +40,7 @@ export class SqliteSource implements SourceStore {
     }
   }
 
-  /** A store that nothing was done with yet, in memory. */
+  /** A new store in memory. */
   static pristine(migrations?: readonly Migration[]): SqliteSource {
     return new SqliteSource("memory", newDatabase(migrations));
   }
@@ -57,7 +57,7 @@ export class SqliteSource implements SourceStore {
       .map(({ name, columns }) => ({ name, columns: JSON.parse(columns) as string[] }));
   }
 
-  /** How many rows all tables have together. */
+  /** The total number of rows in all tables. */
   count(): number {
     const counts = this.tables().map(({ name }) => `(SELECT count(*) FROM ${name})`);
     return Number(this.#connection.first({ sql: `SELECT ${counts.join(" + ")} AS rows` }, [])?.["rows"]);
@@ -81,7 +81,7 @@ export class SqliteSource implements SourceStore {
     return [given?.id, largest?.id].reduce<bigint>((last, id) => (typeof id === "bigint" && id > last ? id : last), 0n);
   }
 
-  /** Keeps it from being opened again, by anybody: it was moved to a place. Throws `StorageUnusable` where that cannot be noted. */
+  /** Marks the store as moved, so that it cannot be opened again. Throws `StorageUnusable` if writing the mark fails. */
   markMoved(to: string): void {
     try {
       markMoved(this.shown, to);

@@ -3,33 +3,31 @@ import type { Stage, StagedTable } from "../storage.ts";
 import type { Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 
-/** Rows that one statement adds: each statement costs as much as some rows. */
+/** Rows per insert statement. Fewer statements cost less time. */
 const ROWS = 100;
 
-/** Not IMMEDIATE: what changes nothing but the staged table then locks nothing of the store. */
+/** Not IMMEDIATE: a transaction that changes only the staged table then takes no lock on the store. */
 const begin: Statement = { sql: "BEGIN" };
 const commit: Statement = { sql: "COMMIT" };
 const rollback: Statement = { sql: "ROLLBACK" };
 
 const types = { integer: "INTEGER", text: "TEXT" };
 
-/** What a stage needs of its store. */
 export interface SqliteStageOptions {
   readonly connection: Connection;
-  /** Called before each use: the connection must be in no transaction. */
+  /** Called before each use. It must end any transaction of the connection. */
   readonly prepare: () => void;
   readonly all: <R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]) => R[];
   readonly write: <T>(body: () => Transaction<T>) => Promise<T>;
-  /** Moves the write-ahead log, which is long after rows were brought in, into the file of the store. */
+  /** Runs a checkpoint. The write-ahead log is long after an import. */
   readonly moveLog: () => void;
-  /** The error to tell for one that was thrown. */
+  /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
 }
 
 /**
- * A table of SQLite's temporary database: a file of this connection alone, in the folder for temporary
- * files (`SQLITE_TMPDIR`, `TMPDIR`, else `/var/tmp`). It has no name there, so that the system removes
- * it with the process.
+ * A table in SQLite's temporary database, which only this connection sees. Its file is in the folder for temporary files
+ * (`SQLITE_TMPDIR`, `TMPDIR`, else `/var/tmp`). The file has no name, so the system removes it when the process ends.
  */
 export class SqliteStage implements Stage {
   readonly #options: SqliteStageOptions;
@@ -83,7 +81,7 @@ export class SqliteStage implements Stage {
     try {
       connection.run(this.#drop);
     } catch (error) {
-      report(error); // what is staged is gone with the connection
+      report(error); // the table disappears with the connection
     }
   }
 

@@ -15,31 +15,31 @@ import { StoreFiles, StoreMoved } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
 import { WalFile } from "./wal-file.ts";
 
-/** How long a statement may block the thread to wait for a lock, in milliseconds. */
+/** How long a statement may block the thread while it waits for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;
-/** After this many milliseconds without a read nobody is in a hurry, and a lone write is synced without a detour. */
+/** After this many milliseconds without a read, a single write is synced on this thread. */
 const QUIET = 10;
-/** How often the store is asked whether another process has written, in milliseconds. */
+/** How often to check for writes of other processes, in milliseconds. */
 const FOREIGN_WRITE_POLL = 250;
 
-/** After these, what is on disk is not known: continuing would risk data. */
+/** After these errors, the content of the disk is unknown. Continuing would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
-/** What is acknowledged is on disk all the same: `GroupCommit` syncs the log, on another thread. */
+/** `GroupCommit` syncs the log before a commit is acknowledged. */
 const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
 const begin: Statement = { sql: "BEGIN" };
 const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
 const end: Statement = { sql: "COMMIT" };
 const dataVersion: Statement = { sql: "PRAGMA data_version" };
 const schemaVersion: Statement = { sql: "PRAGMA user_version" };
-/** A write that changes nothing, but needs a disk with room. It writes the same in every release. */
+/** A write that changes nothing but needs free disk space. Every release writes the same value. */
 const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
 
 /**
- * The embedded engine: one connection, reads at once on the calling thread, writes in group commits.
+ * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
  *
- * All reads of one turn of the event loop share one read transaction: its locks cost several times
- * more than finding a row.
+ * All reads in one turn of the event loop share one read transaction, because its locks cost several times more than
+ * finding a row.
  */
 export class SqliteStorage implements Storage {
   readonly noticesEveryWrite = true;
@@ -56,14 +56,14 @@ export class SqliteStorage implements Storage {
   readonly #poll: Timer;
   #closed = false; // no more writes
   #ended = false; // no more reads
-  /** Why nothing may be done any more. */
+  /** The fatal error after which no work is allowed. */
   #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
-  /** True from the first read in a turn of the event loop to its end, or to the next commit. */
+  /** True from the first read of a turn of the event loop to the end of the turn or the next commit. */
   #reading = false;
-  #readAt = Number.NEGATIVE_INFINITY; // when a turn last read, in milliseconds
+  #readAt = Number.NEGATIVE_INFINITY; // time of the last read transaction, in milliseconds
 
-  /** Opens the store in `file`. Throws `StorageUnusable`, also where another process has it locked. */
+  /** Opens the store in `file`. Throws `StorageUnusable`, for example if another process has it locked. */
   constructor(
     file: string,
     observer: StorageObserver = silentObserver,
@@ -149,7 +149,7 @@ export class SqliteStorage implements Storage {
     return this.#writes.settled();
   }
 
-  /** Another process notices every change before it gives anything from memory. */
+  /** Every process checks for changes before it uses its cache, so there is nothing to wait for. */
   async keyChangesKnown(): Promise<void> {}
 
   catchUp(): boolean {
@@ -161,7 +161,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** This engine is for one serving process. */
+  /** Only one process serves an embedded store. */
   lead(): boolean {
     return true;
   }
@@ -188,8 +188,8 @@ export class SqliteStorage implements Storage {
   }
 
   /**
-   * Begins the read transaction of this turn of the event loop, unless one is open: the state of the
-   * store that it sees, also of what other processes wrote, is the one of this moment.
+   * Begins the read transaction of this turn of the event loop, unless one is open. It sees everything committed up to
+   * now, including commits of other processes.
    */
   #beginRead(): void {
     if (this.#reading || this.#ended) return;
@@ -210,30 +210,30 @@ export class SqliteStorage implements Storage {
     if (!this.#reading) return;
     this.#reading = false;
     try {
-      // An error that SQLite could not continue after has ended the transaction already.
+      // Some SQLite errors have already ended the transaction.
       if (this.#connection.inTransaction) this.#connection.run(end);
     } catch (error) {
       this.#report(error);
     }
   };
 
-  /** Returns true if nobody has read lately. */
+  /** Returns true if there were no recent reads. */
   #beginWrite(): boolean {
     this.#endRead();
     if (this.#failure) throw this.#failure;
     if (!this.#files.areInPlace())
       throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
     this.#connection.run(beginImmediate);
-    this.#noticeForeignWrites(); // from here on there are none
+    this.#noticeForeignWrites(); // the write lock excludes later ones
     return performance.now() - this.#readAt > QUIET;
   }
 
-  /** Looks for writes of other processes although nobody reads. */
+  /** Checks for writes of other processes while there are no reads. */
   #look(): void {
     try {
       this.#beginRead();
     } catch (error) {
-      this.#report(error); // the next reader gets the error
+      this.#report(error); // the next read throws it too
     }
   }
 
@@ -246,12 +246,12 @@ export class SqliteStorage implements Storage {
     for (const listener of this.#listeners) listener();
   }
 
-  /** A number that changes when another connection has changed the store. */
+  /** A number that changes when another connection changes the store. */
   #readDataVersion(): unknown {
     return this.#connection.first(dataVersion, [])?.["data_version"];
   }
 
-  /** The error to tell for one that was thrown. Ends all work where continuing would risk data. */
+  /** Converts an error for the caller. Ends all work if continuing would risk data. */
   #report(error: unknown): unknown {
     if (this.#ended) return new StorageUnavailable("The store is closed.", { cause: error });
     const code = error instanceof StoreMoved ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);
@@ -265,11 +265,11 @@ export class SqliteStorage implements Storage {
     if (!this.#ended && !this.#failure) this.#observer.postponed("checkpoint", reported as Error);
   }
 
-  /** Ends all work: after a failed sync nobody knows what is on disk, and no later sync tells. */
+  /** Ends all work. After a failed sync, the content of the disk is unknown, and a later sync cannot tell. */
   #fail(error: Error): StorageUnavailable {
     if (!this.#failure) {
       this.#failure = new StorageUnavailable(error.message, { cause: error });
-      // Closing syncs again, which can succeed without what the failed sync has lost. The log still has it all.
+      // Closing runs another sync, which can succeed although the failed one lost data. The log still has all of it.
       this.#connection.keepLog();
       this.#observer.fatal(error);
     }

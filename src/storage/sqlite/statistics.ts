@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 
-/** Rows of a table that has shops, and those of one shop among them, as the planner is told. */
+/** The row counts given to the planner: of a whole table, and of one shop in it. */
 const ROWS = 10_000_000;
 const ROWS_OF_SHOP = 100_000;
-/** How many rows share a value of an index's next column, of those that share the columns before it. */
+/** Of the rows that share a prefix of an index's columns, the fraction that also share the next column. */
 const SHARE = 0.3;
 
 interface IndexRow {
@@ -25,13 +25,13 @@ const indexesByShop = `
 `;
 
 /**
- * Tells SQLite's planner that shops are large. Without it, the planner takes a shop for some ten rows, so it reads all
- * animals of a shop and sorts them where an index has them in order. The statistics stay as they are whatever the store
- * holds: no `ANALYZE` runs, and the same statement has the same plan in every store. "The sqlite_stat1 table" in
- * SQLite's file format.
+ * Tells SQLite's planner that shops are large. By default, the planner assumes about ten rows for each shop, so it
+ * reads and sorts all animals of a shop instead of using an index that has the order. The statistics do not depend on
+ * the content of the store: no `ANALYZE` of the data runs, so a statement has the same plan in every store. See "The
+ * sqlite_stat1 table" in SQLite's file format.
  */
 export function describeShops(database: Database): void {
-  database.run("ANALYZE sqlite_schema"); // makes the table
+  database.run("ANALYZE sqlite_schema"); // creates the table
   database.run("DELETE FROM sqlite_stat1");
   for (const index of database.query<IndexRow, []>(indexesByShop).all()) {
     database.run("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?1, ?2, ?3)", [
@@ -43,7 +43,7 @@ export function describeShops(database: Database): void {
   database.run("ANALYZE sqlite_schema"); // reads it
 }
 
-/** The number of rows, then how many share the first column of the index, the first two, and so on. */
+/** The number of rows, then the number that share the first column of the index, the first two columns, and so on. */
 function statisticsOf({ columns, isUnique, isPartial }: IndexRow): string {
   const part = isPartial ? 0.001 : 1;
   const shares = Array.from({ length: Number(columns) }, (_, place) =>

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { StorageUnavailable } from "../errors.ts";
 
-/** The files of the open store are no longer where they were. */
+/** The files of the open store were moved, replaced or deleted. */
 export class StoreMoved extends StorageUnavailable {}
 
 interface OpenFile {
@@ -11,15 +11,15 @@ interface OpenFile {
 }
 
 /**
- * The files of an open store. A process can continue writing to a file that was moved, replaced or
- * deleted, and SQLite does: what is acknowledged then is not in the store that the next start opens.
+ * The files of an open store. SQLite continues to write to files that were moved, replaced or deleted. The next start
+ * would not find those acknowledged writes.
  */
 export class StoreFiles {
   readonly #files: readonly OpenFile[];
 
-  /** Takes the files that are there now for those of the store, which must be open. */
+  /** Remembers the current files. The store must be open. */
   constructor(file: string) {
-    const real = realpathSync(file); // next to it SQLite has the others
+    const real = realpathSync(file); // SQLite puts the other files next to it
     this.#files = [file, `${real}-wal`, `${real}-shm`].map((path) => {
       const { dev, ino } = statSync(path);
       return { path, device: dev, inode: ino };

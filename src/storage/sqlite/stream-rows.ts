@@ -2,12 +2,12 @@ import type { Row, SqlParameter, Statement } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { asStorageError, openWithoutMigrating } from "./database.ts";
 
-/** Rows given at a time. */
+/** Rows per batch. */
 const BATCH = 500;
 
 /**
- * All rows of a read on the store in `file`, as they were at one moment. It has a connection of its
- * own: as long as it reads, SQLite keeps that state of the store for this connection alone.
+ * All rows of a read on the store in `file`, from one snapshot. It uses a separate connection, because SQLite keeps the
+ * snapshot for that connection until the read ends.
  */
 export async function* streamRows<R extends Row>(
   file: string,

@@ -4,7 +4,7 @@ import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { requireOwnFile, schemaVersion } from "./database.ts";
 
-/** What a store holds, as its verification found it. */
+/** The contents of a verified store. */
 export interface Contents {
   /** The number of steps that its schema has taken. */
   readonly schema: number;
@@ -13,8 +13,8 @@ export interface Contents {
 }
 
 /**
- * Reads a whole store that nobody uses, such as a backup: every page and every index of it. Throws `StorageUnusable`
- * where it is damaged, of another program, or of a newer release. It writes nothing, so a backup stays as it was.
+ * Verifies every page and index of a store that is not in use, such as a backup. Throws `StorageUnusable` if it is
+ * damaged, or belongs to another program or a newer release. It writes nothing.
  */
 export function verifySqlite(file: string): Contents {
   if (!existsSync(file)) throw new StorageUnusable(`There is no file ${file}.`);
@@ -49,13 +49,13 @@ function hasLog(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Opens a file as the only one who uses it, and makes none next to it: without `immutable`, SQLite would make a log. */
+/** Opens a file that no other process uses. `immutable` keeps SQLite from creating a log next to it. */
 function openWithoutLog(file: string): Database {
   const address = `file:${encodeURI(file).replaceAll(/[?#]/g, encodeURIComponent)}?immutable=1`;
   return new Database(address, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
 }
 
-/** The first column of the rows of a query, as texts. */
+/** The first column of a query's rows, as strings. */
 function column(database: Database, sql: string): string[] {
   return database
     .query<Record<string, unknown>, []>(sql)

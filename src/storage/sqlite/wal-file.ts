@@ -1,26 +1,25 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "node:fs";
 
 /**
- * The write-ahead log of an open database, to sync it on another thread: the thread that serves goes
- * on meanwhile.
+ * The write-ahead log of an open database. Syncing it on another thread lets this thread continue to serve requests.
  *
- * With `synchronous = NORMAL` SQLite writes a commit to the log and leaves the sync to us; the syncs
- * that keep the file from being damaged, those around a checkpoint, it still makes itself.
+ * With `synchronous = NORMAL`, SQLite writes commits to the log without a sync. It still makes the syncs around a
+ * checkpoint, which protect the database file from damage.
  */
 export class WalFile {
   readonly #descriptor: number;
 
-  /** `file` is the database, which must be open in WAL mode. Closing it drops no lock of SQLite's. */
+  /** `file` is the database, which must be open in WAL mode. Closing the log file releases none of SQLite's locks. */
   constructor(file: string) {
     this.#descriptor = openSync(`${realpathSync(file)}-wal`, "r+");
   }
 
-  /** Calls back when all that was committed before the call is on disk, or with the reason why it may not be. */
+  /** Calls back when everything committed before the call is on disk, or with an error. */
   sync(done: (error: Error | null) => void): void {
     fdatasync(this.#descriptor, done);
   }
 
-  /** The same on this thread, which does nothing else meanwhile. Throws the reason. */
+  /** Like `sync`, but blocks this thread. Throws the error. */
   syncHere(): void {
     fdatasyncSync(this.#descriptor);
   }
