@@ -27,6 +27,7 @@ import { RequestStore } from "../src/domains/requests/requests.store.ts";
 import { ShopSummaries } from "../src/domains/shops/summary.store.ts";
 import { forgetOldDeliveries } from "../src/domains/webhooks/delivery-retention.store.ts";
 import { EndpointStore } from "../src/domains/webhooks/endpoints.store.ts";
+import { WaitingAttempts } from "../src/domains/webhooks/waiting-attempts.store.ts";
 import type { Migration } from "../src/storage/migrations/migration.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { pageOf } from "../src/storage/page.ts";
@@ -117,6 +118,7 @@ const work: Record<string, (storage: Storage) => unknown> = {
   "the last order of an animal with few": (storage) => storage.first(lastByPet, 1, 3n),
   "orders of a shop that are due": (storage) => new Reservations(storage, {} as never, clock).doDue(1, 100),
   "open orders of a shop": (storage) => new Reservations(storage, {} as never, clock).waiting(1, 10_000),
+  "attempts of a shop that wait": (storage) => new WaitingAttempts(storage).waiting(1, 10_000),
   "the figures of a shop": (storage) => new ShopSummaries(storage, clock).get(1),
   "a category": (storage) => new CategoryStore(storage, {} as never).get(1, end),
   "whether a shop has events that are too old": (storage) => new EventRetention(storage, 30).sweep(0),

@@ -127,8 +127,8 @@ export interface SandboxClock {
   readonly ahead: number;
 }
 
-/** What is due later: the end of a `reservation`. */
-export type SandboxWaitingKind = "reservation";
+/** What is due later: the end of a `reservation`, or another attempt to deliver a webhook (`webhook_attempt`). */
+export type SandboxWaitingKind = "reservation" | "webhook_attempt";
 
 /** Tasks that run when the clock reaches their time. */
 export interface SandboxWaiting {

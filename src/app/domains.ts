@@ -56,6 +56,7 @@ import { webhookAccountTables, webhookShopTables } from "../domains/webhooks/end
 import { listenCommand } from "../domains/webhooks/listen.command.ts";
 import { openWebhooks } from "../domains/webhooks/open-webhooks.ts";
 import { systemNetwork } from "../domains/webhooks/send.ts";
+import { WaitingAttempts } from "../domains/webhooks/waiting-attempts.store.ts";
 import { webhookCommands } from "../domains/webhooks/webhooks.command.ts";
 import { webhookHandlers } from "../domains/webhooks/webhooks.handlers.ts";
 import { webhookOperations } from "../domains/webhooks/webhooks.operations.ts";
@@ -106,6 +107,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
       limiter,
       stores: { pets, categories },
       work: [orders.reservations],
+      backgroundWork: [new WaitingAttempts(storage)],
       replaced: () => identity.authenticator.forget(),
       advanced: runSoon,
     });

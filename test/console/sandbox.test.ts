@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       .getByRole("row", { name: /Till 1/ })
       .getByText("Placed")
       .waitFor();
-    await page.getByText("1 reservation, the next ends in").waitFor();
+    await page.getByText("1 reservation, the next is due in").waitFor();
     await page.getByText("It goes by real time").waitFor();
     await button(page, "To the end of the next reservation").click();
     await page.getByText("Nothing", { exact: true }).waitFor();

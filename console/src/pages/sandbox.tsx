@@ -50,7 +50,7 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
   const { petstore } = useSession();
   const may = useMay();
   const { clock, animals, categories, orders, waiting } = sandbox;
-  const [next] = waiting;
+  const [next] = waiting.toSorted((one, other) => Date.parse(one.next) - Date.parse(other.next));
   const action = useAction(async (seconds: number) => {
     await petstore.fastForwardSandbox({ seconds });
     say(`The clock: ${durationOf(seconds)} later`);
@@ -68,7 +68,7 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
             "Waiting for the clock",
             next ? (
               <>
-                {countOf(next.count, next.kind)}, the next ends in <Countdown until={next.next} />
+                {countOf(next.count, next.kind.replace("_", " "))}, the next is due in <Countdown until={next.next} />
               </>
             ) : (
               "Nothing"

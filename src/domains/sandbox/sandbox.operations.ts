@@ -39,10 +39,11 @@ export type SandboxClock = Static<typeof SandboxClock>;
 
 const count = (description: string) => LargeCount({ description, minimum: 0, examples: [6] });
 
-const WaitingKind = Type.Enum(["reservation"], {
+const WaitingKind = Type.Enum(["reservation", "webhook_attempt"], {
   title: "SandboxWaitingKind",
   type: "string",
-  description: "What is due later: the end of a `reservation`.",
+  description:
+    "What is due later: the end of a `reservation`, or another attempt to deliver a webhook (`webhook_attempt`).",
 });
 
 export type WaitingKind = Static<typeof WaitingKind>;

@@ -7,7 +7,7 @@ import { afterCommit, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
 import { lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
-import type { TimedWork } from "../shops/timed-work.ts";
+import type { ScheduledWork, TimedWork } from "../shops/timed-work.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
@@ -36,6 +36,8 @@ export interface SandboxParts {
   readonly limiter: Pick<Limiter, "advanceTo">;
   readonly stores: SampleStores;
   readonly work: readonly TimedWork<WaitingKind>[];
+  /** Work that background tasks do, soon after the clock has reached its time. */
+  readonly backgroundWork: readonly ScheduledWork<WaitingKind>[];
   /** Called when a reset has given an account a new shop. */
   readonly replaced: () => void;
   /** Called when a clock was advanced: background work may be due. */
@@ -51,11 +53,11 @@ export class SandboxStore {
   }
 
   async get(shop: number): Promise<Sandbox> {
-    const { storage, work } = this.#parts;
+    const { storage, work, backgroundWork } = this.#parts;
     const ahead = await readClock(storage, shop);
     const held = await storage.first(contents, shop);
     const waiting: Sandbox["waiting"] = [];
-    for (const one of work) {
+    for (const one of [...work, ...backgroundWork]) {
       const { count, next } = await one.waiting(shop, MOST);
       if (next !== undefined) waiting.push({ kind: one.kind, count, next: timestampOf(next) });
     }

@@ -9,11 +9,15 @@ export interface WaitingWork {
   readonly next: number | undefined;
 }
 
-/** Work of one kind that is done when the clock of a shop reaches its time. */
-export interface TimedWork<Kind extends string = string> {
+/** Work of one kind that waits for the clock of a shop. */
+export interface ScheduledWork<Kind extends string = string> {
   readonly kind: Kind;
   /** The work that waits in a shop, counted up to `most`. */
   waiting(shop: number, most: number): MaybePromise<WaitingWork>;
+}
+
+/** Scheduled work that is done within the request that advances the clock of a shop. */
+export interface TimedWork<Kind extends string = string> extends ScheduledWork<Kind> {
   /** Part of a transaction: the clock of the shop is this many milliseconds ahead of real time from now on. */
   clockAdvanced(shop: LockedShop, ahead: number): Transaction<void>;
   /** Does up to `most` items that are due in a shop. It can be called again. */

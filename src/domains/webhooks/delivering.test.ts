@@ -195,6 +195,8 @@ describe("a message that fails", () => {
     await webhooks.endpoint(receiver);
     await webhooks.addPet();
     await webhooks.deliver();
+    const { waiting } = (await webhooks.call("GET", "/sandbox")).json;
+    expect(waiting).toEqual([{ kind: "webhook_attempt", count: 1, next: expect.any(String) }]);
     const before = webhooks.work.askedFor;
     expect((await webhooks.call("POST", "/sandbox/fast-forward", { seconds: 10 })).status).toBe(200);
     expect(webhooks.work.askedFor).toBe(before + 1); // a round at once, in which it is sent

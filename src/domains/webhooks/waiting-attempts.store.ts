@@ -1,0 +1,34 @@
+import { type Row, statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import type { ScheduledWork, WaitingWork } from "../shops/timed-work.ts";
+
+interface WaitingRow extends Row {
+  attempts: bigint;
+  next: bigint | null;
+}
+
+// An endpoint's `due_at` is the time of its next attempt. An endpoint that waits as a whole counts as one.
+const waitingOfShop = statement<WaitingRow>(`
+  SELECT count(*) AS attempts, min(due_at) AS next FROM (
+    SELECT webhook_endpoints.due_at FROM shops JOIN webhook_endpoints USING (account_id, mode)
+      LEFT JOIN webhook_parked ON webhook_parked.shop = shops.shop AND endpoint_id = webhook_endpoints.id
+    WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL LIMIT $2) AS waiting
+`);
+
+/** The deliveries of a shop that failed and are attempted again later. */
+export class WaitingAttempts implements ScheduledWork<"webhook_attempt"> {
+  readonly kind = "webhook_attempt";
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  waiting(shop: number, most: number): MaybePromise<WaitingWork> {
+    return whenReady(this.#storage.first(waitingOfShop, shop, most), (row) => ({
+      count: Number(row?.attempts),
+      next: row?.next == null ? undefined : Number(row.next),
+    }));
+  }
+}
