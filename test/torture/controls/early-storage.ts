@@ -62,7 +62,7 @@ export class EarlyStorage implements Storage {
     [now = 0, list = 0, ...values]: readonly SqlParameter[],
     logged: readonly SqlParameter[] = [],
   ): Row[] {
-    const [counted] = this.all(count, now, list);
+    const [counted] = this.all(count, now, 1, list);
     if (!counted) return [];
     const { id, at, log_id } = counted;
     this.all(insert, list, id, at, ...values);
