@@ -28,11 +28,11 @@ export class Store<T> {
 
 /** The value of a store; the component renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
-  const [, draw] = useReducer((count: number) => count + 1, 0);
-  const drawn = store.value;
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
+  const rendered = store.value;
   useEffect(() => {
-    if (!Object.is(store.value, drawn)) draw(undefined); // it changed between rendering and watching
-    return store.watch(() => draw(undefined));
+    if (!Object.is(store.value, rendered)) rerender(undefined); // it changed between rendering and watching
+    return store.watch(() => rerender(undefined));
   }, [store]);
-  return drawn;
+  return rendered;
 }

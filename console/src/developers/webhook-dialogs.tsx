@@ -24,7 +24,7 @@ import { Form } from "../ui/form/form.tsx";
 import { Secret } from "../ui/secret.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { say } from "../ui/toasts.tsx";
-import { lookSoon, WEBHOOKS } from "./webhooks.ts";
+import { refreshDeliveriesSoon, WEBHOOKS } from "./webhooks.ts";
 
 /** Means all types of events. */
 const ALL = "*";
@@ -180,7 +180,7 @@ export function Redeliver({ of, onClose }: EndpointDialogProps) {
     }
     const { from, to } = await petstore.redeliverWebhooks(of.id, asked);
     say(`Events ${from} to ${to} are sent again`);
-    lookSoon();
+    refreshDeliveriesSoon();
   });
   return (
     <Dialog title="Redeliver events" onClose={onClose}>

@@ -6,7 +6,7 @@ import { say } from "../ui/toasts.tsx";
 /** Prefix of the query keys of responses about webhook endpoints. */
 export const WEBHOOKS = "webhooks";
 /** When the attempts are read again after a message was requested, in milliseconds. */
-const READ_AFTER = [1_000, 3_000, 8_000, 20_000, 60_000];
+const REFRESH_DELAYS = [1_000, 3_000, 8_000, 20_000, 60_000];
 
 export function useEndpoint(id: string): QueryResult<WebhookEndpoint> {
   const { petstore } = useSession();
@@ -14,13 +14,13 @@ export function useEndpoint(id: string): QueryResult<WebhookEndpoint> {
 }
 
 /** Reads the attempts again when the requested ones have probably been made. */
-export function lookSoon(): void {
-  for (const pause of READ_AFTER) setTimeout(() => invalidate(WEBHOOKS), pause);
+export function refreshDeliveriesSoon(): void {
+  for (const delay of REFRESH_DELAYS) setTimeout(() => invalidate(WEBHOOKS), delay);
 }
 
 /** Sends the message of one attempt again. */
 export async function sendAgain(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
   await petstore.redeliverWebhooks(endpointId, { deliveryId: id });
   say("The message is sent again");
-  lookSoon();
+  refreshDeliveriesSoon();
 }

@@ -4,7 +4,7 @@ import { type OperationName } from "../contract.ts";
 import { deliveryColumns } from "../developers/deliveries.tsx";
 import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "../developers/webhook-dialogs.tsx";
 import { EndpointState, successOf } from "../developers/webhook-state.tsx";
-import { lookSoon, useEndpoint, WEBHOOKS } from "../developers/webhooks.ts";
+import { refreshDeliveriesSoon, useEndpoint, WEBHOOKS } from "../developers/webhooks.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate, useQuery } from "../service/query.ts";
@@ -54,7 +54,7 @@ function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const test = useAction(async () => {
     await petstore.testWebhookEndpoint(id);
     say("A test message is sent");
-    lookSoon();
+    refreshDeliveriesSoon();
   });
   const isPaused = state !== "enabled";
   const pause = useAction(async () => {

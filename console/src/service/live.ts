@@ -3,7 +3,7 @@ import { Store } from "../store.ts";
 import { invalidate, reportFailure } from "./query.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
-const PAUSE = 5_000;
+const RETRY_DELAY = 5_000;
 
 /** Whether events arrive as they happen. */
 export const isLive = new Store(false);
@@ -17,27 +17,27 @@ export function onEvent(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-let present = new AbortController();
-/** Follows the new log from its end after the sandbox, and with it the log, was reset. */
-export function followAgain(): void {
+let currentStream = new AbortController();
+/** Follows the new log of events from its end. The reset of a sandbox replaces the log. */
+export function followNewLog(): void {
   isLive.set(false);
-  present.abort();
+  currentStream.abort();
 }
 
-/** Follows the events of the shop until the signal. After a lost connection it resumes after the last event, so none is missed. */
+/** Follows the events of the shop until `signal` aborts. After a lost connection it resumes after the last event. */
 export async function followShop(petstore: Petstore, signal: AbortSignal): Promise<void> {
   let after: bigint | undefined;
-  let isAnother = false;
+  let isNewLog = false;
   while (!signal.aborted) {
-    present = new AbortController();
-    const either = { signal: AbortSignal.any([signal, present.signal]) };
+    currentStream = new AbortController();
+    const options = { signal: AbortSignal.any([signal, currentStream.signal]) };
     try {
       if (after === undefined) {
-        after = (await petstore.listEvents({ sort: "-id", limit: 1 }, either).page())[0]?.id ?? 0n;
-        if (isAnother) invalidate(""); // earlier responses may belong to the old log
+        after = (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
+        if (isNewLog) invalidate(""); // earlier responses may belong to the old log
       }
       isLive.set(true);
-      for await (const event of petstore.streamEvents({ after }, either)) {
+      for await (const event of petstore.streamEvents({ after }, options)) {
         after = event.id;
         for (const listener of listeners) listener(event);
       }
@@ -49,10 +49,10 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
       }
       isLive.set(false);
       // Another client has reset the sandbox, or the events after the last one were deleted.
-      if (error instanceof PetstoreError && error.code === "events_expired") followAgain();
-      isAnother = present.signal.aborted;
-      if (isAnother) after = undefined;
-      else await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      if (error instanceof PetstoreError && error.code === "events_expired") followNewLog();
+      isNewLog = currentStream.signal.aborted;
+      if (isNewLog) after = undefined;
+      else await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
     }
   }
   isLive.set(false);

@@ -1,81 +1,81 @@
 import { useLayoutEffect, useReducer, useRef } from "preact/hooks";
 
-/** When a page opens, an answer that is younger than this is shown without a new request, in milliseconds. */
-const FRESH = 5_000;
-/** How many answers are cached for pages that are not open. */
-const MAX_RECORDS = 100;
+/** When a page opens, data younger than this are shown without a new request, in milliseconds. */
+const FRESH_TIME = 5_000;
+/** Above this many entries, those that no open page uses are deleted. */
+const MAX_ENTRIES = 100;
 
-interface Answer {
+interface Entry {
   data?: unknown;
   error?: unknown;
   at: number;
   isLoading: boolean;
   /** Incremented with each request, so that a late response of an older request is ignored. */
-  turn: number;
+  requestNumber: number;
   /** Changes made while a request was in flight: its response may not include them. */
   changes: ((data: unknown) => unknown)[];
-  readonly load: Map<symbol, () => void>;
+  readonly loaders: Map<symbol, () => void>;
 }
 
-const answers = new Map<string, Answer>();
-const drawers = new Map<string, Set<() => void>>();
+const entries = new Map<string, Entry>();
+const listeners = new Map<string, Set<() => void>>();
 
-let onFailure: (error: unknown) => void = () => {};
-/** Calls `watcher` with each error, in addition to showing it. */
-export function watchFailures(watcher: (error: unknown) => void): void {
-  onFailure = watcher;
+let failureListener: (error: unknown) => void = () => {};
+/** Calls `listener` with each error, in addition to showing it. */
+export function watchFailures(listener: (error: unknown) => void): void {
+  failureListener = listener;
 }
 
-/** Reports an error of a request that is no query. */
-export const reportFailure = (error: unknown): void => onFailure(error);
+/** Reports an error of a request that is not a query. */
+export const reportFailure = (error: unknown): void => failureListener(error);
 
-function draw(key: string): void {
-  for (const drawer of drawers.get(key) ?? []) drawer();
+function notify(key: string): void {
+  for (const listener of listeners.get(key) ?? []) listener();
 }
 
-function answerOf(key: string): Answer {
-  let answer = answers.get(key);
-  if (!answer) {
-    answers.set(key, (answer = { at: 0, isLoading: false, turn: 0, changes: [], load: new Map() }));
-    for (const [other, { load }] of answers) {
-      if (answers.size <= MAX_RECORDS) break;
-      if (load.size === 0 && other !== key) answers.delete(other);
+function entryOf(key: string): Entry {
+  let entry = entries.get(key);
+  if (!entry) {
+    entries.set(key, (entry = { at: 0, isLoading: false, requestNumber: 0, changes: [], loaders: new Map() }));
+    for (const [other, { loaders }] of entries) {
+      if (entries.size <= MAX_ENTRIES) break;
+      if (loaders.size === 0 && other !== key) entries.delete(other);
     }
   }
-  return answer;
+  return entry;
 }
 
-async function ask<T>(key: string, load: () => Promise<T>): Promise<void> {
-  const answer = answerOf(key);
-  const turn = ++answer.turn;
-  answer.isLoading = true;
-  answer.changes = [];
-  draw(key);
+async function fetchEntry<T>(key: string, load: () => Promise<T>): Promise<void> {
+  const entry = entryOf(key);
+  const requestNumber = ++entry.requestNumber;
+  entry.isLoading = true;
+  entry.changes = [];
+  notify(key);
   try {
     const loaded = await load();
-    if (turn === answer.turn) {
-      const data = answer.changes.reduce<unknown>((known, change) => change(known), loaded);
-      Object.assign(answer, { data, error: undefined, at: Date.now() });
+    if (requestNumber === entry.requestNumber) {
+      const data = entry.changes.reduce<unknown>((current, change) => change(current), loaded);
+      Object.assign(entry, { data, error: undefined, at: Date.now() });
     }
   } catch (error) {
-    if (turn === answer.turn) answer.error = error;
-    onFailure(error);
+    if (requestNumber === entry.requestNumber) entry.error = error;
+    failureListener(error);
   }
-  if (turn === answer.turn) answer.isLoading = false;
-  draw(key);
+  if (requestNumber === entry.requestNumber) entry.isLoading = false;
+  notify(key);
 }
 
-let uses = 0;
-const starting: { readonly order: number; readonly start: () => void }[] = [];
+let componentCount = 0;
+const pendingStarts: { readonly order: number; readonly start: () => void }[] = [];
 
 /**
  * Sends the requests of one rendering in the order of the components: a list before the names in its filters. The client
- * sends the first request alone, to learn the limits, so its answer is shown first.
+ * sends the first request alone, to learn the limits, so its response is shown first.
  */
 function startInOrder(order: number, start: () => void): void {
-  if (starting.push({ order, start }) > 1) return;
+  if (pendingStarts.push({ order, start }) > 1) return;
   queueMicrotask(() => {
-    for (const next of starting.splice(0).toSorted((one, other) => one.order - other.order)) next.start();
+    for (const next of pendingStarts.splice(0).toSorted((one, other) => one.order - other.order)) next.start();
   });
 }
 
@@ -88,66 +88,66 @@ export interface QueryResult<T> {
 }
 
 /**
- * Sends a query, and again whenever `key` changes or `invalidate` outdates it. Keys name the query: `pets?status=sold`.
- * Components with the same key share the answer. Without a key no request is sent.
+ * Sends a query, and again whenever `key` changes or `invalidate` is called for it. Keys name the query: `pets?status=sold`.
+ * Components with the same key share the entry. Without a key no request is sent.
  */
 export function useQuery<T>(key: string | undefined, load: () => Promise<T>): QueryResult<T> {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
   const latest = useRef(load);
   latest.current = load;
   const order = useRef(0);
-  order.current ||= ++uses;
-  const reload = () => void (key !== undefined && ask(key, () => latest.current()));
-  // Before the browser paints, so that the request is in flight during that time.
+  order.current ||= ++componentCount;
+  const reload = () => void (key !== undefined && fetchEntry(key, () => latest.current()));
+  // A layout effect sends the request before the browser paints, so that both happen at the same time.
   useLayoutEffect(() => {
     if (key === undefined) return undefined;
     const id = Symbol(key);
-    const drawer = () => redraw(undefined);
-    const answer = answerOf(key);
-    answer.load.set(id, reload);
-    if (!drawers.has(key)) drawers.set(key, new Set());
-    drawers.get(key)?.add(drawer);
+    const listener = () => rerender(undefined);
+    const entry = entryOf(key);
+    entry.loaders.set(id, reload);
+    if (!listeners.has(key)) listeners.set(key, new Set());
+    listeners.get(key)?.add(listener);
     startInOrder(order.current, () => {
-      if (!answer.isLoading && Date.now() - answer.at > FRESH) reload();
-      else drawer();
+      if (!entry.isLoading && Date.now() - entry.at > FRESH_TIME) reload();
+      else listener();
     });
     return () => {
-      answer.load.delete(id);
-      drawers.get(key)?.delete(drawer);
+      entry.loaders.delete(id);
+      listeners.get(key)?.delete(listener);
     };
   }, [key]);
-  const answer = key === undefined ? undefined : answers.get(key);
-  const isLoading = key !== undefined && (answer?.isLoading ?? true);
-  return { data: answer?.data as T | undefined, error: answer?.error, isLoading, reload };
+  const entry = key === undefined ? undefined : entries.get(key);
+  const isLoading = key !== undefined && (entry?.isLoading ?? true);
+  return { data: entry?.data as T | undefined, error: entry?.error, isLoading, reload };
 }
 
-/** Outdates all answers whose key begins with one of the words. Those that are shown are requested again at once. */
-export function invalidate(...words: string[]): void {
-  for (const [key, answer] of answers) {
-    if (!words.some((word) => key.startsWith(word))) continue;
-    answer.at = 0;
-    answer.load.values().next().value?.();
+/** Outdates all entries whose keys begin with one of the prefixes. Those on the screen are requested again at once. */
+export function invalidate(...prefixes: string[]): void {
+  for (const [key, entry] of entries) {
+    if (!prefixes.some((prefix) => key.startsWith(prefix))) continue;
+    entry.at = 0;
+    entry.loaders.values().next().value?.();
   }
 }
 
 /**
- * Changes answers in place if the result of a new request is known. A `word` that ends with a question mark matches all
- * keys that begin with it. `change` returns the same value to leave it unchanged.
+ * Changes cached data without a request. `keyOrPrefix` is a key, or, if it ends with a question mark, the beginning of keys.
+ * `change` returns the same value to leave it unchanged.
  */
-export function amend<T>(word: string, change: (data: T) => T): void {
-  for (const [key, answer] of answers) {
-    const isMeant = key === word || (word.endsWith("?") && key.startsWith(word));
-    if (!isMeant) continue;
-    if (answer.isLoading) answer.changes.push(change as (data: unknown) => unknown);
-    if (answer.data === undefined) continue;
-    const data = change(answer.data as T);
-    if (data === answer.data) continue;
-    answer.data = data;
-    draw(key);
+export function updateCache<T>(keyOrPrefix: string, change: (data: T) => T): void {
+  for (const [key, entry] of entries) {
+    const matches = key === keyOrPrefix || (keyOrPrefix.endsWith("?") && key.startsWith(keyOrPrefix));
+    if (!matches) continue;
+    if (entry.isLoading) entry.changes.push(change as (data: unknown) => unknown);
+    if (entry.data === undefined) continue;
+    const data = change(entry.data as T);
+    if (data === entry.data) continue;
+    entry.data = data;
+    notify(key);
   }
 }
 
-/** Deletes everything, because the next user may not see it. */
-export function forgetAnswers(): void {
-  answers.clear();
+/** Deletes everything when the user signs out, because the next user may not see it. */
+export function clearCache(): void {
+  entries.clear();
 }

@@ -2,7 +2,7 @@ import { AuthenticationError, type CurrentKey, Petstore, type PetstoreError } fr
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { watchedFetch } from "../service/connection.ts";
-import { forgetAnswers, watchFailures } from "../service/query.ts";
+import { clearCache, watchFailures } from "../service/query.ts";
 import { Store, useStore } from "../store.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
 
@@ -56,7 +56,7 @@ export function signOut(): void {
 }
 
 function close(error?: PetstoreError): void {
-  forgetAnswers();
+  clearCache();
   session.set({ kind: "closed", error });
 }
 

@@ -14,12 +14,12 @@ type Fields = Readonly<Record<string, unknown>>;
 export const EVENT_LOG = "events?page";
 
 /** A type such as `pet.updated` as readable text. */
-const said: Readonly<Record<string, string>> = {
+const eventNames: Readonly<Record<string, string>> = {
   "pet.created": "Added",
   "pet.updated": "Changed",
   "pet.deleted": "Deleted",
 };
-export const eventName = (type: string): string => said[type] ?? wordOf(type);
+export const eventName = (type: string): string => eventNames[type] ?? wordOf(type);
 
 /** The animal of an event, or of the order that the event is about. */
 export function petOf({ subject, data, previous }: Event): bigint | undefined {

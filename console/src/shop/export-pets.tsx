@@ -9,7 +9,7 @@ import { csvLine } from "./csv.ts";
 
 const columns = ["id", "name", "categoryId", "status", "metadata"] as const satisfies readonly (keyof Pet)[];
 /** How long a page may wait for the limits, in milliseconds: an hour. */
-const PATIENCE = 3_600_000;
+const REQUEST_TIMEOUT = 3_600_000;
 
 /** Saves the animals that match the filters as a CSV file. */
 export function ExportPets({ filters, onClose }: { readonly filters: ListPetsQuery; readonly onClose: () => void }) {
@@ -18,7 +18,10 @@ export function ExportPets({ filters, onClose }: { readonly filters: ListPetsQue
   const stop = useRef(new AbortController());
   const action = useAction(async () => {
     const lines = [csvLine(columns)];
-    const pets = petstore.listPets({ ...filters, limit: 100 }, { timeout: PATIENCE, signal: stop.current.signal });
+    const pets = petstore.listPets(
+      { ...filters, limit: 100 },
+      { timeout: REQUEST_TIMEOUT, signal: stop.current.signal },
+    );
     for await (const pet of pets) {
       lines.push(csvLine(columns.map((name) => textOf(pet[name]))));
       if (lines.length % 100 === 0) setDone(lines.length);

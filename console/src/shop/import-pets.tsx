@@ -13,7 +13,7 @@ import { type FileAnimals, readAnimals } from "./read-animals.ts";
 /** Concurrent requests. The client paces them within the limits. */
 const AT_ONCE = 8;
 /** How long an animal may wait for the limits, in milliseconds: a day. */
-const PATIENCE = 86_400_000;
+const REQUEST_TIMEOUT = 86_400_000;
 const FAULTS_SHOWN = 20;
 
 /** Adds the animals of a CSV file, if there is no fault in any of its lines. */
@@ -42,7 +42,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
       for (let next = rest.shift(); next && !stop.signal.aborted; next = rest.shift()) {
         await petstore.createPet(next.body, {
           idempotencyKey: `${run}-${next.line}`,
-          timeout: PATIENCE,
+          timeout: REQUEST_TIMEOUT,
           signal: stop.signal,
         });
         lines.add(next.line);

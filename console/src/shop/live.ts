@@ -1,29 +1,29 @@
 import type { Event, Pet, StoreOrder } from "petstore-client";
 import { WEBHOOKS } from "../developers/webhooks.ts";
-import { ahead } from "../service/clock.ts";
+import { clockOffset } from "../service/clock.ts";
 import { onEvent } from "../service/live.ts";
-import { amend, invalidate } from "../service/query.ts";
+import { invalidate, updateCache } from "../service/query.ts";
 import { CATEGORIES } from "./categories.ts";
 import { EVENT_LOG, petOf } from "./event-text.tsx";
 import { ORDERS, showOrder } from "./orders.ts";
 import { FIGURES, forgetPet, PETS, showPet } from "./pets.ts";
 import { SANDBOX } from "./sandbox.ts";
 
-/** The wait after an event before lists are read again, in milliseconds. Further events do not add reads, which cost quota. */
-const PATIENCE = 2_000;
+/** The wait after an event before lists are read again, in milliseconds. Reads cost quota, so events in that time share one. */
+const REFRESH_DELAY = 2_000;
 /** The length of lists of the latest events. */
-const MAX_RECORDS = 50;
+const MAX_EVENTS = 50;
 
 /** If an event is later than the page's clock by more than this, in milliseconds, the sandbox's clock was advanced. */
-const LEAP = 5_000;
+const CLOCK_TOLERANCE = 5_000;
 
 const outdated = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads again soon; in a hidden tab, when it becomes visible. */
-function refreshSoon(...words: string[]): void {
-  for (const word of words) outdated.add(word);
-  timer ??= setTimeout(refresh, PATIENCE);
+/** Reads data again soon. A hidden tab does so when it becomes visible. */
+function refreshSoon(...prefixes: string[]): void {
+  for (const prefix of prefixes) outdated.add(prefix);
+  timer ??= setTimeout(refresh, REFRESH_DELAY);
 }
 
 function refresh(): void {
@@ -39,15 +39,15 @@ onEvent((event) => {
   const { type, subject, data } = event;
   const petId = petOf(event);
   const prepend = (events: readonly Event[]) =>
-    events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, MAX_RECORDS);
-  amend<readonly Event[]>("events?latest", prepend);
-  if (petId !== undefined) amend<readonly Event[]>(`${PETS}/${petId}/history`, prepend);
+    events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, MAX_EVENTS);
+  updateCache<readonly Event[]>("events?latest", prepend);
+  if (petId !== undefined) updateCache<readonly Event[]>(`${PETS}/${petId}/history`, prepend);
   if (type === "pet.updated") showPet(data as unknown as Pet);
   if (type === "pet.deleted") forgetPet(BigInt(subject.id));
   if (subject.type === "order") showOrder(data as unknown as StoreOrder);
   if (type === "pet.created") refreshSoon(`${PETS}?`);
   if (subject.type === "order") refreshSoon(`${ORDERS}?`);
   if (subject.type === "category") refreshSoon(CATEGORIES);
-  if (Date.parse(event.at) > Date.now() + ahead.value + LEAP) invalidate(SANDBOX);
+  if (Date.parse(event.at) > Date.now() + clockOffset.value + CLOCK_TOLERANCE) invalidate(SANDBOX);
   refreshSoon(FIGURES, EVENT_LOG, WEBHOOKS); // deliveries follow events
 });

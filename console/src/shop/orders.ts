@@ -1,6 +1,6 @@
 import type { Petstore, StoreOrder } from "petstore-client";
 import type { OperationName } from "../contract.ts";
-import { amend, invalidate } from "../service/query.ts";
+import { invalidate, updateCache } from "../service/query.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { replaceItem } from "./lists.ts";
 import { PETS } from "./pets.ts";
@@ -28,7 +28,7 @@ export const orderName = ({ id, reference }: StoreOrder): string => reference ??
 
 /** Shows an order as it is now, wherever it is listed. */
 export function showOrder(order: StoreOrder): void {
-  amend<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order));
+  updateCache<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order));
 }
 
 export async function changeOrder(

@@ -1,5 +1,5 @@
 import type { Pet, PetStatus, Petstore } from "petstore-client";
-import { amend, invalidate } from "../service/query.ts";
+import { invalidate, updateCache } from "../service/query.ts";
 import { Store } from "../store.ts";
 import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
@@ -19,15 +19,15 @@ export const leaving = new Store<ReadonlySet<bigint>>(new Set());
 
 /** Shows an animal as it is now, wherever it is listed. */
 export function showPet(pet: Pet): void {
-  amend<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet));
+  updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet));
   noteName(pet);
-  amend<Pet>(`${PETS}/${pet.id}`, () => pet);
+  updateCache<Pet>(`${PETS}/${pet.id}`, () => pet);
 }
 
 /** Removes a deleted animal from all lists. */
 export function forgetPet(id: bigint): void {
-  amend<readonly Pet[]>(`${PETS}?`, (pets) => withoutItem(pets, id));
-  amend<Pet | null>(`${PETS}/${id}`, () => null);
+  updateCache<readonly Pet[]>(`${PETS}?`, (pets) => withoutItem(pets, id));
+  updateCache<Pet | null>(`${PETS}/${id}`, () => null);
 }
 
 /** Changes the status of animals. It can be undone if all had a status. */

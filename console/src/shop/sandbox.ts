@@ -1,6 +1,6 @@
 import type { Sandbox } from "petstore-client";
 import { useEffect } from "preact/hooks";
-import { ahead } from "../service/clock.ts";
+import { clockOffset } from "../service/clock.ts";
 import { invalidate, type QueryResult, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 
@@ -13,7 +13,7 @@ export function useSandbox(): QueryResult<Sandbox> {
   const may = useMay();
   return useQuery(key.mode === "test" && may("getSandbox") ? SANDBOX : undefined, async () => {
     const sandbox = await petstore.getSandbox();
-    ahead.set(Date.parse(sandbox.clock.now) - Date.now());
+    clockOffset.set(Date.parse(sandbox.clock.now) - Date.now());
     return sandbox;
   });
 }
@@ -26,7 +26,7 @@ export function SandboxClock(): null {
     document.addEventListener("visibilitychange", look);
     return () => {
       document.removeEventListener("visibilitychange", look);
-      ahead.set(0);
+      clockOffset.set(0);
     };
   }, []);
   return null;

@@ -43,7 +43,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
   const lines = Array.from({ length: top / step + 1 }, (_, index) => index * step);
   const width = 100 / bars.length;
   const every = Math.ceil(bars.length / LABELS);
-  const said = (index: number) => {
+  const describe = (index: number) => {
     const values = series.map(([name], of) => `${numberOf(bars[index]?.values[of] ?? 0)} ${name}`);
     return `${bars[index]?.title}: ${numberOf(totals[index] ?? 0)} ${unit}, ${values.join(", ")}`;
   };
@@ -69,7 +69,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
             </span>
           ))}
         </span>
-        <output>{chosen === undefined ? `${numberOf(sumOf(totals))} ${unit} in all` : said(chosen)}</output>
+        <output>{chosen === undefined ? `${numberOf(sumOf(totals))} ${unit} in all` : describe(chosen)}</output>
       </figcaption>
       <div
         class="plot"
@@ -79,7 +79,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={chosen ?? last}
-        aria-valuetext={said(chosen ?? last)}
+        aria-valuetext={describe(chosen ?? last)}
         onKeyDown={onKey}
         onBlur={() => choose(undefined)}
         onPointerMove={point}

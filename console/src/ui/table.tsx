@@ -32,23 +32,23 @@ interface TableProps<T> {
     | undefined;
 }
 
-/** How many rows are drawn at once: as many as a screen shows. The others follow after each paint, so that no task is long. */
+/** How many rows are rendered at once: as many as a screen shows. Each paint adds as many, so that no task is long. */
 const ROWS_AT_ONCE = 20;
 
-function useRowsDrawn(isLoading: boolean, count: number): number {
-  const [drawn, setDrawn] = useState(ROWS_AT_ONCE);
+function useRenderedRows(isLoading: boolean, count: number): number {
+  const [rendered, setRendered] = useState(ROWS_AT_ONCE);
   useEffect(() => {
-    if (isLoading) setDrawn(ROWS_AT_ONCE);
-    else if (drawn < count) setDrawn(drawn + ROWS_AT_ONCE);
-  }, [isLoading, drawn, count]);
-  return isLoading ? ROWS_AT_ONCE : drawn;
+    if (isLoading) setRendered(ROWS_AT_ONCE);
+    else if (rendered < count) setRendered(rendered + ROWS_AT_ONCE);
+  }, [isLoading, rendered, count]);
+  return isLoading ? ROWS_AT_ONCE : rendered;
 }
 
 const skeletonRows = [72, 48, 64, 56, 80, 44, 60, 68];
 
 /** A list with a skeleton while it is loading, an error with advice, and a hint if it is empty. */
 export function Table<T>({ label, columns, items, keyOf, error, retry, empty, ticks }: TableProps<T>) {
-  const drawn = useRowsDrawn(!items, items?.length ?? 0);
+  const rendered = useRenderedRows(!items, items?.length ?? 0);
   if (items?.length === 0 && !error) return <div class="empty">{empty}</div>;
   const tickAll = () => {
     const keys = (items ?? []).map(keyOf);
@@ -87,7 +87,7 @@ export function Table<T>({ label, columns, items, keyOf, error, retry, empty, ti
           </thead>
           <tbody>
             {items
-              ? items.slice(0, drawn).map((item) => {
+              ? items.slice(0, rendered).map((item) => {
                   const key = keyOf(item);
                   return (
                     <tr key={key} aria-selected={ticks ? ticks.ticked.has(key) : undefined}>

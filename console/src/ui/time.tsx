@@ -1,5 +1,5 @@
 import { useEffect, useReducer } from "preact/hooks";
-import { ahead } from "../service/clock.ts";
+import { clockOffset } from "../service/clock.ts";
 import { useStore } from "../store.ts";
 
 let format: Intl.DateTimeFormat | undefined;
@@ -25,13 +25,13 @@ function relativeTime(at: number, now: number): string {
 
 /** The shop's time or real time. Renders the component again every half minute, or every second if `isCountdown`. */
 function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boolean | undefined } = {}): number {
-  const difference = useStore(ahead);
+  const offset = useStore(clockOffset);
   const [, tick] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     const timer = setInterval(() => tick(undefined), isCountdown ? 1_000 : 30_000);
     return () => clearInterval(timer);
   }, [isCountdown]);
-  return Date.now() + (isReal ? 0 : difference);
+  return Date.now() + (isReal ? 0 : offset);
 }
 
 /** Keys, limits and requests use real time; everything in the shop uses its clock. */
