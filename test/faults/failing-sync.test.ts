@@ -60,7 +60,7 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
     });
     expect(await child.exited).toBe(1);
     expect(await new Response(child.stderr).text()).toMatch(
-      /^The store failed: .*\. It is not known what of the file is on disk\. Look at the disk, then at the store\.\n$/,
+      /^The store failed: .*\. Some animals may or may not be on disk\. Check the disk, then the store\.\n$/,
     );
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Folds a text for the search by name: Unicode normalization form KC, lower case, and one form of the small sigma.
+ * Folds a text for the search by name: Unicode normalization form KC, lower case, one form of the small sigma.
  * Texts that differ only in case or width become equal.
  */
 export function folded(text: string): string {

@@ -1,4 +1,4 @@
-// The filter of `listPets` by a part of the name. What it finds is compared with a plain search of folded names.
+// The filter of `listPets` by part of the name. Its results are compared with a plain search of folded names.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
@@ -6,7 +6,7 @@ import { LineFaults } from "../../files/lines.ts";
 import { folded } from "./folded-name.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 
-/** Names in several scripts, some of which differ in case, width or form only. */
+/** Names in several scripts. Some differ only in case, width or form. */
 const names = [
   "Rex",
   "REX II",
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Pages of animals from one on, by their names. */
+/** The names on this page and all later ones. */
 async function pagesOf(query: string, from = service, bearer = key): Promise<string[][]> {
   const pages: string[][] = [];
   for (let path: string | undefined = `/pets?${query}`; path; ) {

@@ -1,4 +1,4 @@
-// What becomes of an animal after it was added: changed and deleted.
+// Changing and deleting animals.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
 import { bind } from "../../contract/handler.ts";
@@ -89,7 +89,7 @@ describe("updatePet", () => {
       415,
       "The body must be sent as application/merge-patch+json or application/json.",
     ]);
-    // oxlint-disable-next-line typescript/no-explicit-any -- the test says what it expects of it
+    // oxlint-disable-next-line typescript/no-explicit-any -- the test checks its content
     const document = (await (await fetch(new URL("/openapi.json", service.app.base))).json()) as any;
     expect(Object.keys(document.paths["/pets/{petId}"].patch.requestBody.content)).toEqual([
       "application/merge-patch+json",
@@ -268,7 +268,7 @@ test("PETSTORE_STRICT_CATEGORIES holds for an animal that moves, not for one tha
   await strict.stop();
 });
 
-// oxlint-disable-next-line require-yield -- it needs nothing of the store
+// oxlint-disable-next-line require-yield -- it does not use the store
 function* openForFirst(_shop: LockedShop, id: bigint): Transaction<DecidingOrder | undefined> {
   return id === 1n ? { id, isOpen: true } : undefined;
 }

@@ -1,4 +1,4 @@
-// The filters and the order that `listPets` has beyond the interface's own.
+// The filters and sort orders that `listPets` adds to the original interface.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
@@ -38,7 +38,7 @@ function nextOf({ headers }: Reply): string | undefined {
   return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
 }
 
-/** All pages from one on. */
+/** This page and all later ones. */
 async function pagesFrom(query: string): Promise<Shown[][]> {
   const pages: Shown[][] = [];
   for (let path: string | undefined = `/pets?${query}`; path; ) {
@@ -167,7 +167,7 @@ test("a rare category is found whole in a large store, in pages that may be shor
     }
     return pages;
   };
-  // Each page looks through 10,000 animals of the status, or of all, at the most.
+  // Each page scans at most 10,000 animals, of one status or of all.
   expect(await walk("categoryId=5")).toEqual([[1, 2], [], [25000, 25001, 30000], [], [45000]]);
   expect(await walk("categoryId=5&sort=-id")).toEqual([[45000], [30000, 25001], [25000], [], [2, 1]]);
   expect(await walk("categoryId=5&status=sold")).toEqual([[30000], [45000]]);

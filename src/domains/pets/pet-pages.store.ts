@@ -7,14 +7,14 @@ import { bytesOf } from "../metadata/metadata.schemas.ts";
 import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statements.ts";
 
-/** Below every id that an animal can have (int64). */
+/** Lower than any id of an animal (int64). */
 const BEFORE_ALL = -(2n ** 63n);
-/** Bytes of the pages that are kept in memory: about 10,000, so that each of very many shops has its first page there. */
+/** Bytes of all cached pages. About 10,000 pages fit, which is enough for the first page of each of very many shops. */
 const CAPACITY = 64 * 1024 * 1024;
 const SHOP_CAPACITY = CAPACITY / 16;
-/** The most animals of a page that is kept. */
+/** The maximum number of animals in a cached page. */
 const KEPT_PAGE = 20;
-/** Bytes of an animal besides its name and metadata, and of a pair besides its texts; as a value and as text. */
+/** Bytes of an animal without name and metadata, and of a pair without its texts. Each is cached as value and text. */
 const ANIMAL = 200;
 const PAIR = 100;
 
@@ -23,10 +23,10 @@ function sizeOf({ name, metadata }: Pet): number {
   return metadata ? plain + PAIR * Object.keys(metadata).length + 4 * bytesOf(metadata) : plain;
 }
 
-/** A page of animals; `next` is the id behind which the following one starts, if there is one. */
+/** A page of animals. `next` is the id after which the next page starts; undefined on the last page. */
 export type PetPage = Page<Pet>;
 
-/** The list of animals, page by page. */
+/** Reads lists of animals page by page, and caches the pages of common lists. */
 export class PetPages {
   readonly #storage: Storage;
   readonly #remembered: StoreCache<PetPage>;
@@ -37,12 +37,12 @@ export class PetPages {
       capacity: CAPACITY,
       shopCapacity: SHOP_CAPACITY,
       sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL),
-      // Only a page that others follow: an animal that is added comes after it and changes nothing.
+      // Only pages that are not the last one: a new animal comes after them and does not change them.
       isLasting: ({ items, next }) => next !== undefined && items.length <= KEPT_PAGE,
     });
   }
 
-  /** Up to `limit` animals behind `after`, or from the start of the list where it is absent. */
+  /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
   page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
@@ -53,7 +53,7 @@ export class PetPages {
     );
   }
 
-  /** What a transaction that changes an animal of the shop or deletes one wants done after its commit. */
+  /** Drops the cached pages of a shop. Call it after a commit that changes or deletes an animal of the shop. */
   forget(shop: number): void {
     this.#remembered.forget(shop);
   }
@@ -68,7 +68,7 @@ export class PetPages {
     });
   }
 
-  /** Not remembered: there are too many such lists, and an animal that is added changes the start of some. */
+  /** Not cached: there are too many of these lists, and a new animal changes the start of some of them. */
   #readAny(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
     const { statement, parameters } = petPageQuery(shop, after, limit + 1, filters);
     return whenReady(this.#storage.all(statement, ...parameters), (rows) => scannedPage(rows, limit, toPet));

@@ -12,8 +12,8 @@ export const exportCommand: Command = {
   summary: "Write all animals of a shop to a file, also while the service runs.",
   example: "export animals.jsonl --force",
   description:
-    "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard output. It holds one moment of the\n" +
-    "shop, by ascending id, and appears only when it is whole and on disk.",
+    "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard output. It is a consistent snapshot\n" +
+    "of the shop, by ascending id. It appears only when it is complete and on disk.",
   args: ["FILE"],
   options: {
     ...formatOption,
@@ -23,7 +23,7 @@ export const exportCommand: Command = {
   run: async (given, { store, folder, output, showStatus, stop }) => {
     const { path, format } = readAnimalFile(given, folder);
     const progress = new Progress(showStatus);
-    const rest = path === undefined ? "What was written is a part." : "The file was not written.";
+    const rest = path === undefined ? "The output is incomplete." : "The file was not written.";
     const storage = await store.open();
     try {
       const animalStore = new PetExportStore(storage, await chosenShop(given, store, storage));

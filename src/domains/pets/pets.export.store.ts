@@ -8,7 +8,7 @@ import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts
 const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 const countRows = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE shop = $1");
 
-/** The animals of a shop on their way out of the store. */
+/** Reads all animals of a shop for an export. */
 export class PetExportStore {
   readonly #storage: Storage;
   readonly #shop: number;
@@ -18,7 +18,7 @@ export class PetExportStore {
     this.#shop = shop;
   }
 
-  /** All animals of one moment, by ascending id, some hundred at a time. Throws `StorageUnavailable`. */
+  /** A consistent snapshot of all animals, by ascending id, in batches of some hundred. Throws `StorageUnavailable`. */
   async *all(): AsyncGenerator<Pet[]> {
     for await (const rows of this.#storage.stream(everyRow, this.#shop)) yield rows.map(toPet);
   }

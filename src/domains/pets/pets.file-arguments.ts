@@ -3,13 +3,13 @@ import { type Given, UsageError } from "../../terminal/command.ts";
 import { type Format, formats } from "./pets.files.ts";
 
 export const formatOption = {
-  format: { meaning: `${formats.join(" or ")}, where the name of the file does not say it.`, value: "FORMAT" },
+  format: { meaning: `${formats.join(" or ")}, if the name of the file does not end with it.`, value: "FORMAT" },
 } as const;
 
-/** Names the standard input or output. */
+/** Stands for the standard input or output. */
 const STANDARD = "-";
 
-/** A file of animals, as a command line names it. */
+/** The file of animals that a command line names. */
 export interface AnimalFile {
   /** An absolute path; undefined for the standard input or output. */
   readonly path: string | undefined;

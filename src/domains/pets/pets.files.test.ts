@@ -4,7 +4,7 @@ import { type LineFault, readLines, UnreadableRest } from "../../files/lines.ts"
 import { animalWriter, type Format, fileHead, formats, type IdRule, readAnimals } from "./pets.files.ts";
 import type { NewPet, Pet } from "./pets.operations.ts";
 
-/** A text in pieces of this many bytes. */
+/** The bytes of a text in chunks of this size. */
 async function* pieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text as string);
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
@@ -29,7 +29,7 @@ async function read(format: Format, text: string | Uint8Array, ids?: IdRule, siz
 
 const rest = "; what follows it was not read";
 
-/** Texts that are awkward for one of the formats, among any others. */
+/** Any texts, including those that are difficult for one of the formats. */
 const name = fc
   .oneof(
     fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
@@ -157,10 +157,13 @@ describe("CSV", () => {
 
   test.each([
     ["", "is missing: a CSV file begins with the names of its columns"],
-    ["name,category\nRex,1", `has the column "category", but known are name, categoryId, status, metadata${rest}`],
+    [
+      "name,category\nRex,1",
+      `has the unknown column "category"; known columns are name, categoryId, status, metadata${rest}`,
+    ],
     [
       "name,categoryId,__proto__\nRex,1,1",
-      `has the column "__proto__", but known are name, categoryId, status, metadata${rest}`,
+      `has the unknown column "__proto__"; known columns are name, categoryId, status, metadata${rest}`,
     ],
     ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
     ["name,categoryId,name\nRex,1,Tom", `has the column name twice${rest}`],
@@ -192,11 +195,11 @@ describe("an id in a file", () => {
     ["jsonl", '{"id":4611686018427387904,"name":"Rex","categoryId":1}'],
     ["csv", "id,name,categoryId\n4611686018427387904,Rex,1"],
   ];
-  const told = "/id is given, but not whether to keep it (--ids keep) or to assign a new one (--ids new)";
+  const message = "/id needs --ids keep to be kept, or --ids new to be replaced by a new id";
 
-  test.each(files)("is neither kept nor dropped unless that is said (%s)", async (format, text) => {
+  test.each(files)("is a fault without --ids (%s)", async (format, text) => {
     const { animals, faults } = await read(format, text);
-    expect([animals, faults]).toEqual([[], [{ line: 1, message: format === "csv" ? told + rest : told }]]);
+    expect([animals, faults]).toEqual([[], [{ line: 1, message: format === "csv" ? message + rest : message }]]);
   });
 
   test.each(files)("can be kept, digit for digit (%s)", async (format, text) => {
@@ -211,7 +214,7 @@ describe("an id in a file", () => {
     },
   );
 
-  test("must be there to be kept, and need not to be replaced", async () => {
+  test("is required with --ids keep and optional with --ids new", async () => {
     const text = '{"name":"Rex","categoryId":1}';
     expect((await read("jsonl", text, "keep")).faults).toEqual([{ line: 1, message: "/id is required" }]);
     expect(await read("jsonl", text, "new")).toMatchObject({ animals: [{ name: "Rex" }], faults: [] });

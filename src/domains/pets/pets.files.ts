@@ -9,37 +9,37 @@ import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts
 import { NewPet, Pet } from "./pets.operations.ts";
 
 export const formats = ["jsonl", "csv"] as const;
-/** JSON Lines (an animal a line, in UTF-8) or CSV (RFC 4180, with a header). */
+/** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */
 export type Format = (typeof formats)[number];
 
 export const idRules = ["keep", "new"] as const;
-/** What becomes of the ids in a file: kept, or replaced by new ones. */
+/** Whether ids in a file are kept or replaced by new ones. */
 export type IdRule = (typeof idRules)[number];
 
-/** Ids that are kept leave as many to be assigned after them. */
+/** The largest id that an import keeps. Half of the range remains for new ids. */
 const LARGEST_KEPT_ID = 2n ** 62n;
-/** Characters of a column that is not known that are shown. */
+/** The maximum number of characters shown of an unknown column name. */
 const MAX_NAME = 64;
-/** Faults told of one line. */
+/** The maximum number of faults reported for one line. */
 const FAULTS_OF_A_LINE = 3;
 
-/** An animal of a file, and the number of the line that it begins on. */
+/** An animal of a file, and the number of its first line. */
 export interface FileAnimal {
   readonly line: number;
   readonly animal: NewPet & { readonly id?: bigint };
 }
 
-/** What some lines of a file hold. */
+/** The result of reading some lines of a file. */
 export interface FilePart {
   readonly animals: readonly FileAnimal[];
   readonly faults: readonly LineFault[];
 }
 
-/** The animals of a value that was read from a file, or what is wrong with it. */
+/** Reads an animal from a value of a file, or returns its fault. */
 type Reader = (value: unknown, line: number) => FileAnimal | LineFault;
 
 /**
- * Reads animals with the rules and the words of `createPet`. Without `ids`, an id in the file is a
+ * Reads animals. The rules and error messages are those of `createPet`. Without `ids`, an id in the file is a
  * fault. Throws `UnreadableRest`.
  */
 export function readAnimals(format: Format, ids: IdRule | undefined, source: AsyncIterable<Lines>) {
@@ -78,7 +78,7 @@ async function* readCsvAnimals(ids: IdRule | undefined, source: AsyncIterable<Li
     const value: Record<string, unknown> = {};
     for (const [index, name] of names.entries()) {
       const text = fields[index] ?? "";
-      // A field that may be absent is, where it is empty.
+      // An empty optional field counts as absent.
       if (text !== "" || schema.required.includes(name as never)) value[name] = texts.get(name)?.(text);
     }
     return value;
@@ -101,19 +101,19 @@ async function* readCsvAnimals(ids: IdRule | undefined, source: AsyncIterable<Li
   if (!header) yield toPart([{ line: 1, message: "is missing: a CSV file begins with the names of its columns" }]);
 }
 
-/** Throws `UnreadableRest` where a header does not say what the columns are. */
+/** Throws `UnreadableRest` if the header is invalid. */
 function checkHeader(
   { fields, line }: CsvRecord,
   known: readonly string[],
   required: readonly string[],
   ids: IdRule | undefined,
 ): void {
-  const strange = fields.find((name) => !known.includes(name));
-  if (strange === "id" && !ids) throw new UnreadableRest(line, `/id ${untoldIds}`);
-  if (strange !== undefined) {
+  const unknown = fields.find((name) => !known.includes(name));
+  if (unknown === "id" && !ids) throw new UnreadableRest(line, `/id ${idsUndecided}`);
+  if (unknown !== undefined) {
     throw new UnreadableRest(
       line,
-      `has the column ${JSON.stringify(strange.slice(0, MAX_NAME))}, but known are ${known.join(", ")}`,
+      `has the unknown column ${JSON.stringify(unknown.slice(0, MAX_NAME))}; known columns are ${known.join(", ")}`,
     );
   }
   const missing = required.filter((name) => !fields.includes(name));
@@ -122,9 +122,9 @@ function checkHeader(
   if (twice !== undefined) throw new UnreadableRest(line, `has the column ${twice} twice`);
 }
 
-const untoldIds = "is given, but not whether to keep it (--ids keep) or to assign a new one (--ids new)";
+const idsUndecided = "needs --ids keep to be kept, or --ids new to be replaced by a new id";
 
-/** What an animal of a file must be. */
+/** The schema of an animal in a file. */
 function schemaOf(ids: IdRule | undefined) {
   const { id } = Pet.properties;
   if (!ids) return NewPet;
@@ -139,7 +139,7 @@ function compileReader(ids: IdRule | undefined): Reader {
   return (value, line) => {
     if (!validator.Check(value)) {
       const faults = faultsOf(validator, value, schema, "", "field");
-      return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? untold : fault))) };
+      return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? undecided : fault))) };
     }
     const animal = decode(value) as FileAnimal["animal"];
     const { id } = animal;
@@ -150,12 +150,12 @@ function compileReader(ids: IdRule | undefined): Reader {
   };
 }
 
-const untold = { path: "/id", message: untoldIds };
+const undecided = { path: "/id", message: idsUndecided };
 
 function describe(faults: readonly { path: string; message: string }[]): string {
-  const told = faults.slice(0, FAULTS_OF_A_LINE).map(({ path, message }) => `${path} ${message}`.trim());
-  const more = faults.length - told.length;
-  return `${told.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+  const shown = faults.slice(0, FAULTS_OF_A_LINE).map(({ path, message }) => `${path} ${message}`.trim());
+  const more = faults.length - shown.length;
+  return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
 function toPart(results: readonly (FileAnimal | LineFault)[]): FilePart {
@@ -168,12 +168,12 @@ function toPart(results: readonly (FileAnimal | LineFault)[]): FilePart {
   return { animals, faults };
 }
 
-/** What comes before the animals in a file of this format. */
+/** The text before the first animal in a file of this format. */
 export function fileHead(format: Format): string {
   return format === "csv" ? csvLine(columns) : "";
 }
 
-/** Writes animals as the lines of a file. A status that is absent stays absent. */
+/** Returns a function that writes animals as lines of a file. An absent status stays absent. */
 export function animalWriter(format: Format): (animals: readonly Pet[]) => string {
   if (format === "jsonl") return (animals) => animals.map((animal) => `${serialize(animal)}\n`).join("");
   return (animals) => animals.map((animal) => csvLine(columns.map((name) => textOf(animal[name])))).join("");

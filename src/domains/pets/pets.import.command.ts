@@ -10,18 +10,18 @@ import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportProgress, type ImportResult, importAnimals } from "./pets.import.ts";
 import type { CategoryCheck } from "./pets.store.ts";
 
-/** Bytes read at a time. */
+/** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
 
-/** Which categories an animal may name. */
+/** The categories that an animal may be in. */
 interface CategoryRule {
-  /** Whether the settings say that it must have a record. */
+  /** True if the settings require that the category exists. */
   readonly isStrict: (settings: Terminal["settings"]) => boolean;
-  /** Part of a transaction: whether it has one. */
+  /** Part of a transaction: true if the category exists. */
   readonly hasRecord: CategoryCheck;
 }
 
-/** The command that brings animals into the store. */
+/** The command that imports animals. */
 export function importCommand(categories: CategoryRule): Command {
   return { ...description, run: (given, terminal) => runImport(given, terminal, categories) };
 }
@@ -39,7 +39,7 @@ const description = {
     ...formatOption,
     ...shopOptions,
     ids: {
-      meaning: "For a file with ids: keep them, if they are above all that the shop has given, or assign new ones.",
+      meaning: "For a file with ids: keep them, if the shop has not assigned larger ones, or assign new ones.",
       value: idRules.join("|"),
     },
     "strict-categories": {
@@ -122,10 +122,10 @@ function report(file: string, { added, before, faults }: ImportResult, seconds: 
 }
 
 function unknownEnd(error: Error): string {
-  return `The store failed: ${error.message}. It is not known what of the file is on disk. Look at the disk, then at the store.`;
+  return `The store failed: ${error.message}. Some animals may or may not be on disk. Check the disk, then the store.`;
 }
 
-/** Without the control characters that a file may have, and a terminal may obey. */
+/** Escapes control characters, because a terminal could interpret those of a file. */
 function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
 }

@@ -19,7 +19,7 @@ export interface PartRow extends Row {
   line: bigint | null;
   animals: bigint;
 }
-/** The columns of `imports` are null where the import has not begun. */
+/** The columns of `imports` are null if the import has not started. */
 export interface PositionRow extends Row {
   last_id: bigint;
   line: bigint | null;
@@ -27,7 +27,7 @@ export interface PositionRow extends Row {
   ids_above: bigint | null;
 }
 
-/** The table in which animals are staged. */
+/** The table of staged animals. */
 export const staged = {
   name: "staged_pets",
   columns: {
@@ -70,14 +70,14 @@ export const partAfter = statement<PartRow>(`
   SELECT max(line) AS line, count(*) AS animals
   FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
 `);
-/** The animals of a part; their ids are null where the store gives them, from the first line on. */
+/** The animals of a part. Ids are null if the store assigns them, in the order of lines. */
 export const animalsOf = statement<PetRow>(
   "SELECT id, name, category_id, status, metadata FROM staged_pets WHERE line > $1 AND line <= $2 ORDER BY line",
 );
 export const idsOf = statement<RangeRow>(
   "SELECT min(id) AS first, max(id) AS last FROM staged_pets WHERE line > $1 AND line <= $2",
 );
-/** A row where more than `$1` animals are staged. */
+/** Returns a row if more than `$1` animals are staged. */
 export const beyond = statement("SELECT line FROM staged_pets ORDER BY line LIMIT 1 OFFSET $1");
 export const countStaged = statement<StatusRow>(
   "SELECT status, count(*) AS animals FROM staged_pets WHERE line > $1 AND line <= $2 GROUP BY status",
@@ -87,7 +87,7 @@ export const noteKept = statement(`
   UPDATE shops SET last_pet_id = (SELECT max(id) FROM staged_pets)
   WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
 `);
-/** Lines behind `$1` whose id is not above `$2`. */
+/** Lines after `$1` with an id of at most `$2`. */
 export const givenIds = statement<IdRow>(`
   SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
 `);
@@ -97,7 +97,7 @@ export const repeatedIds = statement<IdRow>(`
     ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line
   ORDER BY staged_pets.line LIMIT $1
 `);
-// One statement, because the first part changes both rows.
+// A single statement, because the first part changes both rows.
 export const positionOf = statement<PositionRow>(`
   SELECT last_pet_id AS last_id, line, animals, ids_above
   FROM shops LEFT JOIN imports ON imports.shop = shops.shop AND digest = $1 WHERE shops.shop = $2

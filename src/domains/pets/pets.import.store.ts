@@ -37,44 +37,44 @@ import { importCompleted, notACategory, Pet, petCreated } from "./pets.operation
 import { toPet } from "./pets.statements.ts";
 import type { CategoryCheck, PetPorts } from "./pets.store.ts";
 
-/** What an import needs of others. */
+/** The dependencies of an import. */
 type ImportPorts = Pick<PetPorts, "categoryExists" | "clock">;
 
-/** How far the import of a file has come. */
+/** The position that the import of a file has reached. */
 export interface Position {
-  /** The last line of the file that is in, and the animals that came with it. */
+  /** The last line of the file that was imported, and the number of animals up to it. */
   readonly line: bigint;
   readonly animals: bigint;
-  /** The last id that the shop had given before the import: ids up to it are not kept. */
+  /** The last id that the shop had assigned before the import. Ids up to it cannot be kept. */
   readonly idsAbove: bigint;
 }
 
-/** Animals of an import that get an event each. */
+/** The maximum number of animals for which an import publishes one event per animal. */
 const MAX_EVENTS = 10_000;
 const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subject: null }));
 
-/** The animals of a part: those behind line `from`, up to line `to`. */
+/** A part of an import: the animals after line `from`, up to line `to`. */
 interface Part {
   readonly from: bigint;
   readonly to: bigint;
-  /** The last id that the shop had given before. */
+  /** The last id that the shop had assigned before this part. */
   readonly lastId: bigint;
   readonly animals: bigint;
 }
 
-/** What the store has that a checked file cannot have counted on: another process has changed it meanwhile. */
+/** Another process has changed the store since the file was checked. */
 export class ConcurrentChange extends Error {
   override readonly name = "ConcurrentChange";
 }
 
-/** Animals on their way into a shop: they are staged first, and then added at once or in parts. */
+/** Imports animals into a shop: it stages them first, and then adds them at once or in parts. */
 export class PetImportStore {
   readonly #stage: Stage;
   readonly #shop: number;
   readonly #ids: IdRule | undefined;
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #clock: Clock;
-  /** Categories that animals of this import name and may. There are no more than the store has. */
+  /** Categories of this import that are known to exist. */
   readonly #categories = new Set<bigint>();
   #hasMetadata = false;
 
@@ -101,7 +101,7 @@ export class PetImportStore {
     this.#clock = clock;
   }
 
-  /** Stages animals, and notes those that name a category that they may not. */
+  /** Stages animals, and records a fault for each one whose category does not exist. */
   async add(animals: readonly FileAnimal[], faults: LineFaults): Promise<void> {
     await this.#stage.add(
       animals.map(({ line, animal: { id, name, categoryId, status, metadata } }) => {
@@ -122,7 +122,7 @@ export class PetImportStore {
     if (this.#categoryExists) faults.add(await this.#faultsOfCategories(animals, this.#categoryExists));
   }
 
-  /** Notes the lines, of those behind what is in already, whose id an earlier line has or the shop has given before. */
+  /** Records a fault for each remaining line with an id of an earlier line, or one that the shop has assigned. */
   async checkIds(faults: LineFaults, { line: from, idsAbove }: Position): Promise<void> {
     if (this.#ids !== "keep") return;
     const note = (rows: readonly IdRow[], message: string) =>
@@ -133,25 +133,25 @@ export class PetImportStore {
     note(await this.#stage.all(repeatedIds, faults.most), "is on an earlier line too");
     note(
       await this.#stage.all(givenIds, from, idsAbove, faults.most),
-      `was given before; kept ids must be above ${idsAbove}, the largest that the shop has given`,
+      `was assigned before; kept ids must be above ${idsAbove}, the last id that the shop has assigned`,
     );
   }
 
-  /** Adds all that is staged. Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing was added. */
+  /** Adds all staged animals. Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing was added. */
   async addAll(): Promise<void> {
     await this.#stage.write(() => this.#addNext(undefined, LAST_LINE));
   }
 
-  /** How far the import of a file in parts has come, in this process or one before it; without a digest, the start. */
+  /** The position that imports of the file with this digest have reached; without a digest, the start. */
   async position(digest: string | undefined): Promise<Position> {
     const [row] = await this.#stage.all(positionOf, digest ?? null, this.#shop);
     return toPosition(row);
   }
 
   /**
-   * Adds the next animals, at most so many, of a file with this digest, and notes in the same transaction
-   * that they are in. Resolves with the new position; with undefined if there is nothing left to add.
-   * Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing of the part was added.
+   * Adds the next animals of the file with this digest, at most `most`, and saves the new position in the same
+   * transaction. Resolves with the new position, or with undefined if nothing is left to add. Rejects with
+   * `ConcurrentChange` or `StorageUnavailable`; then nothing of the part was added.
    */
   addPart(digest: string, most: number): Promise<Position | undefined> {
     return this.#stage.write(() => this.#addNext(digest, most));
@@ -161,7 +161,7 @@ export class PetImportStore {
     return this.#stage.close();
   }
 
-  /** A transaction: adds at most this many animals behind the position, and notes it where there is a digest. */
+  /** A transaction: adds the next animals, at most `most`. Saves the new position if there is a digest. */
   *#addNext(digest: string | undefined, most: number | bigint): Transaction<Position | undefined> {
     const locked = yield* lockShop(this.#shop, this.#clock.now());
     const row = yield* first(positionOf, digest ?? null, this.#shop);
@@ -189,7 +189,7 @@ export class PetImportStore {
     return next;
   }
 
-  /** What is told of a part: each animal or, where the import has very many, how many came and with which ids. */
+  /** The events of a part: one per animal or, for a large import, one with the number of animals and their ids. */
   *#eventsOf({ from, to, lastId, animals }: Part): Transaction<NewEvent[]> {
     if (!(yield* first(beyond, MAX_EVENTS))) {
       const rows = yield* all(animalsOf, from, to);
@@ -201,10 +201,10 @@ export class PetImportStore {
     return [{ type: importCompleted, petId: null, subject: `${firstId}-${last}`, data, previous: null }];
   }
 
-  /** The first part reserves the ids of all. An animal that a client adds between two parts gets a later id. */
+  /** The first part reserves the ids of the whole file. Animals that clients add between two parts get larger ids. */
   *#addWithIds({ at }: LockedShop, from: Position, to: bigint): Transaction<void> {
     const given = yield* first(givenIds, from.line, from.idsAbove, 1);
-    if (given) throw new ConcurrentChange(`The id ${given.id}, of line ${given.line}, was given.`);
+    if (given) throw new ConcurrentChange(`The id ${given.id} of line ${given.line} is now in use.`);
     yield* all(noteKept, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
     if (this.#hasMetadata) yield* all(keepPairsWithIds, this.#shop, from.line, to);
@@ -235,11 +235,11 @@ export class PetImportStore {
   }
 }
 
-/** Where the data of the shop was deleted, what follows finds that out. */
+/** If the shop's data was deleted, a later step detects it. */
 function toPosition(row: PositionRow | undefined): Position {
   const { line, animals, ids_above, last_id } = row ?? { line: null, animals: null, ids_above: null, last_id: 0n };
   return { line: line ?? 0n, animals: animals ?? 0n, idsAbove: ids_above ?? last_id };
 }
 
-/** Behind every line that a file can have. */
+/** Higher than any line number of a file. */
 const LAST_LINE = 2n ** 63n - 1n;

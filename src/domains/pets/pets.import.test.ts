@@ -52,7 +52,7 @@ interface Options extends Partial<ImportOptions> {
   /** The shop; by default `shop`. */
   readonly into?: number;
   readonly categoryExists?: CategoryCheck;
-  /** Done when all is read and checked, before anything is added. */
+  /** Called after the whole file is read and checked, before anything is added. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
@@ -88,13 +88,13 @@ const rex = { name: "Rex", categoryId: 1n };
 const addRex = async () => (await storage.write(() => new PetStore(storage).add(operator(shop), rex))) as Pet;
 const addAndRemove = async () => removePet((await addRex()).id);
 const givenBefore = (id: number, last: number) =>
-  `/id ${id} was given before; kept ids must be above ${last}, the largest that the shop has given`;
+  `/id ${id} was assigned before; kept ids must be above ${last}, the last id that the shop has assigned`;
 const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(operator(shop), id, () => true));
 const count = async () => Number((await storage.first(countPets))?.figure);
 const names = async () => (await pets()).map(({ name }) => name);
 const lines = (number: number, from = 1) =>
   Array.from({ length: number }, (_, index) => `{"name":"Pet ${from + index}","categoryId":${index % 3}}\n`).join("");
-/** Imports until this many animals are in, then stops. */
+/** Imports until this many animals are added, then stops. */
 async function stopAt(text: string, animals: number, more: Options = {}) {
   const stop = new AbortController();
   const onProgress: ImportOptions["onProgress"] = ({ added }) => {
@@ -197,7 +197,7 @@ describe("an import", () => {
     const failure = await failureOf(importText(lines(1)));
     failing.mockRestore();
     expect(failure?.message).toBe(
-      "The store failed: The answer was lost. What was being added may be in the store, or not: look there first.",
+      "The store failed: The answer was lost. The last animals may or may not have been added. Check the store first.",
     );
   });
 
@@ -237,7 +237,7 @@ describe("an import", () => {
     expect(await count()).toBe(0);
   });
 
-  // The pages of its file are the embedded engine's own.
+  // Only the embedded engine has file pages.
   if (!onPostgres) {
     test("into a store without room adds nothing, and says so", async () => {
       const [size] = await storage.all(statement("PRAGMA page_count"));
@@ -323,7 +323,7 @@ describe("where animals may name only categories that exist, an import", () => {
   test("adds nothing when one is deleted before the animals are added", async () => {
     await storage.write(() => all(addCategory, shop, 2, "Cats"));
     const failure = await failureOf(importText(text, { categoryExists, meanwhile: removeCats }));
-    expect(failure?.message).toBe("The store was changed meanwhile. Category 2 was deleted. Nothing was added.");
+    expect(failure?.message).toBe("Another process changed the store. Category 2 was deleted. Nothing was added.");
     expect(await count()).toBe(0);
   });
 });
@@ -335,7 +335,7 @@ describe("an import that keeps ids", () => {
     expect((await addRex()).id).toBe(2n ** 62n + 1n);
   });
 
-  test("refuses each line whose id the shop has given before, or that an earlier line has", async () => {
+  test("refuses each line with an id that the shop has assigned before, or an id of an earlier line", async () => {
     await importText(animal(7) + animal(2), { ids: "keep" });
     const text = animal(8) + animal(7) + animal(3) + animal(8) + animal(9);
     expect(await importText(text, { ids: "keep" })).toEqual({
@@ -370,7 +370,7 @@ describe("an import that keeps ids", () => {
     const text = animal(2) + animal(1);
     const failure = await failureOf(importText(text, { ids: "keep", meanwhile }));
     expect(failure?.message).toBe(
-      "The store was changed meanwhile. The id 1, of line 2, was given. Nothing was added.",
+      "Another process changed the store. The id 1 of line 2 is now in use. Nothing was added.",
     );
     expect(await names()).not.toContain("Pet 2");
   });

@@ -6,38 +6,38 @@ import { CommandFailed } from "../../terminal/command.ts";
 import { type Format, type IdRule, readAnimals } from "./pets.files.ts";
 import { ConcurrentChange, type PetImportStore } from "./pets.import.store.ts";
 
-/** Animals of a part: adding them holds up other writers for some hundredths of a second. */
+/** The number of animals in a part. Adding a part blocks other writers for some hundredths of a second. */
 const PART = 10_000;
-/** Milliseconds between two parts. It is longer than others wait before they try again to write. */
+/** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;
 
 export interface ImportOptions {
   readonly format: Format;
-  /** Without it, an id in the file is a fault. */
+  /** If undefined, an id in the file is a fault. */
   readonly ids: IdRule | undefined;
-  /** In parts, each kept for good, instead of all at once. */
+  /** Adds the animals in parts, each in its own transaction, instead of all in one. */
   readonly inParts: boolean;
   readonly stop: AbortSignal;
   readonly onProgress: (progress: ImportProgress) => void;
 }
 
-/** How far it has come. `bytes` are those that were read, `staged` the animals in them. */
+/** The progress of an import: the bytes that were read, and the animals found in them. */
 export interface ImportProgress {
   readonly bytes: number;
   readonly staged: number;
-  /** Animals that are in the store; undefined while the file is read. */
+  /** Animals added so far; undefined while the file is being read. */
   readonly added: number | undefined;
 }
 
 export interface ImportResult {
-  /** Animals that were added now, and by earlier imports of the same file in parts. */
+  /** Animals that this import added, and those that earlier imports of the same file in parts added. */
   readonly added: number;
   readonly before: number;
-  /** What is wrong with the file. If there is anything, nothing was added. */
+  /** The faults of the file. If there are any, nothing was added. */
   readonly faults: LineFaults;
 }
 
-/** An import that did not come to its end: why, and what of it is in the store. */
+/** The import failed. The message says why, and which animals are in the store. */
 export class ImportFailed extends CommandFailed {
   override readonly name = "ImportFailed";
 
@@ -47,8 +47,8 @@ export class ImportFailed extends CommandFailed {
 }
 
 /**
- * Brings the animals of a file into the store. The whole file is read and checked, into a stage,
- * before any is added. Rejects with `ImportFailed`.
+ * Adds the animals of a file to the store. It first reads, checks and stages the whole file. Rejects with
+ * `ImportFailed`.
  */
 export async function importAnimals(
   store: PetImportStore,
@@ -76,19 +76,19 @@ export async function importAnimals(
       const next = await store.addPart(digest, PART);
       if (!next) return { ...done, faults };
       done.added = Number(next.animals) - done.before;
-      await Bun.sleep(PAUSE); // for the writes of others
+      await Bun.sleep(PAUSE); // lets other writers continue
     }
   } catch (error) {
-    // What is lost while animals are staged is lost with the stage: none of them was to be in the store yet.
+    // A failure while animals are being staged loses only the stage: nothing has been added to the store yet.
     throw explain(error, options, done.before + done.added, isStaged && error instanceof CommitUnknown);
   }
 }
 
-/** Reads the whole file: its animals go to the stage, what is wrong with it is collected. */
+/** Reads the whole file, stages its animals and collects its faults. */
 async function stageAnimals(store: PetImportStore, source: AsyncIterable<Uint8Array>, options: ImportOptions) {
   const { format, ids, stop, onProgress } = options;
   const faults = new LineFaults();
-  // The same bytes read in another way are another import.
+  // The same file with another format or id rule is a different import.
   const digest = createHash("sha256").update(`${format} ${ids}\n`);
   let bytes = 0;
   let staged = 0;
@@ -129,7 +129,7 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number,
       ? `${kept} animals of the file are in the store; the same command continues after them.`
       : "Nothing was added.";
   if (isUnknown) {
-    return new ImportFailed(`${reason} What was being added may be in the store, or not: look there first.`, {
+    return new ImportFailed(`${reason} The last animals may or may not have been added. Check the store first.`, {
       cause: error,
     });
   }
@@ -139,6 +139,6 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number,
 function reasonOf(error: unknown, stop: AbortSignal): string | undefined {
   if (error instanceof Stopped || (stop.aborted && (error as Error).name === "AbortError")) return "It was stopped.";
   if (error instanceof StorageUnavailable) return `The store failed: ${error.message.replace(/\.$/, "")}.`;
-  if (error instanceof ConcurrentChange) return `The store was changed meanwhile. ${error.message}`;
+  if (error instanceof ConcurrentChange) return `Another process changed the store. ${error.message}`;
   return error instanceof FileError ? error.message : undefined;
 }

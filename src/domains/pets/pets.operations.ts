@@ -18,7 +18,7 @@ export const petNotFound = defineError({
   meaning: "No animal has this identifier.",
 });
 
-/** The fault of a `categoryId` that names no category, if the account requires that categories exist. */
+/** The fault of a `categoryId` whose category does not exist, if the account requires it. */
 export const notACategory = "is not the id of a category";
 
 export const invalidTransition = defineError({

@@ -46,14 +46,14 @@ const plainColumns = "id, name, category_id, status, has_metadata";
 export const columns = `id, name, category_id, status, ${pairsColumn("pet", "pets")}`;
 
 export const byId = lookUp<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
-// The rows of a page, and the same with metadata. A page is read with metadata only if one of its animals has some: with
-// that part in the statement, SQLite takes a third longer for each row.
+// The rows of a page, without and with metadata. A page is read with metadata only if one of its animals has any,
+// because SQLite then takes a third longer for each row.
 const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
 export const rowsAfter = {
   plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
   whole: statement<PetRow>(`SELECT ${columns} ${afterId}`),
 };
-// Twice in the list: only the index by status then gives the order. See docs/decisions/postgresql.md.
+// The status is listed twice, so that only the index by status provides the order. See docs/decisions/postgresql.md.
 const afterIdByStatus = "FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4";
 export const rowsAfterByStatus = {
   plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
@@ -64,7 +64,7 @@ export const setFields = statement(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5
    WHERE shop = $6 AND id = $7`,
 );
-/** For an animal with metadata, of which there are few: the others are added by `add`. */
+/** For an animal with metadata. Animals without metadata, which are most of them, are added by `add`. */
 export const nextId = statement<IdRow>(
   "UPDATE shops SET last_pet_id = last_pet_id + 1 WHERE shop = $1 RETURNING last_pet_id AS id",
 );
@@ -77,7 +77,7 @@ export const countByCategory = statement<CountRow>(
   "SELECT animals AS figure FROM category_animals WHERE shop = $1 AND category_id = $2",
 );
 export const reassignCategory = statement("UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3");
-/** `$1` is how many animals fewer, or more, the category has. An added animal is counted by a trigger. */
+/** `$1` is the number of animals that left the category. A trigger counts added animals. */
 export const countFewer = statement(
   "UPDATE category_animals SET animals = animals - $1 WHERE shop = $2 AND category_id = $3",
 );
@@ -98,7 +98,7 @@ export const firstUnnamedCategory = statement<CountRow>(`
 const given =
   "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id, (fields->>2) AS status, (fields->>3) AS name_folded";
 const ofGiven = "(SELECT count(*) FROM given WHERE (fields->>2)";
-/** What all ways to add animals have in common: only the figure that counts them differs. */
+/** The statements that add animals of any status. Only the count to update depends on the status. */
 const adding = {
   insert: statement(
     "INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded) VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -145,8 +145,8 @@ function addAs(status: PetStatus | undefined): Append {
 }
 
 /**
- * Adds an animal with the status: its values are name, category, status, and what `keptFold` makes of the name; those
- * of the log are actor, request, and the JSON of the animal behind its id.
+ * Adds an animal with the status. The values of the animal are name, category, status, and the result of `keptFold` for
+ * the name. The values of the event are actor, request, and the JSON of the animal after its id.
  */
 export const add = {
   available: addAs("available"),
@@ -163,7 +163,7 @@ export function toPet(row: PlainRow): Pet {
 
 const attached = attachedPairs("pet");
 
-/** The query of one page of a list with any filters: up to `limit` animals behind `after`. */
+/** The query of one page of a list with any filters: up to `limit` animals after `after`. */
 export function petPageQuery(
   shop: number,
   after: bigint | undefined,
@@ -173,25 +173,25 @@ export function petPageQuery(
   const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
   const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
-  // Given ids are looked up by themselves.
+  // A list of ids needs no scan.
   const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
   if (ids) return pageQuery({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] });
-  // The names lie in the order of ids. To look them up in another costs more.
+  // Names are stored in the order of ids. Looking them up in another order costs more.
   const looked = [...page.columns, "name_folded"];
   if (name !== undefined) return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], looked });
-  // No index leads from a category to its animals: see docs/decisions/pets-and-categories.md. Names are not in that by status.
+  // There is no index by category: see docs/decisions/pets-and-categories.md. The index by status has no names.
   const lead = status === undefined ? undefined : { column: "status", value: status };
   return pageQuery({ ...page, lead, scanned: ofCategory, looked: ["category_id", "status"] });
 }
 
-/** The name contains a text, whatever the case of both. */
+/** True if the name contains the text. Letter case does not matter. */
 function hasInName(text: string): Condition {
   const searched = "coalesce(name_folded, lower(name))";
-  // The only way to search a text without wildcards that all engines have.
+  // All engines support only this way to search for a text without wildcards.
   return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;
 }
 
-/** The last id is repeated up to one of few lengths, so that there are few statements. */
+/** The list is padded with its last id to one of a few lengths, so that there are few statements. */
 function isOneOf(ids: readonly bigint[]): Condition {
   const length = [1, 10, 100].find((one) => one >= ids.length) ?? ids.length;
   const padded = Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);

@@ -49,9 +49,9 @@ import {
 } from "./pets.statements.ts";
 import { type Refusal, refusalOf, type StatusCause } from "./transitions.ts";
 
-/** Part of a transaction: whether a category is one that an animal may name. */
+/** Part of a transaction: true if an animal may be in this category. */
 export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Transaction<boolean>;
-/** An order that decides its animal's status: it is open and reserves the animal, or it has sold the animal. */
+/** An order that decides the status of its animal: it is open and reserves the animal, or it has sold the animal. */
 export interface DecidingOrder {
   readonly id: bigint;
   readonly isOpen: boolean;
@@ -59,17 +59,17 @@ export interface DecidingOrder {
 /** Part of a transaction: the order that decides the animal's status; undefined if none does. */
 export type DecidingOrderCheck = (shop: LockedShop, petId: bigint) => Transaction<DecidingOrder | undefined>;
 
-/** Why an animal's status cannot be changed manually: this order has sold it. */
+/** The animal's status cannot be changed manually because this order has sold it. */
 interface SoldByOrder {
   readonly refused: "sold by order";
   readonly order: bigint;
 }
 
-/** What the animals' store needs of others. */
+/** The dependencies of the animals' store. */
 export interface PetPorts {
-  /** Without it an animal may name any category. */
+  /** If absent, an animal may be in any category. */
   readonly categoryExists?: CategoryCheck | undefined;
-  /** Without it no order decides an animal's status. */
+  /** If absent, no order decides an animal's status. */
   readonly decidingOrder?: DecidingOrderCheck | undefined;
   readonly clock?: Clock;
 }
@@ -84,10 +84,10 @@ const reassignment = (data: { readonly from: bigint; readonly to: bigint; readon
 });
 const newPetJson = compileSerializer(NewPet);
 
-/** Whether an animal is what a client expects to change. */
+/** True if an animal is in the state that the client expects. */
 type Expectation = (pet: Pet) => boolean;
 
-/** The animals in the store. Everything that changes them is part of a transaction. */
+/** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
   readonly #storage: Storage;
   readonly #pages: PetPages;
@@ -107,12 +107,12 @@ export class PetStore {
     return whenReady(this.#storage.first(byId, shop, id), (row) => row && toPet(row));
   }
 
-  /** Up to `limit` animals of a list, behind `after` or, where it is absent, from its start. */
+  /** Up to `limit` animals of a list after `after`; if it is absent, from the start. */
   page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): MaybePromise<PetPage> {
     return this.#pages.page(shop, after, limit, filters);
   }
 
-  /** As the end of a transaction: adds an animal. */
+  /** The end of a transaction: adds an animal. */
   *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
     const { shop, actor, requestId } = author;
     const { name, categoryId, status } = pet;
@@ -128,7 +128,7 @@ export class PetStore {
     const jsonBehindId = `,${newPetJson(pet).slice(1)}`;
     const values = [name, categoryId, status ?? null, keptFold(name)];
     const added = yield* append(add[status ?? "none"], shop, now, values, [actor, requestId, jsonBehindId]);
-    if (!added) throw new ShopDeleted(); // nothing was added either
+    if (!added) throw new ShopDeleted(); // and nothing was added
     const { id } = added;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
@@ -151,7 +151,7 @@ export class PetStore {
     return added;
   }
 
-  /** Changes fields of an animal that is as expected; all that the patch does not have stays. */
+  /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */
   *update(
     author: Author,
     id: bigint,
@@ -188,7 +188,7 @@ export class PetStore {
     return after;
   }
 
-  /** Deletes an animal that is as expected, unless an order for it is open. Gives null if it did. */
+  /** Deletes an animal if it is in the expected state and has no open order. Returns null if it was deleted. */
   *delete(
     author: Author,
     id: bigint,
@@ -211,8 +211,8 @@ export class PetStore {
   }
 
   /**
-   * Part of a transaction: changes an animal's status as the table of transitions allows. Returns the event
-   * that records it, which the transaction must publish.
+   * Part of a transaction: changes an animal's status if the table of transitions allows it. Returns the event,
+   * which the transaction must publish.
    */
   *changeStatus(
     locked: LockedShop,
@@ -233,17 +233,17 @@ export class PetStore {
     return event(petUpdated, { ...before, status: to }, before);
   }
 
-  /** Part of a transaction: how many animals name the category. */
+  /** Part of a transaction: the number of animals in the category. */
   *countIn({ shop }: LockedShop, categoryId: bigint): Transaction<bigint> {
     return (yield* first(countByCategory, shop, categoryId))?.figure ?? 0n;
   }
 
   /**
-   * Part of a transaction: all animals of one category go to another. Returns its event, which the
-   * transaction must publish; undefined where there is no such animal.
+   * Part of a transaction: moves all animals of one category to another. Returns the event, which the transaction
+   * must publish; undefined if the category has no animals.
    */
   *reassign(locked: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined> {
-    // It reads through all animals: not where there is none to move.
+    // The update scans all animals, so it is skipped if there is none to move.
     const animals = yield* this.countIn(locked, from);
     if (animals === 0n) return undefined;
     yield* all(reassignCategory, to, locked.shop, from);
@@ -252,7 +252,7 @@ export class PetStore {
     return reassignment({ from, to, animals });
   }
 
-  /** Part of a transaction: the first number, from this one on, that no animal names as its category. */
+  /** Part of a transaction: the first category id from this one on that no animal has. */
   *firstUnnamed({ shop }: LockedShop, from: bigint): Transaction<bigint> {
     return ((yield* first(firstUnnamedCategory, from, shop)) as CountRow).figure;
   }
@@ -262,7 +262,7 @@ export class PetStore {
   }
 }
 
-/** Part of a transaction: this many animals no longer name one category, but the other. */
+/** Part of a transaction: counts animals that move from one category to another. */
 function* moveCount({ shop }: LockedShop, from: bigint, to: bigint, animals: bigint | number): Transaction<void> {
   yield* all(countFewer, animals, shop, from);
   yield* all(countMore, shop, to, animals);

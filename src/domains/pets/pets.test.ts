@@ -16,14 +16,14 @@ const list = (query = "") => service.call("GET", `/pets${query}`, { key });
 const faultsOf = ({ json }: Reply): Record<string, string> =>
   Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
 
-/** The address of the next page below the base address, or undefined on the last page. */
+/** The path of the next page below the base address; undefined on the last page. */
 function nextPage({ headers }: Reply): string | undefined {
   const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   expect(next?.startsWith(service.app.base) ?? true).toBe(true);
   return next?.slice(service.app.base.length);
 }
 
-/** All ids from an address on, page by page. */
+/** The ids on this page and all later ones. */
 async function walk(path: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = path; next !== undefined; ) {
@@ -321,7 +321,7 @@ describe("getPet", () => {
   });
 
   test.each(["9223372036854775807", "9007199254740993"])("finds the id %s, digit for digit", async (id) => {
-    // No operation gives such an id, so the animal is put into the store alongside the running service.
+    // No operation assigns this id, so the test writes the animal to the store while the service runs.
     await service.store.run(
       `INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (${await service.shop()}, ${id}, 'Far', 1, 0)`,
     );
@@ -344,7 +344,7 @@ describe("what is remembered", () => {
       (await fresh.call("GET", "/pets", { key: bearer })).json[0].name,
     ];
     for (const name of ["First", "Second", "Third"]) {
-      await names(); // from now on both answers are remembered
+      await names(); // from now on both responses are cached
       await fresh.store.run(`UPDATE pets SET name = '${name}' WHERE id = 1`);
       expect(await names()).toEqual([name, name]);
     }

@@ -1,4 +1,4 @@
-// Which changes of status the table allows to each cause, and what of them is in the store afterwards.
+// The changes of status that the table allows for each cause, and their effects on the store.
 import { expect, test } from "bun:test";
 import { newTestStore } from "../../../test/harness/test-store.ts";
 import { operator } from "../events/author.ts";

@@ -17,8 +17,8 @@ export interface Transition {
 }
 
 /**
- * All changes of status that are allowed. A status that was set is never removed. What a client sets manually
- * (`updated`), it can change manually, unless an order decides the status: see `DecidingOrderCheck`.
+ * All allowed changes of status. A status is never removed once it is set. A client can change a status that it has set
+ * manually (`updated`), unless an order decides the status: see `DecidingOrderCheck`.
  */
 export const transitions: readonly Transition[] = [
   { from: undefined, to: "available", causes: ["updated"] },
@@ -32,7 +32,7 @@ export const transitions: readonly Transition[] = [
   { from: "sold", to: "pending", causes: ["updated"] },
 ];
 
-/** A change of status that is not allowed, and what the status is. */
+/** A change of status that is not allowed, and the current status. */
 export interface Refusal {
   readonly refused: "transition";
   readonly from: PetStatus | undefined;
