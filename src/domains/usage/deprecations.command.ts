@@ -9,7 +9,7 @@ import { type DeprecatedUse, UsageStore } from "./usage.store.ts";
 
 const DAY = 86_400_000;
 
-/** The callers' keys that still have a record. */
+/** Keys that have not been deleted. */
 interface KnownKeys {
   get(id: string): MaybePromise<{ readonly name: string; readonly hint: string } | undefined>;
 }
@@ -17,7 +17,7 @@ interface KnownKeys {
 /** The command that lists callers of deprecated operations. `keysOf` returns the keys in a store. */
 export const deprecations = (keysOf: (storage: Storage, terminal: Terminal) => Promise<KnownKeys>): Command => ({
   name: "deprecations",
-  summary: "Tell which keys have called deprecated operations in the last 30 days.",
+  summary: "List the keys that have called deprecated operations in the last 30 days.",
   example: "deprecations",
   run: async (_given, terminal) => {
     const { store, operations } = terminal;

@@ -19,7 +19,7 @@ export interface UsageSum {
   readonly rejections: number;
 }
 
-/** Requests of the same subject that were answered with the same status. */
+/** Requests of one subject whose responses had the same status. */
 export interface SubjectCount {
   readonly name: string;
   readonly status: number;
@@ -42,7 +42,7 @@ const reads = {
   operations: countsBy("operation", "key_id = ''"),
 };
 
-/** The counts of subjects since a UTC day, which begins at `since` in Unix seconds. */
+/** The counts of subjects since the UTC day that starts at `since`, in unix seconds. */
 export async function countsSince(
   storage: Storage,
   subject: Exclude<Subject, "addresses">,
@@ -56,7 +56,7 @@ export async function countsSince(
   }));
 }
 
-/** The sums of those with most of a figure, the largest first. Those with none of it are left out. */
+/** The largest sums by a figure, the largest first. Sums where the figure is 0 are left out. */
 export function topOf(counts: readonly SubjectCount[], by: Figure, limit: number): UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const { name, status, requests } of counts) {

@@ -8,20 +8,20 @@ import type { Clock } from "../../timing/clock.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
 import type { RequestCount } from "./usage-intervals.ts";
 
-/** Counts held in memory, about 0.1 KB each; requests that would need one more are not counted. */
+/** The maximum number of counts in memory, about 0.1 KB each. Requests that need another one are not counted. */
 const MAX_COUNTS = 200_000;
-/** Counts written in one transaction, twice a second: a bound on the time that it takes from requests. */
+/** The maximum number of counts in one transaction, twice a second. It limits how long requests are delayed. */
 const AT_ONCE = 250;
 const MINUTE = 60_000;
 
-/** An operation and a status are one small number: looking it up is several times faster than a large one. */
+/** Operation and status are encoded as one small number: looking up a large number is several times slower. */
 const STATUSES = 1_000;
 
-/** What a key has sent in a minute: requests by operation and status. */
+/** Requests of a key in a minute, by operation and status. */
 type Counts = Map<number, number>;
 type CountsByKey = Map<string, Counts>;
 
-/** The counts of one key and minute, which is given as minutes since 1970. */
+/** The counts of one key in one minute, in minutes since 1970. */
 interface KeyMinute {
   readonly minute: number;
   readonly shop: ShopName;
@@ -29,7 +29,7 @@ interface KeyMinute {
   readonly counts: Counts;
 }
 
-/** What is taken out of the memory to be written. */
+/** The counts and calls of one transaction. */
 interface Batch {
   readonly counts: readonly KeyMinute[];
   readonly calls: readonly DeprecatedCalls[];
@@ -48,17 +48,16 @@ function requestsIn(counts: Batch["counts"]): number {
 }
 
 /**
- * Counts requests in memory by key, and calls of deprecated operations by key. `save` must be
- * called twice a second: it writes what was counted. Where very many keys are active it writes the
- * first of them, the others in later calls.
+ * Counts requests and calls of deprecated operations in memory, by key. `save` must be called twice a second. If very
+ * many keys are active, it writes only the first ones, and later calls write the others.
  */
 export class UsageCounter implements Usage {
   readonly #store: UsageStore;
   readonly #clock: Clock;
-  /** The operations that were seen, undefined for none; the place of one is the number that stands for it. */
+  /** The operations that were called; undefined stands for no operation. The index encodes the operation. */
   readonly #operations: (Operation | undefined)[] = [];
   readonly #numbers = new Map<Operation | undefined, number>();
-  /** Counts by minute, shop and key, and those of the minute that was counted in last. */
+  /** Counts by minute, shop and key. The next two fields are the minute that was counted in last, and its counts. */
   readonly #minutes = new Map<number, ShopMap<CountsByKey>>();
   #minute = Number.NaN;
   #shops = noCounts();
@@ -66,7 +65,7 @@ export class UsageCounter implements Usage {
   #uncounted = 0;
   /** Calls by deprecated operation and key. */
   readonly #calls = new Map<Operation, Map<string, DeprecatedCalls>>();
-  /** What is being written. */
+  /** The batch that is being written. */
   #writing: Batch | undefined;
   #saved: Promise<void> = Promise.resolve();
 
@@ -83,12 +82,15 @@ export class UsageCounter implements Usage {
     if (operation?.deprecation) this.#addCalls(operation, caller, 1, now);
   }
 
-  /** Counts in memory, and requests that are or may be missing: there were too many of those, or a commit's answer was lost. */
+  /**
+   * The number of counts in memory, and of requests that are or may be missing from the usage. They are missing if
+   * memory was full, and may be missing if the result of a commit is unknown.
+   */
   get size(): { counts: number; uncounted: number } {
     return { counts: this.#size, uncounted: this.#uncounted };
   }
 
-  /** What a shop was sent that is not in the store yet, by all keys, or by one of them. */
+  /** Requests of a shop, or of one of its keys, that are not in the store yet. */
   unsaved(shop: ShopName, keyId?: string): RequestCount[] {
     const { accountId, mode } = shop;
     const written = (this.#writing?.counts ?? []).filter(
@@ -100,9 +102,9 @@ export class UsageCounter implements Usage {
     return this.#requestCounts([...written, ...waiting].filter((one) => keyId === undefined || one.keyId === keyId));
   }
 
-  /** Forgets both shops of an account. To be called once no process serves or saves requests of its keys any more. */
+  /** Deletes both shops of an account. Call it when no process serves or saves requests of its keys any longer. */
   async forget(accountId: string): Promise<void> {
-    await Promise.allSettled([this.#saved]); // it comes before the deletion
+    await Promise.allSettled([this.#saved]); // a save in progress must end before the deletion
     for (const [minute, shops] of this.#minutes) {
       for (const mode of modes) this.#size -= sizeOf(shops.get({ accountId, mode }));
       shops.deleteAccount(accountId);
@@ -114,7 +116,7 @@ export class UsageCounter implements Usage {
     await this.#store.forget(accountId, this.#clock.now());
   }
 
-  /** Writes some of what was counted. Never twice at a time. */
+  /** Writes some of the counts. Do not call it again before it ends. */
   save(): Promise<void> {
     this.#saved = this.#save();
     return this.#saved;
@@ -125,14 +127,15 @@ export class UsageCounter implements Usage {
     if (batch.counts.length === 0 && batch.calls.length === 0) return;
     this.#writing = batch;
     try {
-      // Nobody reads between the last step and the commit: each count is seen once, here or in the store.
+      // No read runs between the last step and the commit, so each count is read once: from memory or from the store.
       await this.#store.add(this.#requestCounts(batch.counts), batch.calls, () => {
         this.#writing = undefined;
       });
     } catch (error) {
       this.#writing = undefined;
-      // Of what may be in the store already, too few requests are told rather than too many. A call of a deprecated
-      // operation is rather told twice: a key that is missing there would fail unwarned when the operation is removed.
+      // If the result of the commit is unknown, requests are dropped, because reporting too few is better than too
+      // many. Calls of deprecated operations are written again instead: the owner of a missing key would not be warned
+      // before the operation is removed.
       const isUnknown = error instanceof CommitUnknown;
       if (isUnknown) this.#uncounted += requestsIn(batch.counts);
       this.#giveBack(isUnknown ? { counts: [], calls: batch.calls } : batch);
@@ -140,7 +143,7 @@ export class UsageCounter implements Usage {
     }
   }
 
-  /** Writes all that was counted. */
+  /** Writes all counts. */
   async saveAll(): Promise<void> {
     while (!this.#isEmpty()) await this.save();
   }

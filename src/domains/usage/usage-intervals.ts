@@ -1,12 +1,13 @@
-// How requests are kept: the minutes of an hour, or the hours of a day, as one text. All times are unix seconds.
+// How counts of requests are stored: the minutes of an hour, or the hours of a day, as one text. All times are in unix
+// seconds.
 import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
-/** Requests of one key in one minute, which is given as minutes since 1970. No operation is an empty name. */
+/** Requests of one key in one minute, in minutes since 1970. The name is empty if there was no operation. */
 export interface RequestCount {
   readonly shop: ShopName;
-  /** Empty for all keys of the shop together. */
+  /** Empty for the sum of all keys of the shop. */
   readonly keyId: string;
   readonly minute: number;
   readonly operation: string;
@@ -14,7 +15,7 @@ export interface RequestCount {
   readonly requests: number;
 }
 
-/** What a shop was sent in a span, of one operation and status: `3,,1` for 3 in its first part and 1 in its third. */
+/** A shop's requests in a span, by operation and status: `3,,1` means 3 in the first interval and 1 in the third. */
 export interface StoredCounts {
   readonly operation: string;
   readonly status: bigint;
@@ -25,24 +26,24 @@ const MINUTE = 60;
 export const HOUR = 3_600;
 export const DAY = 86_400;
 
-/** How long a span is, and its parts. */
+/** The length of a span and of its intervals. */
 const spans = { hour: { length: HOUR, part: MINUTE }, day: { length: DAY, part: HOUR } } as const;
 export type Span = keyof typeof spans;
 
-/** Which spans intervals are read from, how long both are, and how far back they reach. */
+/** The spans that intervals are read from, the length of both, and how far back they reach. */
 const reaches: Readonly<Record<Granularity, { span: Span; interval: number; reach: number }>> = {
   minute: { span: "hour", interval: MINUTE, reach: 3 * HOUR },
   hour: { span: "day", interval: HOUR, reach: 30 * DAY },
   day: { span: "day", interval: DAY, reach: 30 * DAY },
 };
 
-/** Where the intervals of a granularity come from. */
+/** The history that has the intervals of a granularity. */
 export interface History {
   readonly span: Span;
-  /** Seconds of a span, and of an interval. */
+  /** The length of a span and of an interval, in seconds. */
   readonly length: number;
   readonly interval: number;
-  /** How far back they reach, in seconds, and how many spans that touches at the most. */
+  /** How far back the intervals reach, in seconds, and the maximum number of spans that this time overlaps. */
   readonly reach: number;
   readonly spans: number;
 }
@@ -53,24 +54,24 @@ export function historyOf(granularity: Granularity): History {
   return { span, length, interval, reach, spans: reach / length + 1 };
 }
 
-/** The largest multiple of `unit` that is not above the value. */
+/** The largest multiple of `unit` up to the value. */
 export function floor(value: number, unit: number): number {
   return Math.floor(value / unit) * unit;
 }
 
-/** When the span begins that requests belong to. */
+/** The start of the span that the requests belong to. */
 export function startOf({ minute }: RequestCount, span: Span): number {
   return floor(minute * MINUTE, spans[span].length);
 }
 
-/** The text of a span's counts, undefined for none, with requests added. */
+/** Adds requests to the text of a span's counts; undefined if it has none yet. */
 export function withRequests(text: string | undefined, count: RequestCount, span: Span): string {
   const counts = countsIn(text);
   add(counts, count, span);
   return counts.map((requests) => requests || "").join(",");
 }
 
-/** An interval in which something was sent. */
+/** An interval with at least one request. */
 export interface Interval {
   readonly start: number;
   requests: number;
@@ -78,8 +79,8 @@ export interface Interval {
 }
 
 /**
- * The intervals of the span that begins at `start`, newest first: from what is kept of it, and from
- * `unsaved`, requests of any time that are not.
+ * The intervals of the span that starts at `start`, newest first. They include the stored counts and those of
+ * `unsaved`, which may have requests of any time.
  */
 export function intervalsOf(
   kept: readonly StoredCounts[],
@@ -109,7 +110,7 @@ export function toUsageInterval({ start, ...rest }: Interval): UsageInterval {
   return { start: timestampOf(start * 1000), ...rest };
 }
 
-/** The requests in each part of a span, as it is kept. */
+/** The stored number of requests in each interval of a span. */
 export function countsIn(text = ""): number[] {
   return text === "" ? [] : text.split(",").map(Number);
 }
@@ -120,7 +121,7 @@ function add(counts: number[], count: RequestCount, span: Span): void {
   (counts[place] as number) += count.requests;
 }
 
-/** What was sent in one span, by operation and status. */
+/** The requests in one span, by operation and status. */
 function merge(kept: readonly StoredCounts[], unsaved: readonly RequestCount[], span: Span) {
   const all = kept.map(({ operation, status, counts }) => ({
     operation,

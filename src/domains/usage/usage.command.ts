@@ -7,22 +7,22 @@ import { countsSince, figures, type SubjectCount, subjects, topOf } from "./top-
 const DAY = 86_400;
 const MAX_DAYS = 30;
 
-/** Recorded requests by address, since a moment in unix milliseconds: the usage counts no addresses. */
+/** Recorded requests by address since a time in unix milliseconds. Usage is not counted by address. */
 type AddressCounts = (storage: Storage, since: number) => Promise<SubjectCount[]>;
 
-/** The command that shows who sends most; `addressCounts` reads the records of requests. */
+/** The command that shows the largest senders. `addressCounts` reads the records of requests. */
 export const usageCommand = (addressCounts: AddressCounts): Command => ({
   name: "usage",
-  summary: "Show the accounts, keys, addresses or operations with most requests, errors or rejections.",
+  summary: "Show the accounts, keys, addresses or operations with the most requests, errors or rejections.",
   description:
-    "Errors are answers of status 5xx, rejections those of 4xx. Addresses are those of recorded requests alone: " +
-    "changes and failures of the last 7 days, at most ten of a key in a second.",
+    "Errors are responses with status 5xx, rejections those with 4xx. Addresses come only from recorded requests: " +
+    "changes and failures of the last 7 days, at most ten per key and second.",
   example: "usage --top keys --by rejections --days 7",
   options: {
-    top: { meaning: `What to sum up: ${subjects.join(", ")}.`, value: "WHAT", fallback: "accounts" },
-    by: { meaning: `What comes first: most ${figures.join(", ")}.`, value: "FIGURE", fallback: "requests" },
-    days: { meaning: `UTC days, today included, at most ${MAX_DAYS}.`, value: "N", fallback: "1" },
-    limit: { meaning: "How many to show, at most 1000.", value: "N", fallback: "20" },
+    top: { meaning: `What to group by: ${subjects.join(", ")}.`, value: "WHAT", fallback: "accounts" },
+    by: { meaning: `The count to sort by: ${figures.join(", ")}.`, value: "FIGURE", fallback: "requests" },
+    days: { meaning: `The number of UTC days, including today, at most ${MAX_DAYS}.`, value: "N", fallback: "1" },
+    limit: { meaning: "The number of rows, at most 1000.", value: "N", fallback: "20" },
   },
   run: async (given, { store }) => {
     const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", figures) };

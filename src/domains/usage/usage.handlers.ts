@@ -6,7 +6,7 @@ import type { UsageInterval, usageOperations } from "./usage.operations.ts";
 import type { UsageStore } from "./usage.store.ts";
 import type { UsageCounter } from "./usage-counter.ts";
 
-/** `operations` are all that the service serves: it marks those that are deprecated. */
+/** `operations` are all operations that the service serves. They show which ones are deprecated. */
 export function usageHandlers(
   counter: UsageCounter,
   store: UsageStore,

@@ -4,7 +4,7 @@ import { pageParameters } from "../../contract/paging.ts";
 import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
-/** Far more than there are operations and statuses, those of earlier releases included. */
+/** Far more than the number of operations and statuses, including those of earlier releases. */
 const MAX_COUNTS = 10_000;
 
 const UsageInterval = Type.Object(

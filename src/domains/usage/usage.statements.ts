@@ -16,13 +16,13 @@ interface UseRow extends Row {
   calls: bigint;
   last_called_at: bigint;
 }
-/** What tells how many rows were deleted. */
+/** One row for each deleted row. */
 export interface SweptRow extends Row {
   at: bigint;
 }
 
 const key = "span, starts_at, account_id, mode, key_id, operation, status";
-/** The counts of a key in all spans of a history, `$5` and on, in one statement. */
+/** Reads the counts of a key in all spans of a history in one statement. `$5` and later are the starts of the spans. */
 const countsOf = ({ spans }: History) =>
   statement<SpanRow>(
     `SELECT starts_at, operation, status, counts FROM usage_counts

@@ -32,7 +32,7 @@ import {
   withRequests,
 } from "./usage-intervals.ts";
 
-/** Calls of a deprecated operation by one key; the last of them in unix milliseconds. */
+/** Calls of a deprecated operation by one key. `lastAt` is in unix milliseconds. */
 export interface DeprecatedCalls {
   readonly operation: Operation;
   readonly keyId: string;
@@ -41,38 +41,38 @@ export interface DeprecatedCalls {
   lastAt: number;
 }
 
-/** What a key has called of a deprecated operation, by the operation's name. */
+/** Stored calls of a deprecated operation by one key. */
 export interface DeprecatedUse extends Omit<DeprecatedCalls, "operation"> {
   readonly operation: string;
 }
 
-/** Which part of the usage to read: intervals that begin before a moment in unix seconds, if it is given. */
+/** The part of the usage to read. If `before` is set, only intervals that start before this time, in unix seconds. */
 interface UsageQuery {
   readonly before: number | undefined;
   readonly limit: number;
-  /** The key whose requests are meant; undefined for all of the shop. */
+  /** Only requests of this key; if undefined, of all keys of the shop. */
   readonly keyId?: string | undefined;
   /** Unix milliseconds. */
   readonly now: number;
   /**
-   * What the shop was sent that is not in the store yet. It is asked behind the read: what is written
-   * meanwhile may then be missing in this page, but is never counted twice.
+   * Requests of the shop that are not in the store yet. Called after the read, so that requests that are written during
+   * the read may be missing from this page, but are never counted twice.
    */
   readonly unsaved: () => readonly RequestCount[];
 }
 
-/** Rows are kept a span longer than they reach, so that the first interval is whole. */
+/** How long rows are kept, in seconds: one span longer than they are shown, so that the first interval is complete. */
 const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
 
-/** Rows deleted in one transaction: a bound on how long it blocks others. */
+/** The maximum number of rows deleted in one transaction. It limits how long the transaction blocks others. */
 const DELETE_BATCH = 500;
-/** Seconds between two looks for rows that are too old, once none is left. */
+/** The pause before the next search for old rows after one that has deleted all, in seconds. */
 const SWEEP_PAUSE = 60;
 
 /**
- * What shops were sent, by each of their keys and by all together, and which keys have called what is deprecated. For
- * each operation and status that a key or a shop has, there are up to 4 rows of hours and 32 of days, and one a day
- * for each key that calls a deprecated operation.
+ * Stores the requests of shops, by key and in total, and the calls of deprecated operations by key. There are up to 4
+ * rows of hours and 32 of days for each operation and status of a key or a shop, and one row a day for each key that
+ * calls a deprecated operation.
  */
 export class UsageStore {
   readonly #storage: Storage;
@@ -83,7 +83,7 @@ export class UsageStore {
     this.#storage = storage;
   }
 
-  /** Adds what was counted, all of it or nothing. `added` is called as the last step of the transaction. */
+  /** Adds counts and calls in one transaction. `added` is called as its last step. */
   async add(counts: readonly RequestCount[], calls: readonly DeprecatedCalls[], added: () => void): Promise<void> {
     await this.#storage.write(function* () {
       const sorted = inLockOrder([...counts, ...ofAllKeys(counts)]);
@@ -95,7 +95,7 @@ export class UsageStore {
     });
   }
 
-  /** A page of intervals, newest first; `next` is the beginning of its last one, if there are more. */
+  /** A page of intervals, newest first. `next` is the start of the last one; undefined if there are no more. */
   page(
     { accountId, mode }: ShopName,
     granularity: Granularity,
@@ -113,12 +113,12 @@ export class UsageStore {
         .values()
         .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, history, start))
         .filter(({ start }) => start >= oldest && start < before)
-        .take(limit + 1); // the spans behind it need not be looked at
+        .take(limit + 1); // older spans are not computed
       return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
     });
   }
 
-  /** Which keys have called deprecated operations in the last 30 days, the latest callers first. */
+  /** The keys that have called deprecated operations in the last 30 days, the latest callers first. */
   async deprecatedUses(now: number): Promise<DeprecatedUse[]> {
     const rows = await this.#storage.all(readCalls, floor(now / 1000, DAY) - 30 * DAY);
     return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
@@ -130,17 +130,17 @@ export class UsageStore {
     }));
   }
 
-  /** Deletes what the shops of an account were sent, and its calls of deprecated operations. */
+  /** Deletes the usage of an account's shops and its calls of deprecated operations. */
   async forget(accountId: string, now: number): Promise<void> {
     for (const span of ["hour", "day"] as const) {
       const { length } = historyOf(span === "hour" ? "minute" : "day");
       const newest = floor(now / 1000, length);
       const oldest = newest - kept[span] - length;
-      // By the beginning of the key: others can write meanwhile, however many shops there are.
+      // Each statement uses the start of the key, so it is fast with many shops and other writers do not wait.
       for (let start = oldest; start <= newest; start += length) {
         await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH));
       }
-      // There are few of these: rows that are about to be swept, or of a clock that was ahead.
+      // There are few of these: rows that will be swept soon, or rows written while the clock was ahead.
       await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_BATCH));
       await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_BATCH));
     }
@@ -151,7 +151,7 @@ export class UsageStore {
     while ((await this.#storage.write(part)).length === DELETE_BATCH) continue;
   }
 
-  /** Deletes some of what is too old, if it is time to look for it. */
+  /** Deletes some of the old rows, if the pause is over. `now` is in unix milliseconds. */
   async sweep(now: number): Promise<void> {
     const seconds = now / 1000;
     if (seconds < this.#sweepAt && seconds > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
@@ -181,7 +181,7 @@ function rowOf({ shop, keyId, operation, status }: RequestCount): string {
   return `${shop.accountId} ${shop.mode} ${keyId} ${operation} ${status}`;
 }
 
-/** Processes that save at the same time must lock rows in the same order, or PostgreSQL finds a deadlock after a second. */
+/** All processes must lock rows in the same order. Otherwise PostgreSQL reports a deadlock after a second. */
 function inLockOrder(counts: readonly RequestCount[]): RequestCount[] {
   return counts
     .map((count) => ({ count, row: rowOf(count) }))
@@ -191,7 +191,7 @@ function inLockOrder(counts: readonly RequestCount[]): RequestCount[] {
     .map(({ count }) => count);
 }
 
-/** The same requests by shop: the sums over its keys. */
+/** The sums over all keys of each shop. */
 function ofAllKeys(counts: readonly RequestCount[]): RequestCount[] {
   const sums = new Map<string, RequestCount>();
   for (const { shop, minute, operation, status, requests } of counts) {

@@ -63,7 +63,7 @@ describe("getUsage", () => {
     const days = await usage("day");
     expect(days).toHaveLength(1);
     expect(days[0]).toMatchObject({ start: at(-12 * HOUR), requests: 5 });
-    expect(await usage("hour")).toHaveLength(2); // looking is no use
+    expect(await usage("hour")).toHaveLength(2); // reading the usage is not counted
   });
 
   test("counts what was refused by a limit, and all keys of an account together, not those of others", async () => {
@@ -195,7 +195,7 @@ describe("what is counted", () => {
     await counter.saveAll();
     expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
     for (const account of accounts) expect([account, await requestsOf(account)]).toEqual([account, 3]);
-    expect(await rowCount()).toBe(4_000); // of the keys, and of the shops
+    expect(await rowCount()).toBe(4_000); // for keys and shops
   });
 
   test("is seen once at any moment, while it is written too, where reads take no time", async () => {
@@ -296,7 +296,7 @@ describe("what is counted", () => {
       );
     }
     expect(await requestsOf("acc_0")).toBe(2 * rounds);
-    await Promise.all([storage.close(), other.close()]); // a connection reports what it has counted when it ends
+    await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
     storage = await service.store.open();
     expect(Number((await storage.first(deadlocks))?.deadlocks)).toBe(0);
   });
@@ -366,7 +366,7 @@ test("the store holds of an account, and of each key, no more than four hours in
     (await storage.all(rows, accountId)).map(({ span, rows: many }) => ({ span, many: Number(many) }));
   await service.app.stop();
   const store = new UsageStore(storage);
-  for (let round = 0; round < 5; round++) await store.sweep(service.clock.now()); // some rows at a time
+  for (let round = 0; round < 5; round++) await store.sweep(service.clock.now()); // each call deletes some rows
   for (const { span, many } of await count()) expect([span, many <= (span === "hour" ? 4 : 32)]).toEqual([span, true]);
   await storage.close();
 });
