@@ -47,7 +47,7 @@ const notGlobal = [
   ["multicast of IPv6", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
 ] as const;
 
-/** Their neighbours, which are global: a network is not wider than it should be. */
+/** The addresses next to each network, which are global. They show that no network is too large. */
 const global = `
   1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
   172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 192.31.195.255 192.31.197.0 192.52.192.255
@@ -147,7 +147,7 @@ describe("a URL", () => {
     expect([production.refusalOfUrl(url), development.refusalOfUrl(url)]).toEqual([code, code]);
   });
 
-  /** Spellings of this machine. */
+  /** Different spellings of a loopback address. */
   const loopback = [
     "127.0.0.1",
     "127.0.0.1.",

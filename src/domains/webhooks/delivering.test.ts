@@ -235,7 +235,7 @@ describe("a failing endpoint", () => {
     for (let count = 0; count < 60; count++) await webhooks.addPet();
     await webhooks.deliver();
     const failed = receiver.received.length;
-    expect(failed).toBeWithin(10, 43); // ten, and those that were in progress beside them
+    expect(failed).toBeWithin(10, 43); // ten, and those that were in progress at the same time
     expect((await webhooks.shown(id)).retriesAt).toBeString();
     await webhooks.after(5 * SECOND);
     expect(receiver.received.length).toBe(failed + 1);

@@ -1,4 +1,4 @@
-// An endpoint whose name leads into a private network gets nothing, whatever it led to when the endpoint was created.
+// Nothing is sent to an endpoint whose name resolves to a private address, even if it did not when it was created.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { WebhookService } from "../../../test/harness/webhook-service.ts";
 

@@ -1,4 +1,4 @@
-// `petstore listen` beside a running service, which it knows by its address and a key alone.
+// `petstore listen` next to a running service. It knows only the service's address and a key.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { verifyWebhook } from "../../../client/src/index.ts";
 import { serverSentEvents } from "../../../test/harness/event-server.ts";
@@ -26,7 +26,7 @@ function receiver(answer?: () => Response): Receiver {
   return started;
 }
 
-/** Starts the command, and waits until it follows the events. */
+/** Starts the command and waits until it follows the events. */
 async function listen({ port }: Receiver, base: string, ...words: string[]) {
   const settings = { PETSTORE_KEY: key, PETSTORE_URL: base };
   const all = command("--forward", `http://127.0.0.1:${port}/hook`, ...words);
@@ -70,7 +70,7 @@ describe("petstore listen", () => {
     expect(await program.end()).toBe(0);
   });
 
-  test("says what came of a message that was not taken, begins where it is told to, and keeps a secret", async () => {
+  test("prints the status of a rejected message, starts after a given event, and uses a given secret", async () => {
     const failing = receiver(() => new Response(null, { status: 500 }));
     const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
     const program = await listen(
@@ -90,7 +90,7 @@ describe("petstore listen", () => {
     expect(JSON.parse(body).data.id).toBe(2);
   });
 
-  test("connects again where the stream ends or fails, and misses and repeats nothing", async () => {
+  test("reconnects when the stream ends or fails, without missing or repeating events", async () => {
     const taking = receiver();
     const server = serverSentEvents([
       { events: [1, 2] },
@@ -107,12 +107,12 @@ describe("petstore listen", () => {
   });
 
   test.each([
-    [{ PETSTORE_KEY: "" }, ["--forward", "http://127.0.0.1:1/"], 1, "PETSTORE_KEY has to be set"],
-    [{ PETSTORE_KEY: "psk_live_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "has to be a test key"],
+    [{ PETSTORE_KEY: "" }, ["--forward", "http://127.0.0.1:1/"], 1, "Set PETSTORE_KEY"],
+    [{ PETSTORE_KEY: "psk_live_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "must be a test key"],
     [{ PETSTORE_KEY: "psk_test_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "API key"],
-    [{}, ["--forward", "127.0.0.1:3000"], 2, "--forward has to be an http or https URL"],
-    [{}, ["--forward", "http://127.0.0.1:1/", "--secret", "whsec_eA=="], 2, "--secret has to be one"],
-    [{}, ["--forward", "http://127.0.0.1:1/", "--after", "x"], 2, "--after has to be the id"],
+    [{}, ["--forward", "127.0.0.1:3000"], 2, "--forward must be an http or https URL"],
+    [{}, ["--forward", "http://127.0.0.1:1/", "--secret", "whsec_eA=="], 2, "--secret must be a secret"],
+    [{}, ["--forward", "http://127.0.0.1:1/", "--after", "x"], 2, "--after must be the id"],
     [{}, [], 2, "needs --forward"],
   ])("with %j and %j ends with an error", async (settings, words, expected, message) => {
     const environment = { PETSTORE_KEY: key, PETSTORE_URL: service.app.base, ...settings };

@@ -4,7 +4,7 @@ import { EventFeed, type FeedEvent } from "./event-feed.ts";
 import { messageId, type SigningKeys, shownPublicKey, shownSecret, signedHeaders, signingKeys } from "./signatures.ts";
 import { listenSettings } from "./webhooks.settings.ts";
 
-/** Milliseconds that the receiver has for its response, the same as for an endpoint. */
+/** The time limit of the receiver's response, in milliseconds. It is the same for an endpoint. */
 const TIME_LIMIT = 15_000;
 const SECRET_BYTES = 32;
 
@@ -25,9 +25,9 @@ export const listenCommand: Command = {
   run: async (given, terminal) => {
     const { target, types, after, keys } = readOptions(given);
     const { PETSTORE_KEY: key, PETSTORE_URL: base } = terminal.settings(listenSettings);
-    if (key === undefined) throw new CommandFailed("key_missing", "PETSTORE_KEY has to be set to a test key.");
+    if (key === undefined) throw new CommandFailed("key_missing", "Set PETSTORE_KEY to a test key.");
     if (!key.startsWith("psk_test_")) {
-      throw new CommandFailed("test_key_required", "PETSTORE_KEY has to be a test key: listen is for sandboxes.");
+      throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
     const say = (line: string) => terminal.output(`${line}\n`);
     await say(`Secret: ${shownSecret(keys)}\nPublic key: ${shownPublicKey(keys)}`);
@@ -67,18 +67,18 @@ async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop 
 function readOptions({ options: { forward: url = "", types, after, secret } }: Given) {
   const target = URL.parse(url);
   if (!target || !/^https?:$/.test(target.protocol)) {
-    throw new UsageError("--forward has to be an http or https URL such as http://127.0.0.1:3000/hook.");
+    throw new UsageError("--forward must be an http or https URL such as http://127.0.0.1:3000/hook.");
   }
   if (after !== undefined && !/^(0|[1-9][0-9]{0,18})$/.test(after)) {
-    throw new UsageError("--after has to be the id of an event.");
+    throw new UsageError("--after must be the id of an event.");
   }
   return { target, types, after, keys: keysOf(secret) };
 }
 
-/** The keys of a run. The public key is derived from the secret, so that both stay the same with `--secret`. */
+/** The signing keys of a run. The public key is derived from the secret, so `--secret` keeps both the same. */
 function keysOf(secret: string | undefined): SigningKeys {
   const shared =
     secret === undefined ? randomBytes(SECRET_BYTES) : Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  if (shared.length !== SECRET_BYTES) throw new UsageError("--secret has to be one that listen has printed.");
+  if (shared.length !== SECRET_BYTES) throw new UsageError("--secret must be a secret that listen has printed.");
   return signingKeys(shared, shared);
 }

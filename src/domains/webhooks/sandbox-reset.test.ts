@@ -29,7 +29,7 @@ test.each([200, 500])("the response %d to a message from before a reset changes 
 
   held.shift()?.(new Response(null, { status }));
   while ((await inProgress()) > 0) await Bun.sleep(1);
-  // With SQLite, a save that has begun is done before this change.
+  // With SQLite, a save that has started ends before this change.
   await webhooks.addPet("Ida");
   expect(await rows("webhook_endpoints", id)).toEqual(saved);
   expect(await rows("webhook_deliveries", id)).toEqual([]);

@@ -81,7 +81,7 @@ describe("secret keys", () => {
   });
 });
 
-/** The key that a process of this folder has. */
+/** The key of a process with this data folder. */
 const opened = (folder: string) => openSecretKeys(undefined, folder)?.current.id;
 
 describe("the key in the folder of the store", () => {

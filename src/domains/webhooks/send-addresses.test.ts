@@ -1,4 +1,4 @@
-// Where a message goes: names are looked up at a DNS server of the test, and 127.0.0.2 is what nobody may reach.
+// The addresses that a message is sent to. A DNS server of the test resolves names; 127.0.0.2 is a forbidden address.
 import { afterEach, describe, expect, test } from "bun:test";
 import { DnsServer } from "../../../test/harness/dns-server.ts";
 import { message, network, RawReceiver, Receiver } from "../../../test/harness/webhooks.ts";
@@ -20,7 +20,7 @@ async function dnsServer(names: Parameters<typeof DnsServer.start>[0]): Promise<
   return server;
 }
 
-/** A receiver that everybody may reach, and on the same port one that nobody may. */
+/** A receiver at an allowed address, and one on the same port at a forbidden address. */
 function receivers(): { open: Receiver; forbidden: Receiver } {
   const open = new Receiver();
   const forbidden = new Receiver({ address: "127.0.0.2", port: open.port });
@@ -28,7 +28,7 @@ function receivers(): { open: Receiver; forbidden: Receiver } {
   return { open, forbidden };
 }
 
-/** Sends as `send` does, but leaves it to the connection to look the name up again. */
+/** Like `send`, but the connection resolves the name again. */
 async function sendUnpinned(text: string, { policy: rules, resolve }: Network): Promise<void> {
   const url = new URL(text);
   const checked = await resolve(url.hostname);

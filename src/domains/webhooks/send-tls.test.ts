@@ -1,4 +1,4 @@
-// To whom a message is given: only to a receiver that shows who it is.
+// A message is sent only to a receiver that proves its identity.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -6,7 +6,7 @@ import { deriveKeys, messageId, shownPublicKey, shownSecret, signedHeaders, sign
 const { current: key } = new SecretKeys(randomBytes(32));
 const now = Date.UTC(2026, 10, 21, 12) + 999;
 
-/** The signatures of a header by their kind. */
+/** The signatures in a header, by kind. */
 function signatures(header: string, kind: string): string[] {
   return header.split(" ").flatMap((word) => (word.startsWith(`${kind},`) ? [word.slice(kind.length + 1)] : []));
 }
@@ -51,7 +51,7 @@ describe("a signature", () => {
   });
 });
 
-/** What a receiver gets to see of its keys. */
+/** The keys as a receiver sees them. */
 const all = (endpoint: string, version: number, from = key) => {
   const keys = deriveKeys(from, endpoint, version);
   return [shownSecret(keys), shownPublicKey(keys)];

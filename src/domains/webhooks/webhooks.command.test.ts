@@ -1,4 +1,4 @@
-// `petstore webhooks` beside a running service.
+// `petstore webhooks` next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { jsonHere, runHere } from "../../../test/harness/commands.ts";
 import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";

@@ -146,7 +146,7 @@ const tooManyWaiting = failure(
   `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet. Try again later.`,
 );
 
-/** The failure of a request whose body contradicts itself. */
+/** The failure of a request with a contradictory body. */
 function contradiction(path: string, message: string) {
   return failure(invalidRequest, `The request is invalid: ${path} ${message}.`, { details: [{ path, message }] });
 }
