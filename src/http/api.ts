@@ -46,7 +46,7 @@ export interface ApiServices extends ReportServices {
   readonly explain: (error: unknown, caller: Caller | undefined, isWrite: boolean) => Failure | undefined;
 }
 
-/** Leads each request through the stages to its response, and records it. */
+/** Runs the stages of each request, sends its response, and reports it. */
 export class Api {
   readonly #services: ApiServices;
   readonly #stageServices: StageServices;
@@ -132,7 +132,7 @@ export class Api {
     const awaitsBody = stage === "readInput";
     exchange.awaitsBody = awaitsBody;
     const awaitsStore = !awaitsBody && stage !== "load";
-    const isTimed = !awaitsBody || tracer !== undefined; // reading the clock costs as much as a look-up
+    const isTimed = !awaitsBody || tracer !== undefined; // reading the clock is as slow as a look-up
     const from = isTimed ? performance.now() : 0;
     const shop = exchange.caller?.shop;
     if (awaitsStore) load.wait(shop);
@@ -146,7 +146,7 @@ export class Api {
     void outcome.then(goOn, (error) => goOn(this.#failureOf(exchange, error)));
   }
 
-  /** Continues at stage number `next`, unless the request was late and has its response. */
+  /** Continues at stage number `next`, unless the request was late and its response has been replaced. */
   #resume(exchange: Exchange, next: number, failed: Failure | undefined): void {
     const { deadlines } = this.#services;
     const { pending } = exchange;
@@ -190,7 +190,7 @@ export class Api {
   #failureOf(exchange: Exchange, error: unknown): Failure {
     const { explain, log } = this.#services;
     const explained = explain(error, exchange.caller, exchange.isWrite);
-    // What a client's own request brought about is no fault of the store.
+    // An error that the client's own request caused is not a failure of the store.
     if (explained && explained.error !== storageUnavailable) return explained;
     if (explained) log.failing("storage_unavailable", error, { requestId: exchange.id });
     else log.error("request_failed", error, { requestId: exchange.id });

@@ -42,7 +42,7 @@ export class BodyDrains {
   }
 
   #drain(body: ReadableStream<Uint8Array> | null, length: BodyLength): MaybePromise<boolean> {
-    // The runtime hands over no body of a GET.
+    // The runtime does not provide the body of a GET.
     if (!body || (typeof length === "number" && length > DRAIN_LIMIT) || this.size >= MAX_DRAINS) return false;
     const reader = body.getReader();
     const pending = this.#deadlines.register(() => {
@@ -53,7 +53,7 @@ export class BodyDrains {
     return pending.response;
   }
 
-  /** Leaves the bodies that take too long. Must be called every now and then. */
+  /** Stops draining bodies that take too long. Must be called regularly. */
   sweep(): void {
     this.#deadlines.sweep();
   }
@@ -64,7 +64,7 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
-/** True if the end came before the limit. */
+/** True if the body ended before the limit. */
 async function readToEnd(reader: Reader): Promise<boolean> {
   try {
     for (let length = 0; length <= DRAIN_LIMIT; ) {
@@ -74,7 +74,7 @@ async function readToEnd(reader: Reader): Promise<boolean> {
     }
     await reader.cancel();
   } catch {
-    // The client is gone, or the drain was given up.
+    // The client has disconnected, or the drain was stopped.
   }
   return false;
 }

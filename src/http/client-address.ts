@@ -1,22 +1,22 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Names the client that a request without a valid key is counted for: an IPv4 address, or the first
- * 64 bits of an IPv6 address, because a single customer commonly has that many addresses.
+ * Returns the address that a request without a valid key is counted for: an IPv4 address, or the first
+ * 64 bits of an IPv6 address, because one customer commonly has all addresses that start with them.
  *
- * `X-Forwarded-For` is believed only as far as proxies that the operator trusts wrote it: from its
- * end, the first address that is no trusted proxy is the client.
+ * Only the part of `X-Forwarded-For` that trusted proxies wrote is used. Read from its end, the first address that is
+ * not a trusted proxy is the client.
  */
 export class ClientAddresses {
   /**
-   * The address of every peer, where the service listens on a loopback address: its peers are on this machine, whichever
-   * address of it they use. Undefined where each must be asked for, which is a system call.
+   * The address of every peer if the service listens on a loopback address, because all its peers are on this machine.
+   * Undefined if each peer's address must be looked up with a system call.
    */
   readonly onlyPeer: string | undefined;
   readonly #trusted: BlockList | undefined;
 
   /**
-   * `proxies`: addresses or networks (`10.0.0.0/8`) whose `X-Forwarded-For` is believed. `host` is where the service
+   * `proxies` are trusted addresses or networks, such as `10.0.0.0/8`. `host` is the address on which the service
    * listens.
    */
   constructor(proxies: readonly string[], host: string) {
@@ -41,7 +41,7 @@ export class ClientAddresses {
     return isV6(client) ? network64(client) : client;
   }
 
-  /** The first address that is no trusted proxy, seen from the peer. */
+  /** The first address that is not a trusted proxy, starting with the peer. */
   #behind(peer: string, hops: string): string {
     let client = peer;
     let end = hops.length;

@@ -1,6 +1,6 @@
 /**
- * Cursors are opaque texts that say where a page starts and to which list it belongs. A cursor holds a
- * position and a digest of the position and the list, so it is rejected by any other list.
+ * A cursor is an opaque text that identifies the start of a page. It consists of a position and a digest of the
+ * position and the list, so any other list rejects it.
  */
 
 /** Makes the cursor of the page after `position`. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { Deadlines, REQUEST_DEADLINE } from "./deadlines.ts";
 
-/** Answers that never come, entered now. */
+/** Registers responses that never come. Returns the substitutes received so far. */
 function enter(deadlines: Deadlines<string>, count = 1): string[] {
   const got: string[] = [];
   for (let index = 0; index < count; index++) {
@@ -52,7 +52,7 @@ test("many that are late together are answered in several turns of the event loo
   while (got.length < 1_000) {
     const before = got.length;
     await turn();
-    expect(got.length - before).toBeLessThanOrEqual(200); // the loop may have gone round twice
+    expect(got.length - before).toBeLessThanOrEqual(200); // there may have been two turns
     turns++;
   }
   expect(turns).toBeGreaterThanOrEqual(5);

@@ -1,8 +1,8 @@
 import type { Clock } from "../timing/clock.ts";
 
-/** Milliseconds within which every request gets its response. */
+/** The time limit for every response, in milliseconds. */
 export const REQUEST_DEADLINE = 10_000;
-/** Answers given in one turn of the event loop: thousands that are late together must not stop the others. */
+/** The maximum number of responses replaced in one turn of the event loop. Thousands at once would delay others. */
 const MAX_AT_ONCE = 100;
 
 /** A pending response. */
@@ -25,13 +25,13 @@ export class Deadlines<T> {
   /** In order of registration, which is also the order of their deadlines. */
   readonly #pending = new Set<Pending<T>>();
 
-  /** Answers are late after `milliseconds`. */
+  /** Responses are late after `milliseconds`. */
   constructor(clock: Clock, milliseconds: number = REQUEST_DEADLINE) {
     this.#clock = clock;
     this.#milliseconds = milliseconds;
   }
 
-  /** Requests that wait for their response. */
+  /** The number of pending responses. */
   get size(): number {
     return this.#pending.size;
   }
@@ -62,7 +62,7 @@ export class Deadlines<T> {
       if (pending.since > late) return;
       if (left-- === 0) return void setImmediate(() => this.sweep());
       this.#pending.delete(pending);
-      pending.resolve(Promise.try(pending.expire)); // what it throws must not end the process
+      pending.resolve(Promise.try(pending.expire)); // an error must not end the process
     }
   }
 }

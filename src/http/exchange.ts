@@ -29,7 +29,7 @@ export interface Peers {
   timeout(request: Request, seconds: number): void;
 }
 
-/** One request on its way through the stages, with their results. */
+/** One request in progress, with the results of its stages. */
 export class Exchange {
   readonly request: RoutedRequest;
   readonly route: Route;
@@ -45,7 +45,7 @@ export class Exchange {
 
   /** True if there were too many requests when it began. */
   isExcess = false;
-  /** Set when a stage must wait: the pending response. */
+  /** The pending response; set when a stage must wait. */
   pending: Pending<Response> | undefined;
   /** True while it waits for its own body, not for the service. */
   awaitsBody = false;
@@ -67,7 +67,7 @@ export class Exchange {
   stream: OpenStream | undefined;
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
-  /** The stage that it failed in, or is in while it waits. */
+  /** The stage that it failed in or is waiting in. */
   stage: RequestStage = "identify";
   /** The client's address, once it has been looked up. */
   address: string | undefined;
@@ -79,7 +79,7 @@ export class Exchange {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
   }
 
-  /** Tells its connection from others that are open; empty if it has ended. */
+  /** Distinguishes its connection from other open ones; empty if the connection has ended. */
   get connection(): string {
     const { peer } = this;
     return peer ? `${peer.address} ${peer.port}` : "";

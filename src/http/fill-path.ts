@@ -1,6 +1,6 @@
 /** Compiles a path like `/pets/{id}` into a function that fills in values, percent-encoded (RFC 3986). */
 export function compilePath(path: string): (values: Readonly<Record<string, unknown>>) => string {
-  const parts = path.split(/\{([^}]*)\}/); // fixed text and names by turns
+  const parts = path.split(/\{([^}]*)\}/); // alternates fixed text and names
   if (parts.length === 1) return () => path;
   return (values) => {
     let filled = parts[0] as string;

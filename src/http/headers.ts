@@ -3,7 +3,7 @@ import { SIMULATE } from "../contract/simulate.ts";
 import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Admission } from "./ports.ts";
 
-/** Every header of ours that a script on another site may read (Fetch standard, section 3.3). */
+/** The response headers that a script on another site may read (Fetch standard, section 3.3). */
 const exposed = [
   "Allow",
   "Deprecation",
@@ -49,7 +49,7 @@ export const sharedHeaders: Readonly<Record<string, string>> = {
   ...noSniff,
 };
 
-/** Sets the headers of every API response whose values differ by request. */
+/** Sets the headers of API responses that differ by request. */
 export function setOwnHeaders(headers: Headers, requestId: string, admission: Admission): void {
   headers.set("X-RateLimit-Limit", String(admission.limit));
   headers.set("X-RateLimit-Remaining", String(admission.remaining));
@@ -74,7 +74,7 @@ export class SuccessHeaders {
     this.all = all;
   }
 
-  /** Sets the headers of every API response whose values differ by request. */
+  /** Sets the headers of API responses that differ by request. */
   setOwn(requestId: string, { limit, remaining, reset }: Admission): void {
     if (limit !== this.#limit) this.all.set("X-RateLimit-Limit", String((this.#limit = limit)));
     this.all.set("X-RateLimit-Remaining", String(remaining));

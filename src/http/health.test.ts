@@ -5,7 +5,7 @@ import { servePage } from "./pages.ts";
 
 let clock: ManualClock;
 let isStopping: boolean;
-/** The probes of the store so far, each to be ended by the test. */
+/** The probes of the store so far. The test ends each of them. */
 let probes: PromiseWithResolvers<void>[];
 let readyz: () => Promise<[number, string]>;
 

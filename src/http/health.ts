@@ -9,7 +9,7 @@ const PROBE_DEADLINE = 2_000;
 const KNOWN_FOR = 1_000;
 
 export interface HealthOptions {
-  /** Rejects if the store is not there. */
+  /** Rejects if the store is unavailable. */
   readonly probe: () => Promise<void>;
   readonly isStopping: () => boolean;
   /** All metrics, in the text format of Prometheus. */

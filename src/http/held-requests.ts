@@ -1,21 +1,21 @@
-/** Requests that may begin in one turn of the event loop while others are held. It costs little more than all at once. */
+/** How many connections may begin requests in one turn while others are held. More would be only slightly faster. */
 const PER_TURN = 32;
 
 /**
- * Requests that wait for a later turn of the event loop, in which few of them begin. So those that are not held wait for
- * few others.
+ * Holds requests until a later turn of the event loop. Only a few of them begin in each turn, so requests that are not
+ * held do not wait long.
  */
 export class HeldRequests {
-  readonly #crowd: number;
+  readonly #maxConnections: number;
   readonly #waiting: (() => void)[] = [];
   #isHolding = false;
-  /** The connection of the last request in this turn, and how many there were. */
+  /** The connection of the last request in this turn, and the number of connections so far. */
   #connection: string | undefined;
   #connections = 0;
 
-  /** `crowd`: connections with requests in one turn from which on requests are held. */
-  constructor(crowd: number) {
-    this.#crowd = crowd;
+  /** Requests are held once more than `maxConnections` connections have requests in one turn. */
+  constructor(maxConnections: number) {
+    this.#maxConnections = maxConnections;
   }
 
   get size(): number {
@@ -23,8 +23,8 @@ export class HeldRequests {
   }
 
   /**
-   * The turn in which the request may begin; undefined for this one. Requests of few connections are never held: a
-   * request that must wait costs its connection all that was pipelined after it.
+   * Resolves in the turn in which the request may begin; undefined for this turn. Requests of few connections are never
+   * held, because a request that waits loses all requests that are pipelined after it.
    */
   hold(from: { readonly connection: string }): Promise<void> | undefined {
     if (!this.#isHolding || this.#connections < PER_TURN) {
@@ -32,7 +32,7 @@ export class HeldRequests {
       if (connection === this.#connection) return undefined;
       this.#connection = connection;
       this.#connections++;
-      this.#isHolding ||= this.#connections > this.#crowd;
+      this.#isHolding ||= this.#connections > this.#maxConnections;
       if (!this.#isHolding || this.#connections <= PER_TURN) return undefined;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export class HeldRequests {
     return promise;
   }
 
-  /** Begins the next turn with those that have waited longest. */
+  /** Begins the next turn with the requests that have waited longest. */
   nextTurn(): void {
     const released = this.#waiting.splice(0, PER_TURN);
     this.#isHolding = this.#waiting.length > 0;

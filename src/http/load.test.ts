@@ -5,10 +5,10 @@ import { Load, type LoadLimits, loadLimits } from "./load.ts";
 
 const { maxInFlight, overloadAfterMs, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
 
-/** The shop of most requests here, and others. */
+/** The shop of most requests in these tests, and other shops. */
 const SHOP = 1;
 
-/** A load, and what happens to it turn by turn. */
+/** A load, and functions that send it requests turn by turn. */
 class Scene {
   readonly clock = new ManualClock();
   readonly changes: boolean[] = [];
@@ -18,13 +18,13 @@ class Scene {
     this.load = new Load(this.clock, limits, (isOverloaded) => this.changes.push(isOverloaded));
   }
 
-  /** A request of a shop. `connection` tells those apart that may be held. */
+  /** A request of a shop. Only requests of different connections can be held. */
   request(shop: number | undefined, isWrite = true, connection = "only"): MaybePromise<boolean> {
     const isExcess = this.load.begin(0, isWrite);
     return this.load.refuses({ isExcess, isWrite, caller: shop === undefined ? undefined : { shop }, connection });
   }
 
-  /** So many requests in one turn of the event loop. Returns how many were refused. */
+  /** Sends this many requests in one turn of the event loop. Returns how many were refused. */
   async turn(requests: number, isWrite = true): Promise<number> {
     const refused = Array.from({ length: requests }, () => this.request(SHOP, isWrite)).filter((one) => one === true);
     await nextTurn();
@@ -36,7 +36,7 @@ class Scene {
     this.load.sample();
   }
 
-  /** A crowd for as long as it takes to be too much. */
+  /** Sends too many requests until the service is overloaded. */
   async overload(): Promise<void> {
     await this.turn(maxInFlight + 1);
     this.sample(100);
@@ -85,10 +85,10 @@ describe("the load", () => {
     await scene.turn(1);
     for (let count = 0; count < maxInFlight; count++) scene.load.wait(SHOP);
     await scene.turn(1);
-    scene.sample(100); // the turn before them was no crowd
+    scene.sample(100); // the turn before had few requests
     await scene.turn(1);
     scene.sample(100);
-    scene.sample(overloadAfterMs); // no turn at all: they wait all the same
+    scene.sample(overloadAfterMs); // no turn: the requests still wait
     expect(scene.changes).toEqual([]);
     scene.load.wait(SHOP);
     scene.sample(0);
@@ -142,7 +142,7 @@ describe("the load", () => {
     expect(ofFirst.filter((one) => one === true)).toHaveLength(1);
   });
 
-  test("refuses those of all shops alike that have most, and requests without a valid key as if of one shop", async () => {
+  test("refuses requests of all shops with most, and treats requests without a valid key as one shop", async () => {
     const scene = new Scene();
     await scene.overload();
     const refused = new Map<number | undefined, number>();

@@ -5,15 +5,15 @@ import { type Party, ShopsInHand } from "./shops-in-hand.ts";
 
 /** The load that the service accepts. */
 export interface LoadLimits {
-  /** Requests in hand at once up to which nobody is refused or held. */
+  /** Up to this many requests in flight, none is refused or held. */
   readonly maxInFlight: number;
-  /** Milliseconds for which there may always be more, before requests are refused. */
+  /** How long every turn may have more requests before some are refused, in milliseconds. */
   readonly overloadAfterMs: number;
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
-  /** Writes that may wait for the store; of those that come beyond, shops that have their share already get none. */
+  /** Writes that may wait for the store. If there are more, a shop that has its share gets no further ones. */
   readonly mostWaiting: number;
-  /** Milliseconds for which requests are started in one turn of the event loop. */
+  /** How long one turn of the event loop may start requests, in milliseconds. */
   readonly longestTurn: number;
 }
 
@@ -31,31 +31,31 @@ export const loadLimits: LoadLimits = {
   longestTurn: 20,
 };
 
-/** A request that has begun, and is identified. */
+/** A request that has begun and is identified. */
 export interface Begun {
   readonly isWrite: boolean;
-  /** What `begin` has said of it. */
+  /** The result of `begin`. */
   readonly isExcess: boolean;
   readonly caller: { readonly shop: number } | undefined;
-  /** Tells its connection from others that are open. */
+  /** Distinguishes its connection from other open ones. */
   readonly connection: string;
 }
 
-/** Samples for which requests are held for the sake of other shops, after one of those had a request: 10 s. */
+/** For how many samples requests are held after several shops had requests in flight: 10 s. */
 const SHARED_SAMPLES = 100;
 
 /** Rejected clients return after 1 to this many seconds, so that they do not all return at once. */
 const RETRY_SPREAD = 4;
 
 /**
- * How much is in hand: the requests that began in this turn of the event loop, which have all waited
- * in their sockets until it came to them, and those from earlier turns that wait for the store or are held.
+ * Counts the requests in flight: those that began in this turn of the event loop, which have all waited in their
+ * sockets, and those of earlier turns that wait for the store or are held.
  *
- * It is overloaded if more than `maxInFlight` were in hand in every turn for some time. What is counted is
- * requests, not milliseconds: a machine that is busy with something else must not look overloaded.
+ * The service is overloaded if every turn has had more than `maxInFlight` requests for some time. It counts requests
+ * and not milliseconds, because a machine that is busy with something else must not look overloaded.
  *
- * At overload only shops with at least the average in hand bear it: some of their requests are refused, and the others
- * begin a few in each turn, so that a request of another shop need not wait for all of them.
+ * Overload affects only shops with at least the average number of requests in flight. Some of their requests are
+ * refused. A few of the others begin in each turn, so that a request of another shop does not wait for all of them.
  */
 export class Load {
   readonly #limits: LoadLimits;
@@ -63,21 +63,21 @@ export class Load {
   readonly #onChange: (isOverloaded: boolean) => void;
   readonly #held: HeldRequests;
   readonly #shops = new ShopsInHand();
-  /** Samples for which the service still counts as used by several shops. */
+  /** For how many more samples the service counts as used by several shops. */
   #sharedFor = 0;
   #begun = 0;
   #isTurn = false;
   #turnStart = 0;
   #nextTurn: PromiseWithResolvers<void> | undefined;
-  /** The connection of the last request that began when this turn had lasted long enough, and how many there were. */
+  /** The last connection with a request after this turn had lasted long enough, and the number of such connections. */
   #connection: string | undefined;
   #connections = 0;
   #waiting = 0;
-  /** How many waited or were held when this turn began. */
+  /** The number of requests that waited or were held when this turn began. */
   #carried = 0;
-  /** The least that was in hand in a turn since the last sample; infinite if there was no turn. */
+  /** The minimum number of requests in flight in a turn since the last sample; infinite if there was no turn. */
   #least = Number.POSITIVE_INFINITY;
-  /** Since when more than `maxInFlight` have been in hand without a break. */
+  /** Since when more than `maxInFlight` requests have been in flight without a break. */
   #overLimitSince: number | undefined;
   #isOverloaded = false;
   #candidates = 0;
@@ -101,8 +101,8 @@ export class Load {
   }
 
   /**
-   * Counts a request that begins at `now` (of `performance.now`), and says whether it is one too many. Only a
-   * write waits behind those that wait for the store: a read is never one too many because of them.
+   * Counts a request that begins at `now` (of `performance.now`). Returns true if there are too many. Writes that wait
+   * for the store count only for writes, because reads do not wait for them.
    */
   begin(now: number, isWrite: boolean): boolean {
     this.#begun++;
@@ -113,8 +113,8 @@ export class Load {
   }
 
   /**
-   * Says whether to refuse a request that has begun, now that its shop is known; at overload perhaps in a later turn of
-   * the event loop. A shop that has less in hand than others is neither refused nor held.
+   * Returns true if a request that has begun must be refused, now that its shop is known. At overload the result may
+   * come in a later turn of the event loop. A shop with fewer requests than others is neither refused nor held.
    */
   refuses(request: Begun): MaybePromise<boolean> {
     const { isExcess, isWrite, caller } = request;
@@ -125,7 +125,7 @@ export class Load {
     if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.mostWaiting, shop)) return true;
     if (!this.#isOverloaded || !this.#shops.hasShareOf(this.#shops.total, shop)) return false;
     if (isExcess && this.#candidates++ % this.#limits.refuseOneIn === 0) return true;
-    // Where there is no other shop, nobody would gain.
+    // Without another shop, holding requests would help no one.
     const turn = this.#sharedFor > 0 ? this.#held.hold(request) : undefined;
     if (!turn) return false;
     this.#shops.wait(shop);
@@ -136,9 +136,9 @@ export class Load {
   }
 
   /**
-   * For a request that begins at `now`: the next turn of the event loop, if this turn has lasted long
-   * enough. The loop keeps reading while many connections have data, and commits and timers would wait for
-   * more than a second.
+   * Delays a request that begins at `now` to the next turn of the event loop if this turn has lasted long enough.
+   * Otherwise the loop would keep reading while many connections have data, and commits and timers would wait for more
+   * than a second.
    *
    * A few connections do not cause long turns. A request that must wait loses all requests that are pipelined
    * after it, because the runtime then closes the connection.
@@ -153,18 +153,18 @@ export class Load {
     return this.#nextTurn.promise;
   }
 
-  /** Whole seconds after which the next client that is refused may come back. */
+  /** The `Retry-After` of the next refused client, in whole seconds. */
   retryAfter(): number {
     return 1 + (this.#refused++ % RETRY_SPREAD);
   }
 
-  /** A request must wait for the store. */
+  /** Counts a request that waits for the store. */
   wait(shop: Party): void {
     this.#waiting++;
     this.#shops.wait(shop);
   }
 
-  /** It waits no longer. */
+  /** The request no longer waits. */
   endWait(shop: Party): void {
     this.#waiting--;
     this.#shops.endWait(shop);
@@ -211,7 +211,7 @@ export class Load {
   #endCrowdedTurn(): void {
     this.#shops.endTurn();
     this.#held.nextTurn();
-    // Those that are held need it, even if nothing else begins.
+    // Held requests need another turn, even if no other request begins.
     if (this.#held.size > 0) this.#beginTurn(performance.now());
   }
 }

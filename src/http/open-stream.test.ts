@@ -6,7 +6,7 @@ import { compileStreamText, type StreamText } from "./stream-text.ts";
 
 const text = compileStreamText(streamTicks) as StreamText;
 
-/** A stream that began at time 0, and what its client reads of it. */
+/** A stream that started at time 0, and the data that its client reads. */
 function open() {
   const ends: StreamEnd[] = [];
   const stream = new OpenStream(text, 3n, 1_000, 0, (reason) => ends.push(reason));
@@ -23,7 +23,7 @@ function open() {
 test("a client gets a comment after 15 s of silence, with the id up to which it has missed nothing", async () => {
   const { stream, read } = open();
   await read();
-  stream.sweep(1_000); // the beginning was sent before
+  stream.sweep(1_000); // the first data was sent before
   stream.pass(9n);
   stream.sweep(15_999);
   stream.send([tick(10)]);
@@ -69,7 +69,7 @@ test("drained resolves when all was taken, and at the end", async () => {
   await Promise.resolve();
   expect(isDrained).toBe(false);
   await read();
-  void read(); // the connection takes more than there is
+  void read(); // the connection waits for more data
   await drained;
   stream.send([tick(4)]);
   stream.end();

@@ -1,14 +1,14 @@
 import type { StreamSink } from "../contract/stream.ts";
 import { aliveComment, type StreamText, streamHead } from "./stream-text.ts";
 
-/** Bytes that may wait for a client that reads slowly. The system's buffers of its connection hold some more. */
+/** The maximum number of bytes buffered for a slow client, in addition to the system's buffers of its connection. */
 const MAX_WAITING = 512 * 1024;
 /** Milliseconds of silence after which a client gets a comment. */
 const MAX_SILENCE = 15_000;
-/** Milliseconds after which a stream ends. Its client comes back, so no stream outlives a change of the service for long. */
+/** Milliseconds after which a stream ends. Its client reconnects, so it soon reaches a new version of the service. */
 const MAX_STREAM = 3_600_000;
 
-/** Why a stream has ended. `gone`: its client has closed it. `key`: the key is no longer valid for it. */
+/** Why a stream has ended. `gone`: the client has closed it. `key`: the key is no longer valid for it. */
 export type StreamEnd = "gone" | "slow" | "key" | "hour" | "stopping" | "source";
 
 /** The state of an open stream. */
@@ -29,11 +29,11 @@ export class OpenStream implements StreamSink<unknown> {
   #waiting = 0;
   #events = 0;
   #bytes = 0;
-  /** Whether anything was sent since the last sweep, and since which sweep nothing was. */
+  /** True if anything was sent since the last sweep, and the time of the sweep since which nothing was sent. */
   #hasSent = false;
   #silentSince: number;
   #isOpen = true;
-  /** Set while the connection can accept more data than there is. */
+  /** Set while the connection waits for more data. */
   #more: PromiseWithResolvers<void> | undefined;
   #drained: PromiseWithResolvers<void> | undefined;
 
@@ -81,12 +81,12 @@ export class OpenStream implements StreamSink<unknown> {
     this.#finish("source");
   }
 
-  /** Ends the stream for a reason of the service's. What waits for the client is still sent. */
+  /** Ends the stream. Buffered data is still sent. */
   close(reason: StreamEnd): void {
     this.#finish(reason);
   }
 
-  /** Does what is due at `now`, of the monotonic clock. Call it every second or so. */
+  /** Sends a keep-alive or ends the stream if it is time. `now` is monotonic time. Call it about every second. */
   sweep(now: number): void {
     if (now - this.#since >= MAX_STREAM) return this.#finish("hour");
     if (!this.#hasSent && now - this.#silentSince < MAX_SILENCE) return;
@@ -104,7 +104,7 @@ export class OpenStream implements StreamSink<unknown> {
     this.#more?.resolve();
   }
 
-  /** The connection can take more. */
+  /** Called when the connection can accept more data. */
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     while (this.#waiting === 0 && this.#isOpen) {
       this.#drained?.resolve();
@@ -122,7 +122,7 @@ export class OpenStream implements StreamSink<unknown> {
   #finish(reason: StreamEnd): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    if (reason === "slow" || reason === "gone") this.#queue = []; // a slow client comes back for it
+    if (reason === "slow" || reason === "gone") this.#queue = []; // a slow client reconnects for it
     if (this.#queue.length === 0) this.#waiting = 0;
     this.#more?.resolve();
     this.#drained?.resolve();

@@ -18,7 +18,7 @@ export interface FixedPage extends Representations {
   readonly fixed: FixedContent;
 }
 
-/** A folder of pages whose names are not known before they are made. */
+/** A folder of pages whose names are unknown until they are created. */
 export interface PageFolder {
   /** The page with this name, the last part of the path. */
   readonly named: (name: string) => Promise<FixedPage | undefined>;

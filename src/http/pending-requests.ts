@@ -8,7 +8,7 @@ import { Load, type LoadLimits } from "./load.ts";
 import type { Authenticator } from "./ports.ts";
 import { Streams } from "./streams.ts";
 
-/** How often the load and the deadlines of requests are looked at, in milliseconds. */
+/** How often the load and the deadlines of requests are checked, in milliseconds. */
 const LOOK = 100;
 
 interface Dependencies {
@@ -27,7 +27,7 @@ export class PendingRequests {
   readonly streams: Streams;
   #looks: Timer | undefined;
 
-  /** Without `limits`, what suits the service. */
+  /** If `limits` is absent, the service's own limits apply. */
   constructor(dependencies: Dependencies, limits?: LoadLimits, maxStreams?: number) {
     const { clock, log, metrics } = dependencies;
     const load = new Load(clock, limits, (isOverloaded) => {
@@ -51,7 +51,7 @@ export class PendingRequests {
     this.streams = streams;
   }
 
-  /** Begins the watch. */
+  /** Starts the checks. */
   start(): void {
     this.#looks = setInterval(() => {
       this.load.sample();

@@ -10,7 +10,7 @@ export type { Caller, Mode, ShopName } from "../contract/caller.ts";
 
 /** A caller as the service knows it. */
 export interface KnownCaller extends Caller {
-  /** True if the account is suspended: no request of its keys is carried out. */
+  /** True if the account is suspended: all requests of its keys are refused. */
   readonly isSuspended: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Authenticator {
 /** The limiter's decision about one request, with the values of the limit headers. */
 export interface Admission {
   readonly verdict: "admitted" | "limited" | "banned";
-  /** Requests that the window allows, of the window with the least remaining. */
+  /** The maximum number of requests in the window with the least remaining. */
   readonly limit: number;
   /** Requests left in that window after this one. */
   readonly remaining: number;
@@ -39,7 +39,7 @@ export interface Admission {
 
 /** The state of one window of an account. */
 export interface WindowStatus {
-  /** Requests that the window allows. */
+  /** The maximum number of requests in the window. */
   readonly limit: number;
   readonly used: number;
   readonly remaining: number;
@@ -51,14 +51,14 @@ export interface WindowStatus {
 export interface LimitStatus {
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
-  /** Requests that the key has sent too early after a 429, and how many of them bring a ban. */
+  /** Requests that the key has sent too early after a 429, and how many of them cause a ban. */
   readonly strikes: number;
   readonly strikesForBan: number;
   /** When the current ban ends, in Unix seconds; undefined if there is none. */
   readonly banEnds: number | undefined;
   /** How long the key's next ban would last, in seconds. */
   readonly nextBan: number;
-  /** How bans grow, in seconds: the first, the longest, and the time without a ban after which it starts again. */
+  /** The lengths of bans in seconds: the first, the longest, and the time without a ban after which they start again. */
   readonly banSchedule: { readonly first: number; readonly longest: number; readonly forgottenAfter: number };
 }
 
@@ -67,9 +67,9 @@ export interface Limiter {
   /** For a request with a valid key: the account's windows, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
-   * For a request that costs no quota. If it is admitted, the values are those of the shop and the key. `free`: as many
-   * as the plan allows, in separate windows that each process counts in memory. `sandbox`: as many as `sandboxQuota`
-   * allows per account, by real time, counted like other requests.
+   * For a request that costs no quota. If it is admitted, the values are those of the shop and the key. `free` has the
+   * limits of the plan, in separate windows that each process counts in memory. `sandbox` has the limits of
+   * `sandboxQuota` per account. It uses real time and is counted like other requests.
    */
   admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission>;
   /** The limits of the key and its account, without counting a request. */
@@ -85,7 +85,7 @@ export interface Limiter {
    * its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
    */
   forget(accountId: string): Promise<void>;
-  /** For a request without a valid key: the bucket of its address. */
+  /** For a request without a valid key: the window of its address. */
   admitAddress(address: string): MaybePromise<Admission>;
   /** The state of an address's window, without counting a request. */
   peekAddress(address: string): MaybePromise<Admission>;
@@ -120,14 +120,14 @@ export interface CompletedRequest {
   readonly duration: number;
 }
 
-/** Keeps records of requests that changed something or failed. */
+/** Records requests that changed something or failed. */
 export interface RequestRecords {
   /**
    * True if another request of this caller, or of an anonymous client at an address, should be recorded. It runs for each
    * such request, so it must cost no more than a few look-ups.
    */
   takes(client: Caller | string, hasFailed: boolean): boolean;
-  /** Records a request that was taken. */
+  /** Records a request for which `takes` returned true. */
   add(request: CompletedRequest): void;
 }
 
@@ -141,24 +141,27 @@ export interface Abuse {
 
 /** A stored response. */
 export interface StoredResponse {
-  /** Tells it from another request of the same name. */
+  /** Distinguishes the request from other requests with the same key. */
   readonly fingerprint: string;
   readonly response: string;
 }
 
-/** Stores responses by shop and digest of the idempotency key, for the time that the contract states. All methods are parts of a transaction. */
+/**
+ * Stores responses by shop and digest of the idempotency key, for the time that the contract states. All methods are
+ * parts of a transaction.
+ */
 export interface StoredResponses {
   /**
    * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
    * committed. Returns the stored response if there is one. `now` is in Unix milliseconds.
    */
   claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
-  /** Runs a change that would otherwise end the transaction, so that other steps can follow it. */
+  /** Runs a change that would otherwise end the transaction, so that more steps can follow. */
   around<T>(change: Change<T>): Change<T>;
-  /** Stores the response of the change that claimed the name. */
+  /** Stores the response of the change that claimed the key. */
   keep(shop: number, digest: string, response: string): Change<void>;
   /** Moves the stored response to another shop. */
   move(shop: number, digest: string, to: number): Change<void>;
-  /** Releases a claimed name. */
+  /** Releases a claimed key. */
   release(shop: number, digest: string): Change<void>;
 }

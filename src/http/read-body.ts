@@ -21,9 +21,9 @@ export type BodyReader = <T>(request: Request, next: (body: BodyResult) => T) =>
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const noBody: BodyResult = { value: undefined };
-/** Not ignored silently: the client expects that it changes something. */
+/** An unexpected body is an error, because the client expects it to have an effect. */
 const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be empty for this operation" }] };
-/** The client has disconnected. Nobody reads the response, but it is not a failure of the service. */
+/** The client has disconnected and does not read the response. It is not a failure of the service. */
 const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
 const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
 const malformedLength = failure(invalidRequest, "The request is invalid: /header/Content-Length must be one number.", {
@@ -57,7 +57,7 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
   };
 }
 
-/** Reads the body of an operation that has none: many clients send an empty object all the same. */
+/** Reads the body of an operation that has none. Many clients send an empty object. */
 export const readEmptyBody: BodyReader = (request, next) => {
   const length = bodyLength(request.headers);
   if (length === 0) return next(noBody);
@@ -75,7 +75,7 @@ export const readEmptyBody: BodyReader = (request, next) => {
 export const ignoreBody: BodyReader = ({ headers }, next) =>
   next(hasMalformedLength(headers) ? malformedLength : noBody);
 
-/** Why a body cannot be read, by what its decoder or its parser threw. */
+/** Why a body cannot be read, by the error of its decoder or parser. */
 function unreadable(error: unknown): string {
   if (error instanceof SyntaxError) return "is not valid JSON";
   return error instanceof RangeError ? "is nested too deeply" : "is not JSON in valid UTF-8";

@@ -13,7 +13,7 @@ import { compilePrecondition } from "./precondition.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
 
-/** A request as the server hands it over: `params` are percent-decoded. */
+/** A request as the server provides it. `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
 
 /** `requestId` is the service's name for the request. */
@@ -114,7 +114,7 @@ function compileParamsReader({ params }: Operation): (texts: RoutedRequest["para
   };
 }
 
-/** The failure of a request that has faults, at least one: all of them, up to a bound. */
+/** The failure of a request with one or more faults. Only the first ones are listed. */
 export function invalid(faults: readonly Fault[]): Failure {
   const details = faults.slice(0, MAX_FAULTS);
   const [first] = details;

@@ -4,7 +4,7 @@ import { faultsOf, pointerToken } from "../contract/faults.ts";
 import { compileTextReaders, itemsOf } from "../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
 
-/** Queries remembered for each operation, and the longest of them in characters: about 0.5 MB. */
+/** The maximum number of cached queries per operation, and their maximum length in characters: about 0.5 MB. */
 const MAX_CACHED = 500;
 const MAX_CACHED_LENGTH = 256;
 
@@ -27,7 +27,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     const { texts, faults } = splitQuery(query, lists);
-    // Without a prototype: assigning __proto__ to any other object loses it instead of refusing it.
+    // Without a prototype, because assigning __proto__ to another object drops it, and it would not be refused.
     const value = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
     if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
@@ -36,7 +36,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   return remembering(read);
 }
 
-/** The same function, which remembers its latest valid results: clients send few queries, often. */
+/** Caches the latest valid results, because clients repeat few queries often. */
 function remembering(read: (query: string) => QueryResult): (query: string) => QueryResult {
   const known = new Map<string, QueryResult>();
   return (query) => {

@@ -1,4 +1,4 @@
-// By path, because the package exports neither file. So named, both become parts of the one-file executable.
+// Imported by path, because the package exports neither file. Both become parts of the one-file executable.
 
 import { resolve } from "node:path";
 import bundle from "../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };

@@ -2,7 +2,7 @@ import { type Failure, failure, overloaded } from "../contract/errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Load } from "./load.ts";
 
-/** The refusal of a request that nothing was done for. It belongs to no shop: none counts or records it. */
+/** The refusal of a request that was not processed. It belongs to no shop, so no shop counts or records it. */
 export function refuseAtOverload(exchange: Exchange, load: Load): Failure {
   exchange.caller = undefined;
   exchange.authFailure = undefined;

@@ -13,11 +13,11 @@ export interface RenderedBody {
   readonly link: string;
   /** The entity tag; empty for none. */
   readonly tag: string;
-  /** The path of the resource that was made, below the base address; empty for none. */
+  /** The path of the created resource below the base address; empty for none. */
   readonly location: string;
 }
 
-/** Renders a success of one operation, which `input` brought about. */
+/** Renders a success of one operation. `input` is the request's input. */
 export type Render = (success: Success, input: Input) => RenderedBody;
 
 /** `deprecationLink` is the part of `Link` that every response of a deprecated operation has; otherwise empty. */
@@ -30,7 +30,7 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
     return (success) => {
       const { body } = success as Resource;
       const text = serialize(body);
-      // What a deprecated operation links to is no part of the resource.
+      // The links of a deprecated operation are not part of the resource.
       const tag = tagOf(text, "");
       return { text, link: deprecationLink, tag, location: location?.(body as Record<string, unknown>) ?? "" };
     };

@@ -5,9 +5,9 @@ import { compilePath } from "./fill-path.ts";
 
 /** Canonical texts of a request: equal for two requests with the same content. */
 export interface RequestText {
-  /** The method and the path, with its parameters filled in. */
+  /** The method, and the path with its parameters. */
   readonly target: (input: Input) => string;
-  /** The query and the body as they were understood: neither spaces nor the order of fields make a difference. */
+  /** The parsed query and body, without differences in spaces and the order of fields. */
   readonly content: (input: Input) => string;
 }
 

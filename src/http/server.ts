@@ -14,11 +14,11 @@ const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
 const IDLE_TIMEOUT = 30;
 /** How long a stopping server still responds, so that clients learn to close, in milliseconds. */
 const DRAIN = 200;
-/** It then holds requests back until no more of them have come for so long, in milliseconds. */
+/** It then holds requests until none has arrived for this long, in milliseconds. */
 const QUIET = 100;
-/** Turns of the event loop in which what has arrived is accepted and read for certain. */
+/** After this many turns of the event loop, all connections and requests that had arrived are accepted and read. */
 const TURNS = 5;
-/** But for no longer than this. */
+/** The longest time that a stopping server holds requests, in milliseconds. */
 const MAX_HOLD = 2_000;
 
 /** The handlers of a server, created once its address is known. */
@@ -41,13 +41,13 @@ interface ListenAt {
   readonly isShared: boolean;
 }
 
-/** How far a server that stops has come: it holds all requests, or it has stopped listening. */
+/** The stage of a server that is stopping: it holds all requests, or it has stopped listening. */
 export type StopStage = "holding" | "closed";
 
-/** Resolves when all processes that share the port and stop at the same time have come as far, or after a short while. */
+/** Resolves when all stopping processes that share the port have reached the stage, or after a short timeout. */
 export type InStep = (stage: StopStage) => Promise<void>;
 
-/** The address cannot be listened on. */
+/** The server cannot listen on the address. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 }
@@ -165,10 +165,10 @@ function lastResort(): Response {
   return Response.json({ code, message: "The service failed.", status }, { status, headers: noSniff });
 }
 
-/** Why listening has failed, in words for the operator. */
+/** Why listening failed, in words for the operator. */
 export function listenReason(host: string, port: number, error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   if (code === "EADDRINUSE") return `Port ${port} on ${host} is in use. Set PETSTORE_PORT to another one.`;
-  if (code === "EACCES") return `Port ${port} on ${host} may not be used by this user.`;
-  return `${host}, port ${port}, cannot be listened on: ${message}.`;
+  if (code === "EACCES") return `This user is not allowed to use port ${port} on ${host}.`;
+  return `The service cannot listen on ${host}, port ${port}: ${message}.`;
 }

@@ -1,25 +1,25 @@
-/** A shop by its internal number. All requests without a valid key are one: `undefined`. */
+/** The internal number of a shop. `undefined` stands for all requests without a valid key. */
 export type Party = number | undefined;
 
-/** Requests of one shop. */
+/** The requests of one shop. */
 interface InHand {
-  /** Those that wait: for the store, or until they may begin. */
+  /** Requests that wait for the store or are held. */
   waiting: number;
-  /** Those that began in this turn of the event loop. */
+  /** Requests that began in this turn of the event loop. */
   begun: number;
 }
 
-/** How many requests each shop has in hand. */
+/** The number of requests in flight by shop. */
 export class ShopsInHand {
   readonly #shops = new Map<Party, InHand>();
   #total = 0;
 
-  /** Requests of all shops. */
+  /** The number of requests of all shops. */
   get total(): number {
     return this.#total;
   }
 
-  /** Shops that have any. */
+  /** The number of shops with requests. */
   get size(): number {
     return this.#shops.size;
   }
@@ -41,7 +41,7 @@ export class ShopsInHand {
     if (inHand.waiting + inHand.begun === 0) this.#shops.delete(shop);
   }
 
-  /** What began in this turn of the event loop has ended, or waits. */
+  /** Ends a turn of the event loop: requests that began in it have ended or are waiting. */
   endTurn(): void {
     for (const [shop, inHand] of this.#shops) {
       this.#total -= inHand.begun;
@@ -50,7 +50,7 @@ export class ShopsInHand {
     }
   }
 
-  /** True if the shop has at least its share of so many requests: the shops that have some get equal parts. */
+  /** True if the shop has at least its share of this many requests. All shops with requests have equal shares. */
   hasShareOf(requests: number, shop: Party): boolean {
     const { waiting, begun } = this.#of(shop);
     return (waiting + begun) * this.#shops.size >= requests;

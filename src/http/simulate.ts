@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Caller, Limiter } from "./ports.ts";
 import { noResponse, refused } from "./simulation.ts";
 
-/** The longest that a minute can last, in seconds: the clock of what counts it may be another one. */
+/** The longest possible wait for a minute window, in seconds. The limiter's clock may differ from this one. */
 const MINUTE = 60;
 
 interface Services {
@@ -16,7 +16,7 @@ interface Services {
   readonly delays: Delays;
 }
 
-/** Stage: applies the simulated error, delay or disconnect that the request asks for. Only test keys may. */
+/** Stage: applies the simulated error, delay or disconnect that a request with a test key asks for. */
 export function simulate(exchange: Exchange, services: Services): MaybePromise<Failure | undefined> {
   const { operation, caller, request } = exchange;
   const header = request.headers.get(SIMULATE);
@@ -38,7 +38,7 @@ export function simulate(exchange: Exchange, services: Services): MaybePromise<F
   });
 }
 
-/** A failure of limits gets the headers that it would have. Neither windows nor strikes change. */
+/** Sets the limit headers of a simulated limit error. Windows and strikes do not change. */
 function asLimited(
   failed: Failure,
   exchange: Exchange,
@@ -51,7 +51,7 @@ function asLimited(
     const now = Math.ceil(clock.now() / 1000);
     const retryAfter = error === keyBanned ? nextBan : Math.min(MINUTE, Math.max(1, minute.reset - now));
     const reset = error === keyBanned ? now + nextBan : minute.reset;
-    // Its verdict is that it was admitted: those who watch denials must not see one.
+    // The verdict stays "admitted", because monitoring of denials must not see a simulated one.
     exchange.admission = { verdict: "admitted", limit: minute.limit, remaining: 0, reset, retryAfter: 0 };
     return { ...failed, retryAfter };
   });

@@ -32,7 +32,7 @@ function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure
   return failure(error, simulated(error.meaning), tellsWhen ? { retryAfter: RETRY } : {});
 }
 
-/** Tells a developer that the error is simulated. */
+/** Adds to the message that the error is simulated. */
 function simulated(message: string): string {
   return `Simulated: ${message}`;
 }

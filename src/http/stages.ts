@@ -37,16 +37,16 @@ export interface StageServices {
   readonly idempotency: Idempotency;
   readonly delays: Delays;
   readonly streams: Streams;
-  /** Names the client of a request without a valid key. */
+  /** Returns the address of the client that sent a request. */
   readonly addressOf: (exchange: Exchange) => string;
 }
 
-/** One step of a request. A failure ends the request's way; no later stage sees it. */
+/** One step of a request. If it returns a failure, no later stage runs. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
 
 /**
- * Who is it? A request without a valid key continues as an anonymous client, to be counted before it is refused; so does
- * one of a suspended account, in the windows of the account.
+ * Stage: identifies the caller. A request without a valid key is counted as an anonymous client before it is refused.
+ * A request of a suspended account is counted in the account's windows before it is refused.
  */
 const identify: Stage = (exchange, { authenticator }) => {
   const token = bearerToken(exchange.request.headers.get("authorization"));
@@ -75,7 +75,7 @@ const identify: Stage = (exchange, { authenticator }) => {
   });
 };
 
-/** Can the service take it on? It is refused before it is counted. */
+/** Stage: refuses requests at overload. They are not counted. */
 const load: Stage = (exchange, services) =>
   whenReady(services.load.refuses(exchange), (isRefused) =>
     isRefused ? refuseAtOverload(exchange, services.load) : undefined,
@@ -112,7 +112,7 @@ function denial({ verdict, retryAfter, limit }: Admission): Failure {
       );
 }
 
-/** Which operation is it, does it still exist, and may this key use it? */
+/** Stage: requires that the operation exists, is not removed, and that the key has its scope. */
 const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock }) => {
   if (!compiled) {
     return route.allow === ""
@@ -140,7 +140,7 @@ const readInput: Stage = (exchange) => {
   });
 };
 
-/** Do it. */
+/** Stage: runs the operation. */
 const handle: Stage = (exchange, { write, idempotency }) => {
   const { operation, input } = exchange;
   if (!operation || !input) throw new TypeError("A request was handled before it was read.");
@@ -153,13 +153,13 @@ const handle: Stage = (exchange, { write, idempotency }) => {
   });
 };
 
-/** Is the response a stream? Opens it, unless there are too many; `HEAD` gets the headers alone. */
+/** Stage: opens the stream of a streamed operation, unless there are too many. `HEAD` gets only the headers. */
 const openStream: Stage = (exchange, { streams }) => {
   const text = exchange.operation?.streamText;
   return text && exchange.request.method !== "HEAD" ? streams.open(exchange, text) : undefined;
 };
 
-/** The way of a request, in the order of `requestStages`. */
+/** The stages of a request, in the order of `requestStages`. */
 const inOrder = { identify, load, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
   Record<RequestStage, Stage>
 >;

@@ -11,11 +11,11 @@ import type { StreamText } from "./stream-text.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */
 const MAX_TOTAL = 10_000;
-/** Seconds after which a client that got no stream may try again. */
+/** Seconds after which a client that was refused a stream may try again. */
 const RETRY_AFTER = 5;
 /** Milliseconds after which a client whose stream has ended should reconnect. */
 const RETRY = 1_000;
-/** Seconds that a connection may be idle after its stream has ended, and after one that was read too slowly. */
+/** How many seconds a connection may be idle after its stream has ended, and if the stream was read too slowly. */
 const IDLE = 30;
 const IDLE_SLOW = 1;
 /** Milliseconds between checks of streams and keys. A change of keys is checked as soon as it is known. */
@@ -75,7 +75,7 @@ export class Streams {
       });
     }
     if (count >= MAX_STREAMS) {
-      const message = `The account has ${count} streams open here. Close one, or share one.`;
+      const message = `The account has ${count} open streams in this process. Close one, or share one.`;
       return failure(tooManyStreams, message, { retryAfter: RETRY_AFTER });
     }
     const { name, scope } = operation.operation;

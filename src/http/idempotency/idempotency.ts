@@ -22,7 +22,7 @@ export class Idempotency {
   readonly #records: StoredResponses;
   readonly #write: Write;
   readonly #clock: Clock;
-  /** Digests of the names of requests whose transaction has not ended, though it may be too late for their response. */
+  /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
   readonly #running = new Set<string>();
 
   constructor(records: StoredResponses, write: Write, clock: Clock) {
@@ -31,19 +31,19 @@ export class Idempotency {
     this.#clock = clock;
   }
 
-  /** Requests whose transaction has not ended. */
+  /** The number of requests with open transactions. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Serves a request whose input has an idempotency key; says in the exchange if the outcome was given before. */
+  /** Serves a request with an idempotency key. Sets `isReplay` of the exchange if the outcome is a stored one. */
   async serve(exchange: Exchange, input: Input): Promise<Success | Failure> {
     const { operation: compiled, caller, request } = exchange;
     if (!compiled?.requestText || !caller) throw new TypeError("A request that cannot have a name has one.");
     const { operation, requestText } = compiled;
     const { accountId, mode, shop } = caller;
     const key = input.idempotencyKey as string;
-    // A value that only the client has. Nobody else can read a stored secret, not even in the store.
+    // Only the client has this value, so no one with access to the store can read a stored secret.
     const secret = operation.response.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
     const name = digest(`${accountId}\n${mode}\n${requestText.target(input)}\n${key}`);
     const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";

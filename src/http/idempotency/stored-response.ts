@@ -32,7 +32,7 @@ export function readOutcome(
   const { ready, failure } = JSON.parse(text) as Kept;
   if (!failure) return { rendered: ready };
   const { code, status, message, details, retryAfter } = failure;
-  // An earlier release may have given an error that this one no longer has.
+  // An earlier release may have stored an error that this one no longer has.
   const error = errors.find((one) => one.code === code) ?? { code, status, meaning: "" };
   return { error, message, ...(details && { details }), ...(retryAfter !== undefined && { retryAfter }) };
 }
