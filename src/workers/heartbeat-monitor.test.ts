@@ -3,7 +3,7 @@ import { HEARTBEAT_INTERVAL, HeartbeatMonitor } from "./heartbeat-monitor.ts";
 
 const LIMIT = 2_500;
 
-/** Checks this many times, `interval` apart. Returns how long it took until the other was taken for hanging, if it was. */
+/** Checks this many times. Returns the time until the process counted as hanging; undefined if it never did. */
 function checks(monitor: HeartbeatMonitor, from: number, count: number, interval = HEARTBEAT_INTERVAL, share = 0) {
   for (let check = 1; check <= count; check++) {
     const now = from + check * interval;
@@ -12,11 +12,11 @@ function checks(monitor: HeartbeatMonitor, from: number, count: number, interval
   return undefined;
 }
 
-test("silence for as long as the limit is a hang", () => {
+test("a process that is silent for the limit counts as hanging", () => {
   expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100)).toBe(LIMIT);
 });
 
-test("a heartbeat a second is none, as of one whose every turn takes that long", () => {
+test("a process with one heartbeat a second does not count as hanging", () => {
   const monitor = new HeartbeatMonitor(LIMIT, 0);
   for (let second = 0; second < 100; second++) {
     expect(checks(monitor, second * 1_000, 4)).toBeUndefined();
@@ -24,15 +24,15 @@ test("a heartbeat a second is none, as of one whose every turn takes that long",
   }
 });
 
-test("checks that come late count nothing, those that come on time afterwards do", () => {
+test("the time before a late check is ignored, and later checks on time count", () => {
   const monitor = new HeartbeatMonitor(LIMIT, 0);
-  expect(monitor.check(3_600_000, 0)).toBe(false); // an hour in which the machine was asleep
+  expect(monitor.check(3_600_000, 0)).toBe(false); // the machine was asleep for an hour
   expect(checks(monitor, 3_600_000, 100, 2 * HEARTBEAT_INTERVAL)).toBeUndefined();
   expect(checks(monitor, 3_650_000, 1)).toBeUndefined();
   expect(checks(monitor, 3_650_000 + HEARTBEAT_INTERVAL, 100)).toBe(LIMIT - HEARTBEAT_INTERVAL);
 });
 
-test("time in which the other waits for a processor is not its silence", () => {
+test("time in which the process waits for a processor does not count as silence", () => {
   expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 1)).toBeUndefined();
   expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 0.75)).toBe(4 * LIMIT);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** How often a worker sends a heartbeat, and how often its supervisor checks for one, in milliseconds. */
 export const HEARTBEAT_INTERVAL = 250;
 
-/** A check this many milliseconds or more after the previous one is not counted. */
+/** If a check is this many milliseconds or more after the previous one, the time between them is ignored. */
 const ON_TIME = 1.5 * HEARTBEAT_INTERVAL;
 
 /**
@@ -17,18 +17,18 @@ export class HeartbeatMonitor {
   #checkedAt: number;
   #waited = 0;
 
-  /** `limit`: how long the other may be silent, in milliseconds. `now` is in milliseconds, of a clock that never jumps. */
+  /** `limit` is how long the other process may be silent. `now` is monotonic time. Both are in milliseconds. */
   constructor(limit: number, now: number) {
     this.#limit = limit;
     this.#checkedAt = now;
   }
 
-  /** Notes a heartbeat, or anything else that the other has said. */
+  /** Records a heartbeat or another message of the other process. */
   heard(): void {
     this.#silence = 0;
   }
 
-  /** Sets how long the other may be silent from now on, in milliseconds. */
+  /** Sets how long the other process may be silent from now on, in milliseconds. */
   set limit(limit: number) {
     this.#limit = limit;
     this.#silence = 0;
@@ -39,8 +39,8 @@ export class HeartbeatMonitor {
   }
 
   /**
-   * Checks; to be called every `HEARTBEAT_INTERVAL`. `waited` is how long the other has waited for a processor so far, in
-   * milliseconds. Returns true if the other hangs.
+   * Returns true if the other process hangs. Call it every `HEARTBEAT_INTERVAL`. `waited` is how long that process has
+   * waited for a processor so far, in milliseconds.
    */
   check(now: number, waited: number): boolean {
     const elapsed = now - this.#checkedAt;

@@ -12,7 +12,7 @@ const stream = (...parts: (string | Uint8Array)[]) =>
 test("lines of several processes stay whole, wherever their parts end", async () => {
   let written = "";
   const output = new LineOutput(async (text) => {
-    const half = Math.floor(text.length / 2); // as a pipe that takes a part of it
+    const half = Math.floor(text.length / 2); // like a pipe that accepts only part of it
     written += text.slice(0, half);
     await Bun.sleep(0);
     written += text.slice(half);

@@ -1,9 +1,9 @@
-/** Standard output that several write to, each of them whole lines. */
+/** Standard output for several writers, each of which writes whole lines. */
 export class LineOutput {
   readonly #output: (text: string) => Promise<void>;
   #written: Promise<void> = Promise.resolve();
 
-  /** `output` resolves when a text is taken. */
+  /** `output` resolves when it has accepted the text. */
   constructor(output: (text: string) => Promise<void>) {
     this.#output = output;
   }

@@ -12,14 +12,14 @@ export type FromWorker =
   | { readonly kind: "ready"; readonly at: ListeningAt }
   /** A client requested the metrics of all workers. */
   | { readonly kind: "wants metrics"; readonly question: number }
-  /** It stops, and has come so far. */
+  /** The worker is stopping and has reached this stage. */
   | { readonly kind: "reached"; readonly question: number; readonly stage: StopStage }
   | { readonly kind: "own metrics"; readonly question: number; readonly text: string };
 
 /** Messages from a supervisor to a worker. */
 export type FromSupervisor =
   | { readonly kind: "stop" }
-  /** All that stop have come as far. */
+  /** All stopping workers have reached this stage. */
   | { readonly kind: "go on"; readonly question: number }
   | { readonly kind: "expose metrics"; readonly question: number }
   | { readonly kind: "metrics of all"; readonly question: number; readonly text: string };

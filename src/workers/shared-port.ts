@@ -24,7 +24,7 @@ export function reservePort(host: string, port: number): SharedPort {
   }
 }
 
-/** Listens for a moment, as no one can who shares a port. Returns the port. */
+/** Listens briefly without sharing the port, which fails if another process uses it. Returns the port. */
 function listenAlone(host: string, port: number): number {
   try {
     const listener = Bun.listen({ hostname: host, port, exclusive: true, socket: nothing });

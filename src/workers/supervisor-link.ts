@@ -6,7 +6,7 @@ import { Questions } from "./questions.ts";
 /** How long the supervisor may take to gather the metrics of all workers, in milliseconds. */
 const METRICS_DEADLINE = 2_000;
 
-/** How long a worker that stops waits for the others to come as far, in milliseconds. */
+/** How long a stopping worker waits for the others to reach the same stage, in milliseconds. */
 const STEP_DEADLINE = 2_000;
 
 /** The connection of a worker to its supervisor. */
@@ -38,7 +38,7 @@ export class SupervisorLink {
     });
   }
 
-  /** Says that this worker serves. */
+  /** Tells the supervisor that this worker serves. */
   ready(at: ListeningAt): void {
     this.#send({ kind: "ready", at });
   }

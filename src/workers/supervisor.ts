@@ -5,16 +5,16 @@ import type { LineOutput } from "./line-output.ts";
 import type { ListeningAt } from "./messages.ts";
 import { type SilenceLimits, WorkerProcess } from "./worker-process.ts";
 
-/** A worker that ran for so long has not failed to start, in milliseconds. */
+/** A worker that has run for this long has started successfully, in milliseconds. */
 const STABLE_AFTER = 30_000;
-/** So many ends in a row, each sooner than that, and it is given up. */
+/** After this many consecutive ends of a worker before that time, the service stops. */
 const MAX_ENDS = 5;
-/** How long the second end in a row is waited after before it is replaced, in milliseconds; each further one twice as long. */
+/** The pause before a worker is replaced after its second consecutive end, in milliseconds. Each end doubles it. */
 const FIRST_PAUSE = 200;
 
 /**
- * Clients of a hanging worker wait until it is killed, within 3 s. A turn of its event loop that lasts a second is
- * well below that.
+ * Clients of a hanging worker wait until it is killed, which takes at most 3 s. A turn of the event loop that lasts a
+ * second is well below the limit.
  */
 const SILENCE_LIMITS: SilenceLimits = { starting: 60_000, serving: 2_500 };
 
@@ -25,25 +25,25 @@ export class WorkersFailed extends Error {
 
 export interface SupervisorOptions {
   readonly workers: number;
-  /** The words that start the worker of a number. */
+  /** The command that starts the worker with this number. */
   readonly command: (number: number) => readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly output: LineOutput;
   readonly log: Log;
   readonly stop: AbortSignal;
-  /** `SILENCE_LIMITS`, unless it is given. */
+  /** `SILENCE_LIMITS` by default. */
   readonly silence?: SilenceLimits;
 }
 
 /** Keeps a number of workers running that share one port. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** The worker at each place; while one replaces another, the older one. */
+  /** The worker of each slot; during a replacement, the old one. */
   readonly #places: WorkerProcess[] = [];
-  /** All that run. */
+  /** All running workers. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
-  /** The workers that stop and wait at a stage until the others have come as far, each with what lets it continue. */
+  /** Stopping workers that wait at a stage until the others reach it, with the function that lets each continue. */
   readonly #waiting: Readonly<Record<StopStage, Map<WorkerProcess, () => void>>> = {
     holding: new Map(),
     closed: new Map(),
@@ -141,7 +141,7 @@ export class Supervisor {
     return worker;
   }
 
-  /** Lets workers continue from a stage of their stop at which all that serve have arrived. */
+  /** Lets workers continue from a stage of stopping when all that serve have reached it. */
   #goOnTogether(): void {
     for (const waiting of Object.values(this.#waiting)) {
       if ([...this.#running].some((worker) => worker.isReady && !waiting.has(worker))) continue;
@@ -150,7 +150,7 @@ export class Supervisor {
     }
   }
 
-  /** Replaces the worker of a place whenever it ends. */
+  /** Replaces the worker of a slot whenever it ends. */
   async #keep(worker: WorkerProcess): Promise<void> {
     const { number } = worker;
     let current = worker;
@@ -176,7 +176,7 @@ export class Supervisor {
     const notReady = () => this.#places.slice(1).find(({ isReady }) => !isReady);
     for (let worker = notReady(); worker; worker = notReady()) {
       await worker.ready;
-      if (!worker.isReady) await Bun.sleep(1); // until its place has another one
+      if (!worker.isReady) await Bun.sleep(1); // until its slot has another worker
     }
   }
 

@@ -11,32 +11,32 @@ const METRICS_DEADLINE = 1_000;
 
 /** How long a worker may be silent before it counts as hanging, in milliseconds. */
 export interface SilenceLimits {
-  /** Before it serves. Loading the program is slow on a small, busy machine, and the other workers serve its clients. */
+  /** Before it serves. Loading the program is slow on a small, busy machine. Other workers serve its clients. */
   readonly starting: number;
   readonly serving: number;
 }
 
 export interface WorkerOptions {
   readonly number: number;
-  /** The words that start it. */
+  /** The command that starts it. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where its lines go. */
+  /** Receives the lines that it prints. */
   readonly output: LineOutput;
   /** Gathers the metrics of all workers. */
   readonly metricsOfAll: () => Promise<string>;
-  /** Called when it stops and has come to a stage; it waits there for `goOn`. */
+  /** Called when it reaches a stage of stopping. It waits there until `goOn` is called. */
   readonly onReached: (stage: StopStage, goOn: () => void) => void;
   readonly silence: SilenceLimits;
-  /** Called when it was silent for this many milliseconds, before it is killed. */
+  /** Called before it is killed because it was silent for this many milliseconds. */
   readonly onHang: (silence: number) => void;
 }
 
-/** One worker, seen from its supervisor. */
+/** The supervisor's view of one worker. */
 export class WorkerProcess {
   readonly number: number;
   readonly startedAt = performance.now();
-  /** Where it serves; undefined if it ends before it does. */
+  /** The address at which it serves; undefined if it ends before. */
   readonly ready: Promise<ListeningAt | undefined>;
   /** How it ended, in words. */
   readonly ended: Promise<string>;
