@@ -1,12 +1,12 @@
 import type { Row, SqlParameter, Statement } from "./statement.ts";
 import { type Call, type Step, step, type Transaction } from "./transaction.ts";
 
-/** Inside a transaction: runs the statement with each of the lists of parameters. */
+/** Inside a transaction: runs the statement once with each list of parameters, in one round trip. */
 export function* each(text: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
   yield* together(lists.map((parameters) => ({ statement: text, parameters })));
 }
 
-/** Inside a transaction: runs statements that need no rows of each other, in one round trip. */
+/** Inside a transaction: runs independent statements in one round trip. */
 export function* together(calls: readonly Call[]): Transaction<void> {
   const [call, ...more] = calls;
   if (call) yield step({ ...call, more });
@@ -41,13 +41,13 @@ export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<vo
   }
 }
 
-/** The last step of a transaction that has other steps: as `together`, and as `final`. */
+/** The last step of a transaction: runs independent statements, and sends them with the commit, like `final`. */
 export function* finalTogether(calls: readonly Call[]): Transaction<void> {
   const [call, ...more] = calls;
   if (call) yield step({ ...call, more, isLast: true });
 }
 
-/** Part of another transaction: runs one that may end with `final`, then continues. */
+/** Inside a transaction: runs another one that may end with `final`, then continues. */
 export function* nested<T>(part: Transaction<T>): Transaction<T> {
   let next = part.next([]);
   while (!next.done) {

@@ -1,4 +1,4 @@
-/** The store cannot be read or written now. The failed work left no changes. */
+/** The store cannot be read or written now. The failed work changed nothing. */
 export class StorageUnavailable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options);
@@ -6,10 +6,10 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** The reply to a commit was lost, so it is unknown whether the work was committed. */
+/** The response to a commit was lost. It is unknown whether the work was committed. */
 export class CommitUnknown extends StorageUnavailable {}
 
-/** The store cannot be used at all: a clear reason for the operator, who must act. */
+/** The store cannot be used until the operator acts. The message says why. */
 export class StorageUnusable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options);

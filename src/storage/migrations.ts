@@ -1,5 +1,5 @@
 import { initial } from "./migrations/initial.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-/** All steps, in order. The version of a schema is the number of steps that it has taken. */
+/** All migrations, in order. The version of a schema is the number of its applied migrations. */
 export const migrations: readonly Migration[] = [initial];

@@ -1,21 +1,21 @@
 import { type Statement, statement } from "./statement.ts";
 
-/** Rows deleted in one transaction: a bound on how long it blocks others. */
+/** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
 export const DELETE_BATCH_SIZE = 500;
 
-/** A table whose rows belong to shops, or to accounts: they are deleted together with their owner. */
+/** A table whose rows belong to shops or to accounts. They are deleted with their owner. */
 export interface OwnedTable {
   readonly name: string;
-  /** Deletes rows of an owner, `$1`: up to `DELETE_BATCH_SIZE`. Returns one row for each. */
+  /** Deletes up to `DELETE_BATCH_SIZE` rows of the owner `$1`. Returns one row for each deleted row. */
   readonly deleteSome: Statement;
 }
 
-/** A table whose primary key is the shop and then the columns of `key`. A domain lists its own in `shopTables`. */
+/** A table whose primary key is the shop, then the columns of `key`. Each domain lists its tables in `shopTables`. */
 export function shopTable(name: string, ...key: [string, ...string[]]): OwnedTable {
   return ownedTable(name, "shop", key);
 }
 
-/** A table with the column `account_id`, in which `key` tells the rows of one account. Listed in `accountTables`. */
+/** A table with the column `account_id`. `key` identifies a row within an account. Listed in `accountTables`. */
 export function accountTable(name: string, ...key: [string, ...string[]]): OwnedTable {
   return ownedTable(name, "account_id", key);
 }

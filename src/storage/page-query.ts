@@ -1,38 +1,41 @@
 import { type Page, pageOf } from "./page.ts";
 import { type Row, type SqlParameter, type Statement, statement } from "./statement.ts";
 
-/** How many rows one page looks through for conditions that no index answers: a bound on its cost, about a millisecond. */
+/** The maximum number of rows that one page scans for conditions without an index. Scanning them takes about 1 ms. */
 export const SCAN_LIMIT = 10_000;
 
-/** Part of a statement: a condition, made with a function that puts a value into the statement and gives its name there. */
+/** Returns a SQL condition. `bind` adds a parameter to the statement and returns its name, such as `$2`. */
 export type Condition = (bind: (value: SqlParameter) => string) => string;
 
-/** The column in front of the id in an index, and the value that rows are to have in it. */
+/** The column before the id in an index, and its required value. */
 interface Lead {
   readonly column: string;
   readonly value: SqlParameter;
 }
 
-/** A page of a list of rows of one shop, by their ids. */
+/** Describes a page of the rows of one shop, ordered by id. */
 export interface PageSelection {
   readonly table: string;
-  /** Besides `id`. */
+  /** The columns to read besides `id`. */
   readonly columns: readonly string[];
   readonly shop: number;
-  /** The id behind which the page starts. */
+  /** The page starts after this id. */
   readonly after: bigint | undefined;
-  /** Rows that are wanted: one more than are shown. */
+  /** The maximum number of rows to find: one more than the page shows. */
   readonly limit: number;
   readonly sort?: "id" | "-id" | undefined;
-  /** A column that leads an index, in front of the id, and its value; without it, the primary key is used. */
+  /** Uses the index that has this column before the id. Default: the primary key. */
   readonly lead?: Lead | undefined;
-  /** Conditions that bound the ids. One that `after` implies only costs time. */
+  /** Conditions on the id. Leave out conditions that `after` implies: they cost time. */
   readonly bounds?: readonly Condition[];
-  /** Conditions that rows are looked through for: see `pageQuery`. */
+  /** Conditions without an index: see `pageQuery`. */
   readonly scanned?: readonly Condition[];
-  /** A value that is read of each row that is shown, and its name: SQL for the row of a table with the columns `id` and, where `hasColumns`, all others. */
+  /**
+   * One more value of each row on the page. `of` returns its SQL for a row of the table `row`, which has the column
+   * `id` and, if `hasColumns`, all others.
+   */
   readonly attached?: { readonly name: string; readonly of: (row: string, hasColumns: boolean) => string } | undefined;
-  /** What is read of each row that is looked through, besides `id`; all `columns`, where others need not be read. */
+  /** The columns besides `id` that are read from scanned rows. Default: all `columns`. */
   readonly looked?: readonly string[];
 }
 
@@ -42,13 +45,13 @@ export interface Query<R extends Row> {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** A row of a page; or, where `reached` is not null, only where the page ended: see `pageQuery`. */
+/** A row of a page. If `reached` is not null, it is not a result but the end of the scan: see `pageQuery`. */
 export type Scanned<R extends Row> = R & { id: bigint; reached: bigint | null };
 
 /**
- * The query of one page with any filters. Where the page looks through no more than `SCAN_LIMIT` rows and found fewer
- * than `limit`, one more row tells the id of the last of these rows, if there are so many. One statement, because
- * between two of them others could add what both leave out.
+ * The query for one page with any filters. It scans up to `SCAN_LIMIT` rows. If it stops there with fewer than `limit`
+ * results, one more row contains the id of the last scanned row. It is one statement: between two statements, others
+ * could add rows that both miss.
  */
 export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>> {
   const { table, columns, after, sort, lead, bounds = [], scanned = [], attached, looked: parts = columns } = page;
@@ -58,7 +61,8 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   const shop = bind(page.shop);
   const conditions = [
     `shop = ${shop}`,
-    // Twice in the list: only the index that begins with the column then gives the order. See docs/decisions/postgresql.md.
+    // The value is listed twice, so that only the index that begins with the column provides the order. See
+    // docs/decisions/postgresql.md.
     ...(lead ? [`${lead.column} IN (${twice(bind(lead.value))})`] : []),
     ...(after === undefined ? [] : [`id ${beyond} ${bind(after)}`]),
     ...bounds.map((condition) => condition(bind)),
@@ -75,9 +79,9 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   const limit = bind(page.limit);
   const found = `SELECT ${read} FROM (SELECT ${read} ${looked} LIMIT ${SCAN_LIMIT}) AS looked
     WHERE ${filters} ORDER BY ${order} LIMIT ${limit}`;
-  // As a limit and not as a condition: the rows are then not looked through again for a page that is full.
+  // A limit instead of a condition, so that the rows of a full page are not scanned again.
   const unlessFull = `SELECT CASE WHEN count(*) < ${limit} THEN 1 ELSE 0 END FROM found`;
-  // Each by its id: a join could read the table up to there.
+  // One lookup by id for each row. A join could scan the table instead.
   const shown = columns.map((column) =>
     parts.includes(column)
       ? column
@@ -96,7 +100,7 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   return { statement: remembered(sql), parameters };
 }
 
-/** The page of the rows that its query found, of which it shows up to `limit`. */
+/** Makes a page of up to `limit` items from the rows of its query. */
 export function scannedPage<R extends Row, T>(
   rows: readonly Scanned<R>[],
   limit: number,
@@ -111,7 +115,7 @@ function twice(parameter: string): string {
   return `${parameter}, ${parameter}`;
 }
 
-/** Each text makes one statement: there are few, and an engine prepares each once. */
+/** The statements by their SQL. There are few, and an engine prepares each of them once. */
 const statements = new Map<string, Statement>();
 
 function remembered<R extends Row>(sql: string): Statement<R> {

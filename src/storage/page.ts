@@ -1,10 +1,10 @@
-/** A page of a list; `next` is the position of its last row, if more follow. */
+/** A page of a list. `next` is the position of its last row; absent on the last page. */
 export interface Page<T, P = bigint> {
   readonly items: T[];
   readonly next?: P;
 }
 
-/** Makes a page of up to `limit` of the rows that were found. One more than that tells that others follow. */
+/** Makes a page of up to `limit` items. One more row than that means that another page follows. */
 export function pageOf<R, T, P>(
   found: readonly R[],
   limit: number,

@@ -1,9 +1,9 @@
 /**
- * A map that keeps the entries used lately: at least half of `capacity`, never more than `capacity`.
+ * A map that keeps the most recently used entries: at least half of `capacity`, at most `capacity`.
  *
- * It is made of two maps. New and used entries go into the young one; when that holds half of the
- * capacity, it becomes the old one, and what was in the old one is forgotten. So entries are not pushed out
- * one by one, which would cost more with each entry that was deleted before it.
+ * It consists of two maps. New and used entries go into the young map. When that holds half of the capacity, it becomes
+ * the old map, and the previous old map is dropped. Evicting single entries would be slower: finding the first entry of
+ * a map takes longer the more entries before it were deleted.
  */
 export class RecentMap<K, V> {
   readonly #half: number;
@@ -35,7 +35,7 @@ export class RecentMap<K, V> {
     this.#old.delete(key);
   }
 
-  /** Entries held, those counted twice that moved from the old map to the young one. */
+  /** The number of entries. Entries that were copied from the old map to the young one count twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -1,31 +1,31 @@
 import type { Row } from "./statement.ts";
 import type { AfterCommit, Step, Transaction } from "./transaction.ts";
 
-/** One run of the body of a transaction, by an engine. */
+/** One execution of a transaction's body by an engine. */
 export class Run<T> {
   readonly #body: Transaction<T>;
-  /** What the body wants done after the commit: most want nothing. */
+  /** The `afterCommit` actions of the body. Most have none. */
   #actions: (() => void)[] | undefined;
   #next: IteratorResult<Step | AfterCommit, T>;
 
-  /** Runs the body up to its first statement. Throws what the body throws. */
+  /** Runs the body up to its first statement. Throws the errors of the body. */
   constructor(body: () => Transaction<T>) {
     this.#body = body();
     this.#next = this.#body.next([]);
     this.#collect();
   }
 
-  /** The statement that the body waits for; undefined after its end. */
+  /** The step whose rows the body waits for; undefined after the end of the body. */
   get step(): Step | undefined {
     return this.#next.done ? undefined : (this.#next.value as Step);
   }
 
-  /** True if something is to be done after the commit, as far as the body has run. */
+  /** True if the body has requested an `afterCommit` action so far. */
   get hasActions(): boolean {
     return this.#actions !== undefined;
   }
 
-  /** Gives the body the rows of its statement. Throws what the body throws. */
+  /** Passes the rows of the current step to the body and runs it up to the next step. Throws the errors of the body. */
   advance(rows: readonly Row[]): void {
     const { isLast } = this.step as Step;
     this.#next = this.#body.next(rows);
@@ -33,7 +33,7 @@ export class Run<T> {
     this.#collect();
   }
 
-  /** Must be called once the commit is on disk, after the end of the body: does what it wants done, and gives its value. */
+  /** Runs the `afterCommit` actions and returns the body's value. Call it once, when the commit is on disk. */
   finish(): T {
     if (!this.#next.done) throw new TypeError("A transaction was finished before its end.");
     if (this.#actions) for (const act of this.#actions) act();

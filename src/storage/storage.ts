@@ -2,23 +2,23 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Row, SqlParameter, Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** A table for rows that are to be brought into the store. */
+/** A temporary table for rows that will be imported into the store. */
 export interface StagedTable {
   readonly name: string;
-  /** What its columns hold, in order. The first one is the key, and cannot be null. */
+  /** The types of its columns, in order. The first column is the key, and cannot be null. */
   readonly columns: Readonly<Record<string, "integer" | "text">>;
 }
 
 /**
- * Rows next to the store, as many as the disk holds. Filling it holds up nobody who uses the store, and
- * nobody else sees it. It is gone when it is closed, and with the process, however that ends.
+ * A temporary table next to the store. Its size is limited only by the disk. Filling it does not block users of the
+ * store, and other processes do not see it. It is removed when it is closed or the process ends.
  */
 export interface Stage {
-  /** Adds rows, each the values of all columns. Fails with `StorageUnavailable`; then none was added. */
+  /** Adds rows. Each row has the values of all columns. Throws `StorageUnavailable`; then no row was added. */
   add(rows: readonly (readonly SqlParameter[])[]): MaybePromise<void>;
-  /** As `Storage.all`, with statements that may also name the staged table. */
+  /** Like `Storage.all`. Statements may also use the staged table. */
   all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
-  /** As `Storage.write`, with statements that may also name the staged table. */
+  /** Like `Storage.write`. Statements may also use the staged table. */
   write<T>(body: () => Transaction<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -26,76 +26,78 @@ export interface Stage {
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
 export interface Storage {
   /**
-   * True if `onForeignWrite` and `catchUp` report every write of another process, before anything that
-   * it makes wrong could be given from memory. Otherwise they tell, within a second, of changes of
-   * accounts and keys, and nothing else may be remembered.
+   * True if `onForeignWrite` and `catchUp` report every write of another process before stale values can be returned
+   * from memory. If false, they report only changes of accounts and keys, within 1 s, and nothing else may be cached.
    */
   readonly noticesEveryWrite: boolean;
   /** All rows of a read. Throws `StorageUnavailable`. */
   all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
-  /** First row of a read, if there is one. Throws `StorageUnavailable`. */
+  /** The first row of a read, if there is one. Throws `StorageUnavailable`. */
   first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R | undefined>;
   /**
-   * All rows of a read, some hundred at a time, as they were at the moment of the first, however long
-   * it takes to use them. Throws `StorageUnavailable`.
+   * All rows of a read, in batches of some hundred. All of them come from one snapshot, however slowly they are read.
+   * Throws `StorageUnavailable`.
    */
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]>;
   /**
-   * Runs a transaction. Resolves after its commit is on disk; rejects when nothing of it was kept:
-   * with what the body threw, or with `StorageUnavailable`; only with `CommitUnknown` that is not known. Transactions that wait at the same
-   * moment may share one commit; each still succeeds or fails for itself, unless the commit fails.
+   * Runs a transaction. Resolves when its commit is on disk. Rejects with the error that the body threw, or with
+   * `StorageUnavailable`; then nothing was changed. The exception is `CommitUnknown`: the commit may have succeeded.
+   * Transactions that wait at the same time may share one commit. Each still succeeds or fails independently, unless
+   * the commit fails.
    */
   write<T>(body: () => Transaction<T>): Promise<T>;
-  /** Makes a table next to the store, to bring many rows into it in few transactions. */
+  /** Creates a temporary table for importing many rows in few transactions. */
   stage(table: StagedTable): MaybePromise<Stage>;
-  /** Calls back soon (within 1 s) after another process has changed accounts or keys, or anything: see `noticesEveryWrite`. */
+  /**
+   * Calls back within 1 s after another process has changed accounts or keys; after any change if `noticesEveryWrite`.
+   */
   onForeignWrite(listener: () => void): void;
-  /** Calls back after each commit of this process, once it is on disk. It must not throw. */
+  /** Calls back when a commit of this process is on disk. The listener must not throw. */
   onCommit(listener: () => void): void;
   /**
-   * Resolves once all that could be read before is on disk, so that no crash takes it back; at once where it is. Rejects
-   * with `StorageUnavailable` where that is not known. What another process has written may be excepted.
+   * Resolves when everything that reads have seen so far is on disk, so that no crash undoes it. Rejects with
+   * `StorageUnavailable` if that is unknown. Writes of other processes may be excluded.
    */
   settled(): MaybePromise<void>;
-  /** Resolves once all processes on the store were told of the changes of accounts and keys that are committed now. */
+  /** Resolves when all processes know of the changes of accounts and keys that are committed now. */
   keyChangesKnown(): Promise<void>;
   /**
-   * Calls back now if another process has changed the store: what is remembered of the store is exact
-   * after it, for every request that was read in this turn of the event loop. Returns false if it is not: a
-   * commit of this process can be read already, but what was to be done after it is not done yet.
+   * Calls the `onForeignWrite` listeners now if another process has changed the store. Returns true if caches are then
+   * exact for all requests of this turn of the event loop. Returns false if they are not: reads can see a commit of
+   * this process whose `afterCommit` actions have not run.
    */
   catchUp(): boolean;
   /**
-   * True if this process is, for the next seconds, the one of all processes on the store that does what
-   * must be done once. It must be asked again and again; when it no longer asks, another one is chosen
-   * within seconds. Two may believe it for a moment, so nothing may depend on there being one. Throws
+   * True if this process leads for the next seconds: of all processes on the store, it does the work that one process
+   * should do. Call it repeatedly. If the leader stops calling it, another process becomes the leader within seconds.
+   * Two processes may lead for a moment, so correctness must not depend on a single leader. Throws
    * `StorageUnavailable`.
    */
   lead(): MaybePromise<boolean>;
   /**
-   * Removes the traces of rows that were deleted, as far as the engine can. Resolves with false where somebody is in
-   * the way: then it must be called again.
+   * Removes the remains of deleted rows, as far as the engine can. Resolves with false if another user of the store
+   * prevents it; then call it again later.
    */
   scrub(): Promise<boolean>;
-  /** Proves that the store can be read and written. Rejects with `StorageUnavailable`. */
+  /** Checks that the store can be read and written. Rejects with `StorageUnavailable`. */
   probe(): Promise<void>;
-  /** Commits what still waits, then closes. */
+  /** Commits the waiting transactions, then closes the store. */
   close(): Promise<void>;
 }
 
-/** What an engine reports while it works. */
+/** The events that an engine reports. */
 export interface StorageObserver {
-  /** After each commit: its length in seconds and how many transactions shared it. */
+  /** A commit succeeded: its duration in seconds, and its number of transactions. */
   committed(seconds: number, transactions: number): void;
-  /** Work has failed, by the engine's name of the cause. Its caller gets the error too. */
+  /** Work failed. `cause` is the engine's error code. The caller gets the error too. */
   failed(cause: string): void;
-  /** What the engine does by itself (`open the store`) has failed. It will try again. */
+  /** The engine's own work failed, such as `open_store`. The engine will try again. */
   postponed(work: string, error: Error): void;
-  /** The engine must not continue (a failed sync, a damaged file): the process must end. */
+  /** The engine must not continue, for example after a failed sync or with a damaged file. The process must end. */
   fatal(error: Error): void;
 }
 
-/** Takes no notice. */
+/** Ignores all events. */
 export const silentObserver: StorageObserver = {
   committed: () => {},
   failed: () => {},

@@ -2,43 +2,44 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { Storage } from "./storage.ts";
 
-/** Keys of which it is known that they were asked for once. */
+/** The number of remembered keys that were requested once. */
 const ASKED = 40_000;
 
 /** The values of one shop. */
 interface ShopValues<V> {
   readonly values: Map<string, V>;
   bytes: number;
-  /** True if one was given since the shop was last spared. */
+  /** True if a value was used since the shop last moved to the end of the eviction order. */
   isUsed: boolean;
 }
 
-/** Which values are kept, and what of the memory each takes. */
+/** Which values are cached, and how much memory they take. */
 export interface Keeping<V> {
-  /** Bytes of all values together. */
+  /** The maximum size of all values, in bytes. */
   readonly capacity: number;
-  /** Bytes of the values of one shop, so that one that reads very much leaves the values of others alone. */
+  /** The maximum size of one shop's values, in bytes, so that one busy shop does not evict the values of others. */
   readonly shopCapacity: number;
-  /** About how many bytes a value takes. */
+  /** The approximate size of a value in bytes. */
   readonly sizeOf: (value: V) => number;
+  /** False for a value that must not be cached. */
   readonly isLasting: (value: V) => boolean;
 }
 
 /**
- * Values made from rows of shops, kept to be given again: those that were asked for twice. A walk through everything
- * asks once for each, and so fills no memory. What another process writes is noticed before a value is given; what this
- * process writes, its owner must forget. Of a store that does not notice every write nothing is kept, but those who ask in
- * one turn of the event loop share a value.
+ * A cache of values made from rows of shops. A value is cached from its second request on, so reading a whole list once
+ * does not fill the memory. Before the cache returns a value, it drops all values if another process has written. For
+ * writes of this process, the writer must call `forget`. If the store does not notice every write, nothing is cached,
+ * but requests for the same key in one turn of the event loop share one read.
  */
 export class StoreCache<V extends object> {
   readonly #storage: Storage;
   readonly #keeping: Keeping<V>;
-  /** Those at the front are forgotten first. */
+  /** In eviction order. */
   #shops = new Map<number, ShopValues<V>>();
   #bytes = 0;
   #timesForgotten = 0;
   readonly #asked = new RecentMap<string, true>(ASKED);
-  /** Reads that begin when this turn of the event loop has ended, and its end. */
+  /** The reads that start at the end of this turn of the event loop. */
   readonly #coming = new Map<string, Promise<V>>();
   #turnEnd: Promise<void> | undefined;
 
@@ -48,7 +49,7 @@ export class StoreCache<V extends object> {
     storage.onForeignWrite(() => this.forgetAll());
   }
 
-  /** The value of a shop's key: remembered, or read now, and remembered if it lasts. */
+  /** Returns the cached value of a shop's key, or reads it and caches it if `isLasting`. */
   get(shop: number, key: string, read: () => MaybePromise<V>): MaybePromise<V> {
     if (!this.#storage.noticesEveryWrite) return this.#readTogether(`${shop} ${key}`, read);
     if (!this.#storage.catchUp()) return read();
@@ -65,13 +66,13 @@ export class StoreCache<V extends object> {
     }
     const before = this.#timesForgotten;
     return whenReady(read(), (found) => {
-      // A value that was read before something was forgotten is not kept.
+      // If something was forgotten during the read, the value may be stale.
       if (this.#timesForgotten === before && this.#keeping.isLasting(found)) this.#keep(shop, key, found);
       return found;
     });
   }
 
-  /** Forgets the values of a shop. What a transaction that changes rows of which they are made wants done after its commit. */
+  /** Forgets the values of a shop. A transaction that changes their rows calls it in `afterCommit`. */
   forget(shop: number): void {
     this.#timesForgotten++;
     this.#drop(shop);
@@ -83,12 +84,15 @@ export class StoreCache<V extends object> {
     this.#bytes = 0;
   }
 
-  /** Bytes that are in use, about. */
+  /** The approximate size of all cached values in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** One read for all who ask in this turn. It begins after the turn, so it finds all that was written before any of them asked. */
+  /**
+   * Shares one read among all requests of this turn. The read starts after the turn, so it sees everything written
+   * before any of the requests.
+   */
   #readTogether(name: string, read: () => MaybePromise<V>): Promise<V> {
     let coming = this.#coming.get(name);
     if (!coming) {
@@ -133,7 +137,7 @@ export class StoreCache<V extends object> {
     this.#bytes += size;
   }
 
-  /** Puts a shop behind the others once more. */
+  /** Moves a shop to the end of the eviction order. */
   #spare(shop: number): void {
     const spared = this.#shops.get(shop);
     if (!spared) return;

@@ -1,19 +1,22 @@
 import type { ChangeStep } from "../contract/change.ts";
 import type { Append, Appended, Row, SqlParameter, Statement } from "./statement.ts";
 
-/** A step of a transaction: a statement that the engine runs, giving its rows back. */
+/** A step of a transaction: a statement that the engine runs. The engine returns its rows. */
 export interface Step extends ChangeStep {
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
-  /** True if the transaction ends after it, and nothing that comes of it can undo it. */
+  /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
-  /** What is run after it, without waiting for it; its rows go to `takeMore`. */
+  /** More statements, sent in the same round trip. Their rows go to `takeMore`. */
   readonly more?: readonly Call[];
-  /** Must be called before the body continues, with the rows of each of `more`. */
+  /** The engine calls it with the rows of each statement in `more`, before the body continues. */
   readonly takeMore?: (rows: readonly (readonly Row[])[]) => void;
-  /** The step adds a row: then `statement` is its `count`, and the parameters are time, list and the values. */
+  /**
+   * Set if the step appends a row. `statement` is then its `count`; the parameters are the time, the list and the
+   * values.
+   */
   readonly append?: Append;
-  /** The values of its row in the log, where the step adds a row. */
+  /** The values of the log row, if the step appends a row. */
   readonly logged?: readonly SqlParameter[];
 }
 
@@ -29,48 +32,47 @@ export interface AfterCommit extends ChangeStep {
 }
 
 /**
- * The body of a transaction. It is a generator, so that one text serves an engine that runs each
- * step at once and one that must wait for it. It must do nothing but steps and computation: an
- * engine may run it again. What else must happen goes into `afterCommit`.
+ * The body of a transaction. It is a generator, so that the same code works for synchronous and asynchronous engines.
+ * An engine may run it again, so it must have no side effects except steps. Put other effects into `afterCommit`.
  */
 export type Transaction<T> = Generator<Step | AfterCommit, T, readonly Row[]>;
 
-/** Makes a step. Its mark exists in the types only; this is the only place that adds it. */
+/** Creates a step. The brand of `ChangeStep` exists only in the types, and only this function adds it. */
 export function step(parts: Omit<Step, keyof ChangeStep>): Step {
   return parts as Step;
 }
 
 /**
- * Inside a transaction, before its last step: has something done once its commit is on disk, before the caller
- * gets its result. It is done once, however often the body runs, and never if the transaction is rolled back or its commit
- * is not known. It must not throw: the transaction would seem to have failed.
+ * Inside a transaction, before its last step: runs the action when the commit is on disk, before the caller gets the
+ * result. The action runs once, however often the body runs. It does not run if the transaction is rolled back or the
+ * outcome of the commit is unknown. It must not throw, because the transaction would appear to have failed.
  */
 export function* afterCommit(action: () => void): Transaction<void> {
   yield { afterCommit: action } as AfterCommit;
 }
 
-/** Inside a transaction: runs the statement and gives all rows. */
+/** Inside a transaction: runs the statement and returns all rows. */
 export function* all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
   return (yield step({ statement: text, parameters })) as readonly R[];
 }
 
-/** Inside a transaction: runs the statement and gives its first row, if there is one. */
+/** Inside a transaction: runs the statement and returns its first row, if there is one. */
 export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
   return (yield step({ statement: text, parameters }))[0] as R | undefined;
 }
 
 /**
- * The last step of a transaction: runs the statement and gives its first row, if there is one. What
- * follows it may compute, but neither throw nor continue with another step. An engine across the network
- * sends it together with the commit, and one that is also the first together with those of others.
+ * The last step of a transaction: runs the statement and returns its first row, if there is one. Code after it must not
+ * throw or run another step. PostgreSQL gets it in one round trip with the commit. If it is also the first step, it
+ * shares the round trip with other transactions.
  */
 export function* final<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
   return (yield step({ statement: text, parameters, isLast: true }))[0] as R | undefined;
 }
 
 /**
- * The last step of a transaction: adds a row to a list and one to its log, and gives what the first got from the list's
- * counter; undefined where there is no such list. `now` is in unix milliseconds.
+ * The last step of a transaction: adds a row to a list and a row to its log. Returns the values that the list's counter
+ * gave to the first row; undefined if the list does not exist. `now` is in unix milliseconds.
  */
 export function* append(
   to: Append,

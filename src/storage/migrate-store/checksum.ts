@@ -24,7 +24,7 @@ export class Checksum {
   }
 }
 
-/** For `JSON.stringify`: an integer of 64 bits as a text, digit for digit. */
+/** A replacer for `JSON.stringify`: writes 64-bit integers as exact strings. */
 export function asText(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }

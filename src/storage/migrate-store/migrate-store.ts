@@ -4,9 +4,9 @@ import type { SourceStore, Table } from "./source-store.ts";
 
 /** The target store. Its content becomes visible when it is committed. */
 export interface TargetStore extends SourceStore {
-  /** Takes all rows out of a table. */
+  /** Deletes all rows of a table. */
   clear(table: Table): Promise<void>;
-  /** Adds rows that another engine has read. */
+  /** Adds rows from the source store. */
   add(table: Table, rows: Parameters<Checksum["add"]>[0]): Promise<void>;
   /** Sets the last id of a table that generates ids. */
   setLastId(table: Table, id: bigint): Promise<void>;
@@ -14,22 +14,22 @@ export interface TargetStore extends SourceStore {
 }
 
 export interface MigrateOptions {
-  /** What a new store is. */
+  /** A new store, to check that the target is empty. */
   readonly pristine: SourceStore;
   readonly stop: AbortSignal;
   readonly onProgress: (progress: MigrateProgress) => void;
 }
 
-/** The progress: rows that were copied, then rows that were read back. */
+/** The number of rows copied so far, then the number of rows read back so far. */
 export interface MigrateProgress {
   readonly work: "Moving" | "Checking";
   readonly rows: number;
 }
 
 export interface MigrateResult {
-  /** Rows by table. */
+  /** The number of copied rows by table. */
   readonly tables: Readonly<Record<string, number>>;
-  /** True if all of it had been moved before. */
+  /** True if the target already had all rows. */
   readonly wasThere: boolean;
 }
 
@@ -95,7 +95,7 @@ export async function copyStore(
   };
 }
 
-/** Both schemas come from the same migrations; a table that is in one of them alone would be lost without a word. */
+/** Both schemas come from the same migrations. A table that only one of them has would be lost silently. */
 function requireSameTables(tables: readonly Table[], others: readonly Table[]): void {
   if (shapeOf(tables) !== shapeOf(others)) throw new TypeError("The schemas of the two engines differ.");
 }

@@ -9,20 +9,20 @@ export interface Table {
 
 /** A store as a set of tables. */
 export interface SourceStore {
-  /** The store, for people. */
+  /** The name of the store in messages. */
   readonly shown: string;
   /** All tables with stored rows, in an order that satisfies references between them. */
   tables(): MaybePromise<readonly Table[]>;
-  /** All rows of a table, some at a time, in any order. */
+  /** All rows of a table, in batches, in any order. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
   /** The last id that a table generated; 0 if none, undefined if it does not generate ids. */
   lastId(table: Table): MaybePromise<bigint | undefined>;
 }
 
-/** Rows given at a time. */
+/** Rows per batch. */
 export const BATCH = 2_000;
 
-/** The columns as written in a statement of both engines. */
+/** The quoted columns, for statements of both engines. */
 export function columnList(columns: Table["columns"]): string {
   return columns.map((column) => `"${column}"`).join(", ");
 }
