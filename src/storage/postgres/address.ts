@@ -4,15 +4,15 @@ export interface Host {
   readonly port: number;
 }
 
-/** Where a database is: one server, or several of which one is the primary. */
+/** The address of a database: one server, or several servers of which one is the primary. */
 export interface PostgresAddress {
-  /** The address without the password, for people. */
+  /** The address without the password, for messages. */
   readonly shown: string;
   readonly hosts: readonly Host[];
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** All other parameters, as they were written: `sslmode`, or what the server is told of the session. */
+  /** All other parameters, unchanged: `sslmode`, or session settings for the server. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -20,9 +20,9 @@ const form = /^postgres(?:ql)?:\/\/([^/?#@]+)@([^/?#@]+)\/([^/?#]+)(?:\?([^#]*))
 const hostForm = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?$/;
 
 /**
- * Reads `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`, the connection URI of libpq
- * (PostgreSQL documentation, section 34.1.1.2) with user and database required. Returns undefined for
- * any other text. `target_session_attrs` can only be `read-write`, which is what it is without it.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`, the connection URI of libpq
+ * (PostgreSQL documentation, section 34.1.1.2). User and database are required. `target_session_attrs` must be
+ * `read-write`, which is also its default. Returns undefined if the text is invalid.
  */
 export function parsePostgresAddress(text: string): PostgresAddress | undefined {
   const [, login, servers, path, query] = form.exec(text) ?? [];
@@ -48,7 +48,7 @@ function splitOnce(text: string, separator: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Undefined where a `%` is not followed by what it must be. */
+/** Undefined if the percent-encoding is invalid. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

@@ -1,7 +1,7 @@
 import type { Append, SqlParameter, Statement } from "../statement.ts";
 import type { Step } from "../transaction.ts";
 
-/** The statement, with its parameters, that adds the rows of several steps to one list. */
+/** The statement that adds the rows of several steps to one list, with its parameters. */
 export function appendTogether(
   insertAll: Append["insertAll"],
   steps: readonly Pick<Step, "parameters" | "logged">[],

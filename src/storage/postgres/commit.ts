@@ -4,14 +4,14 @@ import type { Connection } from "./connection.ts";
 import { endsConnection, isReported } from "./errors.ts";
 
 export const begin: Statement = { sql: "BEGIN" };
-/** For transactions that lock what they work on: see `lockStatement`. */
+/** For transactions that begin with a lock: see `lockStatement`. */
 export const beginLocking: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 export const commit: Statement = { sql: "COMMIT" };
 export const rollback: Statement = { sql: "ROLLBACK" };
 
 /**
- * Commits. `before` is what was sent ahead of it. Throws what that failed with, or `CommitUnknown` if the commit may
- * have been done nevertheless.
+ * Sends a commit behind the statements of `before`. Throws the error of `before`, or `CommitUnknown` if the commit may
+ * have succeeded.
  */
 export async function commitBehind(connection: Connection, before: Promise<unknown>): Promise<void> {
   const [earlier, committed] = await Promise.allSettled([before, connection.run(commit)]);
@@ -24,7 +24,7 @@ export async function commitBehind(connection: Connection, before: Promise<unkno
   throw endsConnection(committed.reason) ? commitResultLost(committed.reason) : committed.reason;
 }
 
-/** The error of a commit that may have been done, for what its connection ended with. */
+/** The error for a commit that may have succeeded. `error` ended its connection. */
 export function commitResultLost(error: unknown): CommitUnknown {
   return new CommitUnknown("The answer of the database to a commit was lost.", { cause: error });
 }

@@ -6,9 +6,12 @@ import { watchForSilence, withSilenceLimit } from "./silence.ts";
 
 /** How long connecting may take, in milliseconds. */
 const CONNECT_DEADLINE = 2_000;
-/** How much later than a statement should have ended a connection is given up, in milliseconds: the server may still say so. */
+/**
+ * A silent connection is closed this long after the deadline of a statement, in milliseconds: the server may still
+ * report the timeout.
+ */
 const GRACE = 500;
-/** How long a session may hold a transaction open and do nothing, because its process is frozen, in milliseconds. */
+/** How long a session may be idle in a transaction, in milliseconds. It is longer only if its process is frozen. */
 const IDLE_IN_TRANSACTION = 15_000;
 const OLDEST_SERVER = 15;
 
@@ -17,21 +20,23 @@ interface HelloRow {
   readonly read_only: string;
 }
 
-/** What is to be known of a connection before it is opened. */
 export interface ConnectionOptions {
   readonly address: PostgresAddress;
-  /** A statement that takes longer is ended by the server; a connection that is silent half a second longer is given up. In milliseconds. */
+  /**
+   * The server cancels statements that take longer, in milliseconds. A connection that is silent for 500 ms more is
+   * closed.
+   */
   readonly deadline: number;
-  /** True if it only reads, one statement at a time. */
+  /** True if the connection runs only single read statements. */
   readonly isReader?: boolean;
-  /** The server ends a session that does nothing in a transaction for longer, in milliseconds. Default: 15 s. */
+  /** The server ends a session that is idle in a transaction for longer, in milliseconds. Default: 15 s. */
   readonly idle?: number;
 }
 
 /**
- * What makes reads cheap: each is planned once, for all values. Such a plan expects a third of all rows behind any id,
- * and reckons with a tenth of them for any `LIMIT`, so what pays for many rows only must not tempt it: sorting them
- * instead of going by an index that has the order, and compiling.
+ * Settings that make reads cheap. Each statement is planned once, for all values. Such a generic plan assumes that a
+ * third of all rows follow any id, and that any `LIMIT` returns a tenth of them. Sorting and JIT compilation pay off
+ * only for that many rows, so both are off, and the planner uses an index that has the order.
  */
 const reading = {
   plan_cache_mode: "force_generic_plan",
@@ -40,16 +45,16 @@ const reading = {
   jit: "off",
 };
 
-/** What makes transactions run as if one after the other. Reads of one statement are so anyway, and need not pay for it. */
+/** Settings that isolate transactions. Single read statements are isolated without them, and do not pay their cost. */
 const serializable = {
   default_transaction_isolation: "serializable",
-  // A scan of a whole table counts as a read of every row of it: with it, transactions conflict that need not.
+  // A sequential scan counts as a read of every row, and would cause unnecessary conflicts.
   enable_seqscan: "off",
 };
 
 /**
- * One session of the server. Statements that are sent one behind the other, without waiting for their
- * answers, share a round trip and are run in this order. Throws the errors of the driver.
+ * One session with the server. Statements that are sent without waiting for earlier responses share a round trip. The
+ * server runs them in order. Throws the errors of the driver.
  */
 export class Connection {
   readonly #pool: SQL;
@@ -61,7 +66,7 @@ export class Connection {
   #pending = 0;
   #answered = 0;
 
-  /** Connects to the one of the servers that takes writes. Throws `StorageUnavailable`, or `StorageUnusable`. */
+  /** Connects to the server that accepts writes. Throws `StorageUnavailable` or `StorageUnusable`. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const attempts = options.address.hosts.map((host) => Connection.#openAt(host, options));
     try {
@@ -80,14 +85,14 @@ export class Connection {
     const { user, password, database, parameters } = address;
     let connection: Connection | undefined;
     const pool = new SQL({
-      // The driver reads parameters that are its own from the address, and hands on the others to the server.
+      // The driver reads its own parameters from the address and passes the others to the server.
       url: `postgres://${host.name}:${host.port}/?${new URLSearchParams(parameters)}`,
       username: user,
       password,
       database,
       max: 1,
       bigint: true,
-      connectionTimeout: 0, // ours knows a silent server from a process that stood still
+      connectionTimeout: 0, // `withSilenceLimit` does not count time in which this process was frozen
       onclose: () => connection?.close(),
       connection: {
         application_name: "petstore",
@@ -126,16 +131,16 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** True if it was given up because the server did not answer. */
+  /** True if the connection was closed because the server did not respond. */
   get isSilent(): boolean {
     return this.#isSilent;
   }
 
-  /** Sends a statement at once. Resolves with its rows, and with the name of what was done as their `command`. */
+  /** Sends a statement immediately. Resolves with its rows; their `command` is the server's command tag. */
   async run(statement: Statement, parameters: readonly SqlParameter[] = []): Promise<Row[] & { command: string }> {
     this.#pending++;
     try {
-      // The driver sends a statement without parameters ahead of answers only in this form.
+      // Only in this form does the driver pipeline a statement without parameters.
       return parameters.length === 0
         ? await this.#session(this.#template(statement))
         : await this.#session.unsafe(statement.sql, parameters.map(exact));
@@ -145,7 +150,7 @@ export class Connection {
     }
   }
 
-  /** Runs a text of several statements, which are one transaction unless they say otherwise. */
+  /** Runs several statements, in one transaction unless the text itself contains transaction commands. */
   async runScript(sql: string): Promise<void> {
     this.#pending++;
     try {
@@ -156,7 +161,7 @@ export class Connection {
     }
   }
 
-  /** Ends the session at once. What it has not answered is rejected. */
+  /** Ends the session immediately. Pending statements reject. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -176,10 +181,10 @@ export class Connection {
   }
 }
 
-/** Takes the session of a pool, if its server can be used. */
+/** Returns the session of a pool if its server is usable. */
 async function greet(pool: SQL, host: Host): Promise<ReservedSQL> {
   const session = await pool.reserve();
-  // A database may be set to acknowledge commits that are not on disk. Ours are.
+  // The database may be configured to acknowledge commits before they are on disk. This session overrides that.
   const [hello] = await session<HelloRow[]>`
     SELECT current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS read_only,
       set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
@@ -188,7 +193,7 @@ async function greet(pool: SQL, host: Host): Promise<ReservedSQL> {
   return session;
 }
 
-/** The driver tells the server a number's type by its value; a bigint is always an int8. */
+/** The driver derives the SQL type of a number from its value. A bigint is always an int8. */
 function exact(parameter: SqlParameter): string | bigint | null {
   return typeof parameter === "number" ? BigInt(parameter) : parameter;
 }

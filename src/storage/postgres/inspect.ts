@@ -6,7 +6,7 @@ import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { schemaState } from "./schema.ts";
 
-/** How long the server may take, in milliseconds. */
+/** How long a statement may take, in milliseconds. */
 const DEADLINE = 5_000;
 
 const readServer: Statement = {
@@ -14,7 +14,10 @@ const readServer: Statement = {
           CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`,
 };
 
-/** Looks at the store in a database; undefined where there is none. Rejects with `StorageUnusable`. */
+/**
+ * Reads the state of the store in a database; undefined if there is none. Rejects with `StorageUnusable` or
+ * `StorageUnavailable`.
+ */
 export async function inspectPostgres(address: PostgresAddress): Promise<StoreState | undefined> {
   const { shown } = address;
   let connection: Connection | undefined;

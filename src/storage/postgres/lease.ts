@@ -4,12 +4,12 @@ import type { Statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
 import { final } from "../transaction.ts";
 
-/** How long who leads does so without asking again, in milliseconds: when it dies, another takes over so soon. */
+/** How long a lease lasts, in milliseconds. If the leader dies, another process takes over after this time. */
 const LENGTH = 3_000;
-/** How often each process asks, in milliseconds. */
+/** How often each process tries to take or renew the lease, in milliseconds. */
 const PERIOD = 1_000;
 
-/** Whose time counts is the server's. A process that does not get the lease writes nothing. */
+/** Takes or renews the lease by the server's clock. Writes nothing if another process holds it. */
 const take: Statement = {
   sql: `UPDATE petstore_leader
         SET holder = $1, ends_at = $2 + CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
@@ -19,12 +19,12 @@ const take: Statement = {
 };
 
 /**
- * Which of all processes leads: a row that one of them holds for some seconds. Unlike a lock of a session it ends by
- * itself however its holder does, also when it is frozen or its machine is cut off.
+ * Chooses the leader among all processes: the one that holds a row for a few seconds. Unlike a session lock, the lease
+ * expires even if its holder is frozen or its machine is disconnected.
  */
 export class Lease {
   readonly #write: Storage["write"];
-  /** Told to operators who look at the row: the machine and the process. */
+  /** Unique. The machine and the process id help operators who look at the row. */
   readonly #holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   #askedAt = Number.NEGATIVE_INFINITY;
   #leads = false;
@@ -33,7 +33,7 @@ export class Lease {
     this.#write = write;
   }
 
-  /** As `Storage.lead`. */
+  /** See `Storage.lead`. */
   async lead(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#askedAt < PERIOD) return this.#leads;

@@ -3,16 +3,15 @@ import { StorageUnavailable } from "../errors.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, isReported } from "./errors.ts";
 
-/** Time between two attempts to connect, in milliseconds. In between, work fails at once. */
+/** The time between two connection attempts, in milliseconds. In between, work fails immediately. */
 const PAUSE = 50;
 
-/** What a link reports about its connection. */
 export interface LinkObserver {
-  /** Connecting has failed for the first time since it succeeded. */
+  /** Connecting failed for the first time since the last success. */
   lost(error: Error): void;
 }
 
-/** A connection that is opened when it is needed, and again after it was lost. */
+/** A connection that is opened on first use, and reopened after it is lost. */
 export class Link {
   readonly #options: ConnectionOptions;
   readonly #observer: LinkObserver;
@@ -26,7 +25,7 @@ export class Link {
     this.#observer = observer;
   }
 
-  /** The connection. Rejects with `StorageUnavailable` as soon as it is known that there is none. */
+  /** The connection. Rejects with `StorageUnavailable` if connecting fails. */
   get(): MaybePromise<Connection> {
     if (this.#connection?.isOpen) return this.#connection;
     return (this.#opening ??= this.#open().finally(() => {
@@ -34,12 +33,12 @@ export class Link {
     }));
   }
 
-  /** True if its last connection was given up because the server did not answer. */
+  /** True if its last connection was closed because the server did not respond. */
   get isSilent(): boolean {
     return this.#connection?.isSilent ?? false;
   }
 
-  /** Must be told what the connection's work failed with: after some errors another one is needed. */
+  /** Call it with each error of the connection's work. Some errors make the connection unusable. */
   failed(connection: Connection, error: unknown): void {
     if (endsConnection(error)) connection.close();
   }
@@ -49,7 +48,7 @@ export class Link {
     this.#connection?.close();
   }
 
-  /** An operator who ends all sessions also ends one that has just begun: a second attempt tells whether the server is there. */
+  /** Tries twice: an operator who terminates all sessions may also terminate a new one although the server runs. */
   async #connect(): Promise<Connection> {
     try {
       return await Connection.open(this.#options);

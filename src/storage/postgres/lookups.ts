@@ -1,20 +1,20 @@
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 
-/** A look-up that was asked for in this turn of the event loop. */
+/** A look-up of this turn of the event loop. */
 interface Lookup {
   readonly key: readonly SqlParameter[];
   readonly resolve: (row: Row | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Look-ups in one statement: a bound on how long it keeps a connection. */
+/** The maximum number of look-ups in one statement. It bounds how long the statement blocks its connection. */
 const AT_ONCE = 250;
-/** The column that tells which look-up a row belongs to, counted from 1. */
+/** The column with the number of the look-up that a row belongs to, from 1. */
 const NUMBER = "lookup_number";
 
 /**
- * Finds rows by key (see `lookUp`). All look-ups of one turn of the event loop that use the same statement are sent as
- * one, which costs the server and this process less than each by itself.
+ * Finds rows by key (see `lookUp`). Look-ups with the same statement in one turn of the event loop are sent as one
+ * statement, which costs the server and this process less.
  */
 export class Lookups {
   readonly #read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>;
@@ -67,7 +67,10 @@ export class Lookups {
   }
 }
 
-/** The statement for lists of keys: each parameter is a PostgreSQL array, as text. It finds each row as the single one does. */
+/**
+ * The statement for lists of keys. Each parameter is a PostgreSQL array as text. It runs the original query for each
+ * key.
+ */
 function lookUpTogether({ sql }: Statement, keyLength: number): Statement {
   const numbers = Array.from({ length: keyLength }, (_, index) => index + 1);
   const lists = numbers.map((number) => `CAST(CAST($${number} AS TEXT) AS BIGINT[])`);

@@ -6,10 +6,10 @@ import { endsConnection } from "./errors.ts";
 import { keyChangesOf, PostgresStorage } from "./postgres-storage.ts";
 import { prepareSchema, type SchemaOptions } from "./schema.ts";
 
-/** How long opening waits for a server that is not there, in milliseconds. */
+/** How long to wait for an unreachable server, in milliseconds. */
 const DEADLINE = 10_000;
 const RETRY = 100;
-/** How long a step of the schema may take, in milliseconds. */
+/** How long a statement of a migration may take, in milliseconds. */
 const SCHEMA_DEADLINE = 600_000;
 
 export interface OpeningOptions extends Partial<Pick<SchemaOptions, "create" | "migrations">> {
@@ -19,8 +19,8 @@ export interface OpeningOptions extends Partial<Pick<SchemaOptions, "create" | "
 }
 
 /**
- * Opens the store in a database as soon as its server is there, and brings its schema up to date.
- * Rejects with `StorageUnusable`.
+ * Opens the store in a database as soon as its server is reachable, and migrates its schema. Rejects with
+ * `StorageUnusable`.
  */
 export async function openPostgres(address: PostgresAddress, options: OpeningOptions = {}): Promise<PostgresStorage> {
   const { observer = silentObserver, stop, create = true, migrations } = options;

@@ -3,9 +3,9 @@ import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 
-/** How long the server may take, in milliseconds. */
+/** How long a statement may take, in milliseconds. */
 const DEADLINE = 10_000;
-/** How long a session may still be listed whose process has just ended, in milliseconds. */
+/** How long the server may still list a session after its process has ended, in milliseconds. */
 const PATIENCE = 3_000;
 const RETRY = 100;
 
@@ -19,8 +19,8 @@ const countOthers: Statement<CountRow> = {
 };
 
 /**
- * Rejects with `StorageUnusable` where somebody else has a session with the database: a service that runs has some all
- * the time. Rejects with it too where the database cannot be reached.
+ * Rejects with `StorageUnusable` if the database has other sessions. A running service always has some. Rejects with
+ * `StorageUnusable` or `StorageUnavailable` if the database cannot be reached.
  */
 export async function requireNoOtherSession(address: PostgresAddress): Promise<void> {
   const { shown } = address;
@@ -42,7 +42,7 @@ export async function requireNoOtherSession(address: PostgresAddress): Promise<v
   }
 }
 
-/** The number of other sessions: 0 as soon as there is none, or what it is at last. */
+/** Waits until there are no other sessions and returns 0, or returns their number after `PATIENCE`. */
 async function countAtLast(connection: Connection): Promise<number> {
   const deadline = performance.now() + PATIENCE;
   for (;;) {

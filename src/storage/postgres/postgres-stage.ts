@@ -8,28 +8,27 @@ import { type TransactionLink, Transactions } from "./transactions.ts";
 
 const types = { integer: "BIGINT", text: "TEXT" };
 
-/** A stage has its connection to itself, so that nobody waits behind it; a large import takes longer than it may wait. */
+/** A large import takes longer than the deadline for retries. It may retry anyway, because it blocks no other work. */
 const MIN_ATTEMPTS = 5;
 
-/** What a stage needs of its store. */
 export interface PostgresStageOptions {
-  /** For this stage alone. */
+  /** Used only by this stage. */
   readonly connection: Connection;
   readonly committed: StorageObserver["committed"];
-  /** The error to tell for one that was thrown. */
+  /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
   /** Closes the connection. */
   readonly close: () => void;
 }
 
-/** A temporary table of one session, which the server drops with the session. */
+/** A temporary table of one session. The server drops it with the session. */
 export class PostgresStage implements Stage {
   readonly #options: PostgresStageOptions;
   readonly #transactions: Transactions;
   readonly #columns: readonly string[];
   readonly #insert: Statement;
 
-  /** Makes the table. Throws the errors of the driver. */
+  /** Creates the table. Throws the errors of the driver. */
   static async create(table: StagedTable, options: PostgresStageOptions): Promise<PostgresStage> {
     const [key, ...others] = definitionsOf(table);
     await options.connection.run({
@@ -44,7 +43,7 @@ export class PostgresStage implements Stage {
     this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: MIN_ATTEMPTS });
     this.#columns = Object.keys(table.columns);
     const names = this.#columns.join(", ");
-    // One parameter for all rows: their number is then no part of the statement.
+    // One parameter for all rows, so that the statement does not depend on their number.
     this.#insert = statement(`
       INSERT INTO ${table.name} (${names})
       SELECT ${names} FROM json_to_recordset($1::text::json) AS given (${definitionsOf(table).join(", ")})
@@ -78,7 +77,7 @@ export class PostgresStage implements Stage {
   }
 }
 
-/** What is staged is gone with the connection, so that another one would be of no use. */
+/** A link that does not reconnect, because the temporary table is lost with the connection. */
 function onlyLink(connection: Connection): TransactionLink {
   return {
     get: () => {

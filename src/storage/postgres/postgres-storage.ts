@@ -17,35 +17,35 @@ import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
 import { WriteGroups } from "./write-groups.ts";
 
-/** Connections for reads, over each of which many are on their way at once. */
+/** Connections for reads. Each has many reads in flight at once. */
 const READERS = 2;
-/** Connections for transactions of several statements, each of which has one to itself. */
+/** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
-/** How long a read or a single write may take, in milliseconds. A server that is silent is given up half a second later. */
+/** How long a read or a single write may take, in milliseconds. A silent connection is closed 500 ms later. */
 const SHORT = 2_000;
-/** How long a read waits for connections that must be made first, in milliseconds. */
+/** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
-/** How long a statement of a larger transaction may take, such as one that moves a million animals. In milliseconds. */
+/** How long a statement of a larger transaction may take, in milliseconds. One may reassign a million animals. */
 const LONG = 10_000;
-/** How long a step of an import may take: ten million animals come in as one statement. In milliseconds. */
+/** How long a statement of an import may take, in milliseconds. One may add ten million animals. */
 const VERY_LONG = 600_000;
-/** How long the reader of a stream may take for some hundred rows, in milliseconds. */
+/** How long the consumer of a stream may take for one batch, in milliseconds. */
 const PATIENCE = 600_000;
-/** How often the store is asked whether accounts or keys have changed, in milliseconds. */
+/** How often to check whether accounts or keys have changed, in milliseconds. */
 const KEY_CHANGE_POLL = 250;
-/** When all processes know of a change that was committed, in milliseconds. */
+/** All processes know of a committed change after this time, in milliseconds. */
 const KEY_CHANGES_KNOWN = 1_000;
 
 const readKeyChanges: Statement = { sql: "SELECT version FROM key_changes" };
 
-/** A number that changes when accounts or keys have changed. */
+/** A number that changes when accounts or keys change. */
 export async function keyChangesOf(connection: Connection): Promise<unknown> {
   return (await connection.run(readKeyChanges))[0]?.["version"];
 }
 
 /**
- * PostgreSQL: reads share connections and round trips, look-ups by key statements too, transactions of one statement share commits,
- * all others have a connection to themselves.
+ * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key also share statements. Transactions
+ * of one statement share commits. Other transactions use one connection each.
  */
 export class PostgresStorage implements Storage {
   readonly noticesEveryWrite = false;
@@ -58,7 +58,7 @@ export class PostgresStorage implements Storage {
   readonly #transactions: Transactions;
   readonly #lookups = new Lookups((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
-  /** Those that only streams and stages use. */
+  /** The connections of streams and stages. */
   readonly #ownConnections = new Set<Connection>();
   readonly #listeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
@@ -68,7 +68,7 @@ export class PostgresStorage implements Storage {
   #isAsking = false;
   #isClosed = false;
 
-  /** The database must have the schema already: see `openPostgres`. `keyChanges` is what `keyChangesOf` gave. */
+  /** The database must have the current schema: see `openPostgres`. `keyChanges` is the result of `keyChangesOf`. */
   constructor(address: PostgresAddress, keyChanges: unknown, observer: StorageObserver) {
     this.#address = address;
     this.#keyChanges = keyChanges;
@@ -144,10 +144,10 @@ export class PostgresStorage implements Storage {
     this.#commitListeners.push(listener);
   }
 
-  /** The database shows a commit only once it is on disk. */
+  /** Reads see a commit only after it is on disk. */
   settled(): void {}
 
-  /** Each process asks four times a second, and forgets what it knows where the answer is late. */
+  /** Each process checks four times a second, and clears its caches if the response is late. */
   async keyChangesKnown(): Promise<void> {
     await Bun.sleep(KEY_CHANGES_KNOWN);
   }
@@ -160,7 +160,7 @@ export class PostgresStorage implements Storage {
     return this.#lease.lead();
   }
 
-  /** The server removes them by itself, at some time (VACUUM). */
+  /** The server removes them itself later (VACUUM). */
   async scrub(): Promise<boolean> {
     return true;
   }
@@ -203,7 +203,7 @@ export class PostgresStorage implements Storage {
     const started = performance.now();
     let link = this.#nextReader();
     const connection = link.get();
-    // One that is there gives itself up when the server is silent, so that no read needs a timer.
+    // An open connection closes itself if the server is silent, so reads on it need no timer.
     if (!(connection instanceof Promise)) {
       try {
         return await connection.run(statement, parameters);
@@ -221,7 +221,7 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  /** A read that a connection was lost under is asked again, over another: all may have been lost at once. */
+  /** Repeats a read on another connection if its connection is lost. All connections may be lost at once. */
   async #readOver(first: Link, statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
     for (let link = first, attempt = 1; ; link = this.#nextReader(), attempt++) {
       const connection = await link.get();
@@ -238,7 +238,7 @@ export class PostgresStorage implements Storage {
     return this.#readers[this.#turn++ % READERS] as Link;
   }
 
-  /** Tells the listeners when accounts or keys may have changed: also when it is not known whether they have. */
+  /** Notifies the listeners if accounts or keys have changed, or if that is unknown. */
   async #askForKeyChanges(): Promise<void> {
     if (this.#isAsking) return this.#tell();
     this.#isAsking = true;
@@ -258,7 +258,7 @@ export class PostgresStorage implements Storage {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The error to tell for one that was thrown. */
+  /** Converts an error for the caller. */
   #report(error: unknown): unknown {
     if (this.#isClosed) return new StorageUnavailable("The store is closed.", { cause: error });
     const code = postgresCode(error);

@@ -11,10 +11,10 @@ import { Connection } from "./connection.ts";
 import { asStorageError, endsConnection } from "./errors.ts";
 import { prepareSchema } from "./schema.ts";
 
-/** How long a statement may take, or the other store between two of them, in milliseconds. */
+/** How long a statement may take, and how long the source store may take between two statements, in milliseconds. */
 const DEADLINE = 600_000;
 
-/** Tables that are of use in this engine alone, and what a trigger fills. */
+/** Tables that are not copied: only this engine uses them, or a trigger fills them. */
 const own: ReadonlySet<string> = new Set([STEPS_TABLE, "petstore_leader", "key_changes", "category_animals"]);
 
 interface ColumnRow extends Row {
@@ -32,14 +32,19 @@ const readColumns: Statement<ColumnRow> = {
         WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY table_name, ordinal_position`,
 };
 
-/** All of a store in PostgreSQL, which is filled in one transaction. Nobody else writes to it meanwhile. */
+/**
+ * A store in PostgreSQL as the target of a migration. It is filled in one transaction, which locks all tables for
+ * writes.
+ */
 export class PostgresTarget implements TargetStore {
   readonly shown: string;
   readonly #connection: Connection;
   readonly #columns: readonly ColumnRow[];
   readonly #inserts = new Map<Table, Statement>();
 
-  /** Makes the schema if there is none, and begins the transaction. Throws `StorageUnavailable` or `StorageUnusable`. */
+  /**
+   * Creates the schema if there is none, and begins the transaction. Throws `StorageUnavailable` or `StorageUnusable`.
+   */
   static async open(address: PostgresAddress, migrations?: readonly Migration[]): Promise<PostgresTarget> {
     const { shown } = address;
     let connection: Connection | undefined;
@@ -72,7 +77,7 @@ export class PostgresTarget implements TargetStore {
   }
 
   async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
-    // A cursor for each table: the driver remembers by the text of FETCH which columns come of it.
+    // One cursor name for each table, because the driver caches the result columns by the text of FETCH.
     const cursor = `all_${name}`;
     await this.#run({ sql: `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${columnList(columns)} FROM ${name}` });
     for (;;) {
@@ -118,7 +123,7 @@ export class PostgresTarget implements TargetStore {
     }
   }
 
-  /** What was not committed is gone. */
+  /** Rolls back if there was no commit. */
   close(): void {
     this.#connection.close();
   }

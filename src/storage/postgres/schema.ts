@@ -7,12 +7,12 @@ import { commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
-/** How long a process waits for another one that brings the schema up to date, in milliseconds. */
+/** How long to wait for another process that migrates the schema, in milliseconds. */
 const LOCK_DEADLINE = 60_000;
-/** The advisory lock of those who change the schema: "PETS" in ASCII. */
+/** The advisory lock for schema changes: "PETS" in ASCII. */
 const LOCK = 0x50455453;
 
-// READ COMMITTED: what another process did while this one waited for the lock is seen behind it.
+// READ COMMITTED: after waiting for the lock, this process sees the changes of the previous holder.
 const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)" };
 const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
@@ -23,7 +23,9 @@ const countTables: Statement = {
 };
 const readSteps: Statement = { sql: `SELECT digest FROM ${STEPS_TABLE} ORDER BY step` };
 const addStep: Statement = { sql: `INSERT INTO ${STEPS_TABLE} (step, digest) VALUES ($1, $2)` };
-/** What this engine needs for itself: what tells a schema as ours with the steps it has taken, and who leads. */
+/**
+ * Tables that only this engine uses: the applied migrations, which also identify the schema as ours, and the leader.
+ */
 const createOwnTables = `
   CREATE TABLE ${STEPS_TABLE} (step BIGINT PRIMARY KEY, digest TEXT NOT NULL);
   CREATE TABLE petstore_leader (
@@ -38,16 +40,16 @@ const createOwnTables = `
 export const rewriteMark: Statement = { sql: `UPDATE ${STEPS_TABLE} SET digest = digest WHERE step = 1` };
 
 export interface SchemaOptions {
-  /** The database, for people. */
+  /** The name of the database in messages. */
   readonly shown: string;
-  /** False where there must be a store already. */
+  /** False if the store must exist. */
   readonly create: boolean;
   readonly migrations?: readonly Migration[];
 }
 
 /**
- * Brings the schema up to date, in one transaction; of several processes that start at once, one does
- * it and the others wait. Throws `StorageUnusable`, or the errors of the driver.
+ * Migrates the schema in one transaction. If several processes start at once, one migrates and the others wait. Throws
+ * `StorageUnusable` or the errors of the driver.
  */
 export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
   const { shown, create, migrations = allMigrations } = options;
@@ -75,7 +77,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
   }
 }
 
-/** How many steps the schema has taken; undefined where there is none. */
+/** The number of migrations that the schema has taken; undefined if there is no schema. */
 export async function schemaState(
   connection: Connection,
   shown: string,

@@ -1,14 +1,13 @@
 import { StorageUnavailable } from "../errors.ts";
 
-/** How often it is looked whether the server has answered, in milliseconds. */
+/** How often to check whether the server has responded, in milliseconds. */
 const LOOK = 250;
-/** A look that comes later than this after the one before tells nothing of the server. */
+/** If more time than this has passed since the previous check, in milliseconds, the check does not count. */
 const ON_TIME = 1.5 * LOOK;
 
 /**
- * Calls `giveUp`, once or more, when `isSilent` has said at each look that the server owes an answer, for `limit`
- * milliseconds or up to half a second longer. Only looks that came on time count: one that is late shows that
- * this process stood still, and what the server sent may be there unread.
+ * Calls `giveUp`, once or more, when `isSilent` has returned true at each check for `limit` milliseconds, or up to half
+ * a second longer. A late check does not count: this process was frozen, and a response may have arrived unread.
  */
 export function watchForSilence(limit: number, isSilent: () => boolean, giveUp: () => void): Timer {
   let silence = 0;
@@ -24,12 +23,12 @@ export function watchForSilence(limit: number, isSilent: () => boolean, giveUp: 
   return timer;
 }
 
-/** The error of work of which nothing was done, because the server is silent. */
+/** The error for work that was not done because the server is silent. */
 export function silentServer(): StorageUnavailable {
   return new StorageUnavailable("The database does not answer.");
 }
 
-/** Settles as the work does; rejects with `StorageUnavailable` where the server is silent for `limit` milliseconds. */
+/** Settles like `work`, or rejects with `StorageUnavailable` if it takes longer than `limit` milliseconds. */
 export async function withSilenceLimit<T>(work: Promise<T>, limit: number): Promise<T> {
   const silent = Promise.withResolvers<never>();
   const watch = watchForSilence(

@@ -2,12 +2,12 @@ import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
 const begin: Statement = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
-/** Some hundred rows at a time: no more than these are in memory. */
+/** Only these rows are in memory at a time. */
 const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
 
 /**
- * All rows of a read, as they were at one moment, by a cursor of the server (PostgreSQL documentation,
- * DECLARE). The connection must be used for nothing else, and is of no more use afterwards.
+ * All rows of a read, from one snapshot, through a cursor (PostgreSQL documentation, DECLARE). The connection must have
+ * no other user, and must be closed afterwards.
  */
 export async function* streamRows<R extends Row>(
   connection: Connection,

@@ -9,25 +9,25 @@ import type { Connection } from "./connection.ts";
 import { endsConnection, isConflict, postgresCode } from "./errors.ts";
 import type { Link } from "./link.ts";
 
-/** How long a transaction may wait and be tried again before it is given up, in milliseconds. */
+/** How long a transaction may wait and be retried, in milliseconds. */
 const DEADLINE = 5_000;
-/** The longest time between two attempts, in milliseconds. */
+/** The maximum time between two attempts, in milliseconds. */
 const MAX_PAUSE = 50;
 
-/** Where a transaction gets its connection, and tells what it failed with. */
+/** The part of a link that a transaction uses. */
 export type TransactionLink = Pick<Link, "get" | "failed">;
 
 export interface TransactionsOptions {
   readonly links: readonly TransactionLink[];
   readonly committed: StorageObserver["committed"];
-  /** So often a transaction that others are in the way of may be tried also where that takes longer than it may wait. */
+  /** The number of attempts that a transaction with conflicts may make even after the deadline. */
   readonly leastAttempts?: number;
 }
 
 /**
- * Transactions of several statements: each has a connection to itself, and is serializable, unless it begins with a
- * lock. One that others were in the way of runs again; those that run again do so one after the other, so that they
- * are not in each other's way forever.
+ * Runs transactions of several statements. Each has its own connection while it runs, and is serializable unless it
+ * begins with a lock. After a conflict, a transaction runs again. Retries run one after the other, so that they do not
+ * conflict with each other forever.
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
@@ -43,14 +43,14 @@ export class Transactions {
     this.#leastAttempts = leastAttempts;
   }
 
-  /** Runs a transaction. Rejects with what its body threw, or the errors of the driver. */
+  /** Runs a transaction. Rejects with the error of its body or of the driver. */
   run<T>(body: () => Transaction<T>): Promise<T> {
     const work = this.#run(body, performance.now() + DEADLINE).finally(() => this.#running.delete(work));
     this.#running.add(work);
     return work;
   }
 
-  /** Resolves when none runs any more. */
+  /** Resolves when all transactions have ended. */
   async drained(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
@@ -115,7 +115,7 @@ export class Transactions {
     if (!run.step) return run.finish();
     let hasCommitted = false;
     const begun = connection.run(run.step.statement.locks ? beginLocking : begin);
-    begun.catch(() => {}); // what follows fails as well
+    begun.catch(() => {}); // the following statements fail too
     try {
       for (let step: Step | undefined = run.step; step; step = run.step) {
         const rows = sendStep(connection, step);
@@ -138,7 +138,7 @@ export class Transactions {
   }
 }
 
-/** Sends all statements of a step together. Resolves with the rows of the first. */
+/** Sends all statements of a step in one round trip. Resolves with the rows of the first. */
 async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
   if (step.append) return connection.run(...appendTogether(step.append.insertAll, [step]));
   const runs = [step, ...(step.more ?? [])].map((each) => connection.run(each.statement, each.parameters));
@@ -147,7 +147,7 @@ async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
   return rows as Row[];
 }
 
-/** True if the transaction did nothing, and it is not its own fault. */
+/** True if the transaction changed nothing and failed because of a conflict or a lost connection. */
 function mayRunAgain(error: unknown): boolean {
   return isConflict(error) || (endsConnection(error) && postgresCode(error) !== "25006");
 }

@@ -10,12 +10,12 @@ import { endsConnection, isConflict } from "./errors.ts";
 import type { Link } from "./link.ts";
 import { silentServer } from "./silence.ts";
 
-/** Transactions in one commit: a bound on what must run again when one of them fails. */
+/** The maximum number of transactions in one commit. If one of them fails, all must run again. */
 const GROUP_SIZE = 256;
-/** How often a transaction is tried that others are in the way of. */
+/** The maximum number of attempts of a transaction that conflicts with others. */
 const ATTEMPTS = 10;
 
-/** A transaction of one statement, which has not been sent yet. */
+/** A transaction of one statement that waits for its result. */
 interface Waiting {
   readonly run: Run<unknown>;
   readonly step: Step;
@@ -23,7 +23,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What is sent as one statement, for one or more members of a group. */
+/** One statement for one or more members of a group. */
 interface Sent {
   readonly members: readonly Waiting[];
   readonly statement: Statement;
@@ -35,14 +35,14 @@ export interface WriteGroupsOptions {
   /** Begins the transaction of a group. */
   readonly begin: Statement;
   readonly committed: StorageObserver["committed"];
-  /** The error to tell for one that was thrown. */
+  /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
 }
 
 /**
- * The queue of transactions of one statement. All that arrive in one turn of the event loop, or while
- * those before are being committed, share one commit and one round trip. Each still succeeds or fails
- * for itself, unless the answer to their commit is lost. Those that append to the same list are one statement.
+ * The queue of transactions of one statement. Transactions that arrive in one turn of the event loop, or during the
+ * previous commit, share one commit and one round trip. Appends to the same list also share one statement. Each
+ * transaction still succeeds or fails independently, unless the response to the commit is lost.
  */
 export class WriteGroups {
   readonly #options: WriteGroupsOptions;
@@ -53,7 +53,7 @@ export class WriteGroups {
     this.#options = options;
   }
 
-  /** `step` is the one that `run` waits for, its first and last. */
+  /** `step` is the current step of `run`, its first and last. */
   add<T>(run: Run<T>, step: Step): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run, step, resolve: resolve as Waiting["resolve"], reject });
@@ -61,13 +61,13 @@ export class WriteGroups {
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async drained(): Promise<void> {
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    await new Promise(setImmediate); // requests that are already readable join the group
+    await new Promise(setImmediate); // requests that have already arrived join the group
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, GROUP_SIZE);
       try {
@@ -81,7 +81,9 @@ export class WriteGroups {
     this.#running = undefined;
   }
 
-  /** Those that came while a silent server was waited for need not wait for it as long again. Nothing of them was sent. */
+  /**
+   * After a silent server, the transactions that queued up fail immediately instead of waiting again. None was sent.
+   */
   #refuseWaiting(): void {
     for (const { reject } of this.#waiting.splice(0)) reject(silentServer());
   }
@@ -96,13 +98,13 @@ export class WriteGroups {
         return;
       } catch (error) {
         this.#options.link.failed(connection, error);
-        // What the server has refused together with the connection has not been done.
+        // An error that ends the connection, and is not `CommitUnknown`, means that nothing was committed.
         if (error instanceof CommitUnknown || !endsConnection(error) || attempt === ATTEMPTS) throw error;
       }
     }
   }
 
-  /** Returns false if one of them failed: then nothing was kept of any. */
+  /** Returns false if a member failed; then all were rolled back. */
   async #commitTogether(connection: Connection, group: readonly Waiting[]): Promise<boolean> {
     const { begin, committed } = this.#options;
     const started = performance.now();
@@ -118,12 +120,12 @@ export class WriteGroups {
       return false;
     }
     committed((performance.now() - started) / 1000, group.length);
-    const rows = await answers; // those of BEGIN come first
+    const rows = await answers; // the first are those of BEGIN
     sent.forEach((one, index) => succeedAll(one, rows[index + 1] as Row[]));
     return true;
   }
 
-  /** Resolves when its member has been told. Throws what ends the connection, if it is sure that nothing was done. */
+  /** Runs one member, and settles its promise. */
   async #commitAlone(connection: Connection, waiting: Waiting): Promise<void> {
     const [{ statement, parameters }] = statementsOf([waiting]) as [Sent];
     const started = performance.now();
@@ -141,7 +143,10 @@ export class WriteGroups {
   }
 }
 
-/** By list in ascending order, because each list is locked: processes that lock two never wait for each other. */
+/**
+ * Returns the statements of a group. Lists are in ascending order: each gets locked, and a fixed order avoids
+ * deadlocks.
+ */
 function statementsOf(group: readonly Waiting[]): Sent[] {
   const appends = new Map<Append["insertAll"], Map<unknown, Waiting[]>>();
   const sent: Sent[] = [];
