@@ -30,8 +30,8 @@ afterAll(() => service.stop());
 const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 const newShop = async () => (await service.newAccountWithKey("enterprise", quota, ["read", "write"])).key;
 
-/** What a shop says of a reply: nothing in it may depend on another shop. */
-const said = ({ status, text: whole, headers }: Reply) => {
+/** The parts of a reply that must not depend on other shops. */
+const comparable = ({ status, text: whole, headers }: Reply) => {
   // How many events arrive with the beginning of a stream is a matter of time. event-stream.test.ts tests which do.
   const text = headers.get("content-type") === "text/event-stream" ? (whole.split("\n\n", 1)[0] as string) : whole;
   const anonymous = text.replaceAll(/key_\w{16}|psk_\w+…\w+/g, "").replaceAll(/"requestId":"[^"]+"/g, '"requestId":""');
@@ -60,10 +60,10 @@ async function transcript(key: string): Promise<unknown[]> {
     const headers: Record<string, string> = takesIdempotencyKey(operation)
       ? { "Idempotency-Key": "same-in-each-shop" }
       : {};
-    replies.push([operation.name, ...said(await send(key, operation, { headers }))]);
+    replies.push([operation.name, ...comparable(await send(key, operation, { headers }))]);
     if (operation.method !== "GET") continue;
     for (const query of filtersOf(operation)) {
-      replies.push([operation.name, query, ...said(await send(key, operation, { query }))]);
+      replies.push([operation.name, query, ...comparable(await send(key, operation, { query }))]);
     }
   }
   return replies;
@@ -103,7 +103,7 @@ test("the next page of one shop is no page of another", async () => {
     const foreign = await send(other, operation, { query });
     const unknown = await send(other, operation, { query: "?limit=1&cursor=nonsense" });
     expect([operation.name, (await send(one, operation, { query })).status]).toEqual([operation.name, 200]);
-    expect([operation.name, ...said(foreign)]).toEqual([operation.name, ...said(unknown)]);
+    expect([operation.name, ...comparable(foreign)]).toEqual([operation.name, ...comparable(unknown)]);
     expect(foreign.status).toBe(400);
   }
   expect(walked).toBeGreaterThan(2);
@@ -130,7 +130,7 @@ test("an entity tag of one shop says nothing of another's resource with the same
     // The answer to the tag of the other shop is the answer to one that nobody has.
     const matched = await send(other, operation, { headers: { "If-Match": foreign } });
     const unknown = await send(other, operation, { headers: { "If-Match": '"nobodys"' } });
-    expect([operation.name, ...said(matched)]).toEqual([operation.name, ...said(unknown)]);
+    expect([operation.name, ...comparable(matched)]).toEqual([operation.name, ...comparable(unknown)]);
     expect([operation.name, matched.status]).toEqual([operation.name, 412]);
     const { status, text } = await read(other, path, { "If-None-Match": foreign });
     expect([operation.name, status, text]).toEqual([operation.name, 200, before.text]);
@@ -169,7 +169,7 @@ test("an id that only another shop has is unknown, in the path, the query and th
   await service.call("POST", "/categories", { key: other, body: { id: 9, name: "Cats" } });
   const call = async (method: string, path: string, body?: unknown) => {
     const reply = await service.call(method, path, { key: other, ...(body !== undefined && { body }) });
-    return [method, path.replace("777", "2"), ...said({ ...reply, text: reply.text.replaceAll("777", "2") })];
+    return [method, path.replace("777", "2"), ...comparable({ ...reply, text: reply.text.replaceAll("777", "2") })];
   };
   const known = cases(2);
   expect(known.length).toBeGreaterThan(14);

@@ -43,7 +43,7 @@ export type Act =
 export type Happening =
   | { readonly kind: "time passes"; readonly milliseconds: number }
   | { readonly kind: "clock is set"; readonly milliseconds: number }
-  | { readonly kind: "periodic work" }
+  | { readonly kind: "background tasks" }
   | { readonly kind: "restart" };
 
 /**
@@ -124,7 +124,7 @@ export class ShopModel {
     return this.orders.length - back;
   }
 
-  /** What the periodic work does. */
+  /** What the background tasks do. */
   expire(): void {
     const now = this.#now();
     for (const order of this.orders) {
@@ -279,7 +279,7 @@ const arbitraryHappening: Arbitrary<Happening> = oneof(
     weight: 1,
     arbitrary: record({ kind: constantFrom("clock is set"), milliseconds: integer({ min: -MINUTE, max: MINUTE }) }),
   },
-  { weight: 3, arbitrary: record({ kind: constantFrom("periodic work") }) },
+  { weight: 3, arbitrary: record({ kind: constantFrom("background tasks") }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("restart") }) },
 );
 

@@ -12,28 +12,28 @@ import { SharedPostgres } from "./shared-postgres.ts";
 
 /** The store of a service under test. */
 export interface TestStore {
-  /** The settings that choose it. */
+  /** The settings with which a service uses it. */
   readonly settings: Record<string, string>;
-  /** The folder of an embedded store; empty for another. */
+  /** The folder of an embedded store; empty on PostgreSQL. */
   readonly folder: string;
   /** Runs SQL alongside the running service. */
   run(sql: string): Promise<void>;
-  /** The same with one statement, and gives its rows. */
+  /** Runs one statement alongside the running service and returns its rows. */
   rows(sql: string): Promise<unknown[]>;
   /** Opens it alongside the running service. */
   open(): Promise<Storage>;
-  /** Takes out all animals, orders and categories alongside the running service, and starts their ids and times again. */
+  /** Deletes all animals, orders and categories alongside the running service, and resets their ids and times. */
   empty(): Promise<void>;
-  /** Holds up everybody who writes animals, until the function that it gives is called. */
+  /** Locks the animals against writes until the returned function is called. */
   lock(): Promise<() => Promise<void>>;
-  /** All that it holds, as bytes or as text. */
+  /** All of its contents, as bytes or as text. */
   contents(): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** What holds animals, orders and categories. */
+/** The tables of animals, orders and categories. */
 const shopTables = ["pets", "events", "store_orders", "categories", "deleted_categories", "category_animals"];
-const startAnew = `UPDATE shops SET ${[
+const resetShops = `UPDATE shops SET ${[
   "last_pet_id",
   "last_category_id",
   "last_order_id",
@@ -56,26 +56,26 @@ export function newTestStore(): Promise<TestStore> {
 async function newFolder(): Promise<TestStore> {
   const dataDir = mkdtempSync(join(tmpdir(), "petstore-test-"));
   const settings = { PETSTORE_DATA_DIR: dataDir };
-  const beside = async <T>(work: (database: Database) => T) => {
+  const withDatabase = async <T>(work: (database: Database) => T) => {
     const database = new Database(join(dataDir, "petstore.db"));
     database.run("PRAGMA busy_timeout = 5000");
     const result = work(database);
     database.close();
-    // A service in this process reads on to the end of its turn what it had begun to read before.
+    // A service in this process keeps its read transaction until the end of the event-loop turn.
     await new Promise((resolve) => setImmediate(resolve));
     return result;
   };
-  const run = async (sql: string) => void (await beside((database) => database.run(sql)));
+  const run = async (sql: string) => void (await withDatabase((database) => database.run(sql)));
   return {
     settings,
     folder: dataDir,
     run,
-    rows: (sql) => beside((database) => database.query(sql).all()),
+    rows: (sql) => withDatabase((database) => database.query(sql).all()),
     open: () => openStorage(readConfig(settings, undefined, settingsOf(domains))),
     empty: () =>
       run(`
         ${shopTables.map((table) => `DELETE FROM ${table};`).join(" ")}
-        ${startAnew}
+        ${resetShops}
       `),
     lock: async () => {
       const database = new Database(join(dataDir, "petstore.db"));
@@ -108,14 +108,14 @@ async function newDatabase(): Promise<TestStore> {
     empty: () =>
       run(`
         TRUNCATE ${shopTables.join(", ")};
-        ${startAnew}
+        ${resetShops}
       `),
     lock: async () => {
       const pool = new Bun.SQL({ url: server.url(name), max: 1 });
       const session = await pool.reserve();
       await session.unsafe("BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE");
       return async () => {
-        await session.unsafe("ROLLBACK"); // a session that nobody holds any more may be ended before
+        await session.unsafe("ROLLBACK"); // keeps a reference: the pool may close a session without one
         await pool.close({ timeout: 0 });
       };
     },

@@ -1,9 +1,9 @@
 import { domains, webhooksOver } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import { type Network, systemNetwork } from "../../src/domains/webhooks/send.ts";
+import { ManualTasks } from "./manual-tasks.ts";
 import { type Call, type Reply, type TestOptions, TestService } from "./service.ts";
 import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";
-import { WorkByHand } from "./work-by-hand.ts";
 
 /** A key for the secrets of endpoints, which every engine takes. */
 /** What webhooks need on PostgreSQL. */
@@ -29,25 +29,25 @@ export class WebhookService {
   key = "";
   /** Whose key it is. */
   accountId = "";
-  readonly work: WorkByHand;
+  readonly tasks: ManualTasks;
   readonly #receivers: Receiver[] = [];
 
   /** `network` stands in for parts of that of this machine. */
   static async start(network: Partial<Network> = {}, options: TestOptions = {}): Promise<WebhookService> {
     const over = webhooksOver((policy, clock) => ({ ...systemNetwork(policy, clock), ...network }));
-    const work = new WorkByHand(domains.map((domain) => (domain.name === over.name ? over : domain)));
+    const tasks = new ManualTasks(domains.map((domain) => (domain.name === over.name ? over : domain)));
     const service = await TestService.start({
       ...options,
-      domains: work.domains,
+      domains: tasks.domains,
       settings: { PETSTORE_SECRET_KEY: secretKey, ...options.settings },
     });
-    const started = new WebhookService(service, work);
+    const started = new WebhookService(service, tasks);
     await started.newShop();
     return started;
   }
 
-  private constructor(service: TestService, work: WorkByHand) {
-    [this.service, this.work] = [service, work];
+  private constructor(service: TestService, tasks: ManualTasks) {
+    [this.service, this.tasks] = [service, tasks];
   }
 
   /** Goes on with the key of a new account, which has no endpoint, and without those of all others. */
@@ -109,7 +109,7 @@ export class WebhookService {
 
   /** One round, at whose end attempts are in progress. The network gets its turn. */
   async round(): Promise<void> {
-    await this.work.round();
+    await this.tasks.run();
     const { promise, resolve } = Promise.withResolvers<void>();
     setImmediate(resolve);
     await promise;

@@ -176,7 +176,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     expect(ledger.violations).toEqual([]);
   });
 
-  test("one does the periodic work of all; when it is killed, another takes over within seconds", async () => {
+  test("one runs the background tasks of all; when it is killed, another takes over within seconds", async () => {
     const { storage, shop } = account;
     const pets = new PetStore(storage, { decidingOrder });
     const orders = new OrderStore(storage, pets, systemClock, 1);

@@ -1,18 +1,18 @@
 // The log of a shop: what changes add to it, and how it is read.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
-import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
 import { scopes } from "../../contract/caller.ts";
 
 const RESERVATION = 15;
 
 let service: TestService;
-let work: WorkByHand;
+let tasks: ManualTasks;
 let key: string;
 beforeEach(async () => {
-  work = new WorkByHand();
+  tasks = new ManualTasks();
   const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
-  service = await TestService.start({ domains: work.domains, settings });
+  service = await TestService.start({ domains: tasks.domains, settings });
   key = await service.newKey("enterprise", undefined, scopes);
   await service.store.run("DELETE FROM events; UPDATE shops SET last_event_id = 0"); // that of the key
 });
@@ -149,7 +149,7 @@ describe("a change adds events", () => {
       ["pet.updated", "key"],
     ]);
     expect(after[0]?.actor).toEqual({ kind: "system" });
-    await work.round();
+    await tasks.run();
     expect((await list("?after=10")).map(({ type, subject }) => [type, subject.id])).toEqual([
       ["order.expired", "2"],
       ["pet.updated", "2"],
@@ -232,11 +232,11 @@ describe("old events", () => {
 
   test("are deleted when they are older than 30 days, however many, and asking for them tells the first one", async () => {
     await addOverTime(12_345, 3);
-    await work.round();
+    await tasks.run();
     expect(await ids("?limit=1")).toEqual([1]);
     service.clock.advance(30 * DAY + 1);
-    await work.round();
-    await work.round();
+    await tasks.run();
+    await tasks.run();
     expect(await ids("")).toEqual([12_346, 12_347, 12_348]);
     expect(await ids("?sort=-id&limit=2")).toEqual([12_348, 12_347]);
     expect(await ids("?after=12345&limit=1")).toEqual([12_346]);
@@ -247,7 +247,7 @@ describe("old events", () => {
     }
     expect((await call("GET", "/events/12349")).status).toBe(404);
     service.clock.advance(DAY);
-    await work.round();
+    await tasks.run();
     expect(await ids("")).toEqual([]);
     expect((await call("GET", "/events/12348")).json.message).toEndWith(" 12349.");
     expect(await ids("?after=12348")).toEqual([]);
@@ -259,7 +259,7 @@ describe("old events", () => {
     await addOverTime(2, 1);
     await service.store.run(`UPDATE shops SET ahead = ${30 * DAY + 1} WHERE shop = ${await service.shop()}`);
     service.clock.advance(DAY / 2); // the next walk through the shops
-    await work.round();
+    await tasks.run();
     expect(await ids("")).toEqual([3]);
   });
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
+import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
-import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
 
 /** Reservations that ended while the service did not run. */
 const DUE = 4_500;
 
-const work = new WorkByHand();
+const tasks = new ManualTasks();
 let service: TestService;
 let key: string;
 
 beforeAll(async () => {
-  service = await TestService.start({ domains: work.domains });
+  service = await TestService.start({ domains: tasks.domains });
   key = await service.newKey();
   const ids = Array.from({ length: DUE }, (_, index) => index + 1);
   const shop = await service.shop();
@@ -44,17 +44,17 @@ async function pending(): Promise<number> {
   return count;
 }
 
-test("very many reservations that have ended are let go in parts, the oldest first, and others get a turn between", async () => {
-  let isRoundOver = false;
-  const round = work.round().then(() => (isRoundOver = true));
+test("many ended reservations expire in parts, the oldest first, and other requests run in between", async () => {
+  let isDone = false;
+  const run = tasks.run().then(() => (isDone = true));
   const { status } = await call("POST", "/store/orders", { petId: DUE + 1 });
-  expect([status, isRoundOver]).toEqual([201, false]);
-  await round;
+  expect([status, isDone]).toEqual([201, false]);
+  await run;
   expect((await call("GET", `/store/orders/${DUE}`)).json.status).toBe("expired");
   expect((await call("GET", "/store/orders/1")).json.status).toBe("placed");
   expect(await pending()).toBe(1 + DUE - 2_000);
-  await work.round();
-  await work.round();
+  await tasks.run();
+  await tasks.run();
   expect(await pending()).toBe(1);
   expect((await call("GET", "/store/orders/1")).json.status).toBe("expired");
 });

@@ -24,7 +24,7 @@ import {
 
 /** Reservations that end in one transaction: some milliseconds, for which others must wait. */
 const BATCH = 100;
-/** Such transactions in one round of periodic work. What is left over is done in the next round. */
+/** Such transactions in one run of the background task. The next run does the rest. */
 const BATCHES = 20;
 
 /** The end of reservations: an open order holds its animal for a while, and then lets it go. */

@@ -11,30 +11,30 @@ import {
   ShopModel,
 } from "../../../test/conformance/shop-model.ts";
 import { rounds } from "../../../test/harness/form.ts";
+import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
-import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
 import { readExactly } from "../../../test/torture/ledger.ts";
 
 /** The service and its model, to which the same is done. */
 class Walk {
   #service: TestService;
   readonly #key: string;
-  readonly #work: WorkByHand;
+  readonly #tasks: ManualTasks;
   readonly #model: ShopModel;
 
   static async start(): Promise<Walk> {
-    const work = new WorkByHand();
+    const tasks = new ManualTasks();
     const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
-    const service = await TestService.start({ domains: work.domains, settings });
-    const walk = new Walk(service, work, await service.newKey());
+    const service = await TestService.start({ domains: tasks.domains, settings });
+    const walk = new Walk(service, tasks, await service.newKey());
     const { id, name } = walk.#model.category;
     expect((await walk.#call("POST", "/categories", { name })).json.id).toBe(id);
     return walk;
   }
 
-  private constructor(service: TestService, work: WorkByHand, key: string) {
+  private constructor(service: TestService, tasks: ManualTasks, key: string) {
     this.#service = service;
-    this.#work = work;
+    this.#tasks = tasks;
     this.#key = key;
     this.#model = new ShopModel(() => service.clock.now());
   }
@@ -44,8 +44,8 @@ class Walk {
     if (event.kind === "time passes") clock.advance(event.milliseconds);
     else if (event.kind === "clock is set") clock.setWall(clock.now() + event.milliseconds);
     else if (event.kind === "restart") this.#service = await this.#service.restart();
-    else if (event.kind === "periodic work") {
-      await this.#work.round();
+    else if (event.kind === "background tasks") {
+      await this.#tasks.run();
       this.#model.expire();
     } else {
       const { status, json } = await this.#act(event);

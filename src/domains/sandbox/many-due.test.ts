@@ -1,18 +1,18 @@
 // What becomes due when a clock is advanced has happened before the response, however much it is.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
+import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
-import { WorkByHand } from "../../../test/harness/work-by-hand.ts";
 
 /** What one step does at the most, and open orders beyond it. */
 const AT_ONCE = 10_000;
 const MORE = 50;
 
-const work = new WorkByHand();
+const tasks = new ManualTasks();
 let service: TestService;
 let key: string;
 beforeAll(async () => {
-  service = await TestService.start({ domains: work.domains });
+  service = await TestService.start({ domains: tasks.domains });
   key = await service.newKey();
   const shop = await service.shop();
   const end = NOON + 900_000;
@@ -37,6 +37,6 @@ test("10,000 reservations end before the response, and the others in the backgro
   expect((await call("POST", "/sandbox/fast-forward", { seconds: 900 })).status).toBe(200);
   expect((await waiting())[0].count).toBe(MORE);
   expect((await call("GET", `/pets/${AT_ONCE}`)).json.status).toBe("available");
-  await work.round();
+  await tasks.run();
   expect(await waiting()).toEqual([]);
 });

@@ -197,9 +197,9 @@ describe("a message that fails", () => {
     await webhooks.deliver();
     const { waiting } = (await webhooks.call("GET", "/sandbox")).json;
     expect(waiting).toEqual([{ kind: "webhook_attempt", count: 1, next: expect.any(String) }]);
-    const before = webhooks.work.askedFor;
+    const before = webhooks.tasks.requestedRuns;
     expect((await webhooks.call("POST", "/sandbox/fast-forward", { seconds: 10 })).status).toBe(200);
-    expect(webhooks.work.askedFor).toBe(before + 1); // a round at once, in which it is sent
+    expect(webhooks.tasks.requestedRuns).toBe(before + 1); // a run that sends it at once
     await webhooks.deliver();
     expect(receiver.received).toHaveLength(2);
   });
