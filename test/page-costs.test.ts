@@ -234,7 +234,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
     const reads = recorder.take();
     expect(reads).not.toBeEmpty();
     expect(
-      await costs.tooDear(reads, name === "whether a shop has events that are too old" ? MAX_OF_MANY : MOST),
+      await costs.tooExpensive(reads, name === "whether a shop has events that are too old" ? MAX_OF_MANY : MOST),
     ).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
     expect(uncovered(sources, costs.made)).toEqual([]);
     expect(others.filter(([part]) => !sources.flatMap(readsIn).some(({ text }) => text.includes(part)))).toEqual([]);
     const added =
-      'const all = "id, name";\nexport const dear = statement<PetRow>(`SELECT ${all} FROM pets ORDER BY name`);';
+      'const all = "id, name";\nexport const expensive = statement<PetRow>(`SELECT ${all} FROM pets ORDER BY name`);';
     expect(uncovered([...sources, added], costs.made)).toEqual(["SELECT id, name FROM pets ORDER BY name"]);
   });
 

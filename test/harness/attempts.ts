@@ -66,7 +66,7 @@ const issueSecret = defineOperation({
 
 const operations = [attempt, drop, issueSecret] as const;
 
-/** Operations whose every run adds an animal, and that end as they are told. */
+/** Operations that add an animal in each run, and end as their input says. */
 export const attempts: Domain = {
   name: "attempts",
   operations,

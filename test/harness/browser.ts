@@ -5,10 +5,10 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 
 const executablePath = "/usr/bin/chromium";
 
-/** Tests of pages are skipped where there is no browser. */
+/** Without a browser, tests of pages are skipped. */
 export const hasBrowser = existsSync(executablePath);
 
-/** A browser of a test, with an empty profile, and what its pages asked for and complained about. */
+/** A browser with an empty profile. Records the requests and errors of its pages. */
 export class TestBrowser {
   readonly #context: BrowserContext;
   readonly #profile: string;
@@ -34,7 +34,7 @@ export class TestBrowser {
     });
     // Shorter than the limit of a test: Bun kills the browser of a test that exceeds it, and the tests after it fail too.
     context.setDefaultTimeout(100_000);
-    // Not every violation of a policy is written to the console by itself.
+    // The browser does not write every violation of a policy to its console.
     await context.addInitScript(
       `addEventListener("securitypolicyviolation", (event) =>
          console.error(\`\${event.effectiveDirective} forbids \${event.blockedURI}: \${event.sample}\`))`,

@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 const openssl = Bun.which("openssl");
 
-/** Tests with certificates are skipped where nothing can make them. */
+/** Without a tool that makes certificates, tests that need them are skipped. */
 export const canCertify = openssl !== null;
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
-/** An authority of a test, whose files are in a folder. */
+/** A certificate authority for tests, with its files in a folder. */
 export class Authority {
   /** The file with its certificate. */
   readonly file: string;
@@ -31,7 +31,7 @@ export class Authority {
     return readFileSync(this.file, "utf8");
   }
 
-  /** Makes a certificate for `DNS:…` or `IP:…`, as files. With less than no days it has expired. */
+  /** Makes a certificate for `DNS:…` or `IP:…`, as files. With a negative number of days it has expired. */
   async certify(subject: string, days = 2): Promise<{ cert: string; key: string }> {
     const name = `${subject.replaceAll(/[^a-z0-9]/gi, "-")}${days}`;
     const [key, request, cert, extensions] = [`${name}.key`, `${name}.csr`, `${name}.pem`, `${name}.txt`];

@@ -1,14 +1,14 @@
-// Commands of the command line, run inside the test: a process for each would take most of the time of a test.
+// Commands of the command line that run inside the test, because starting a process for each would take too long.
 import { type CommandContext, run } from "../../src/cli/run.ts";
 import { evidence } from "../leaks/evidence.ts";
 
-/** What a command has said so far. */
+/** The output of a command so far. */
 interface Said {
   stdout: string;
   stderr: string;
 }
 
-/** Stands in for the process of a command. `folder` is where the command line was typed. */
+/** The context of a command without a process of its own. `folder` is its working directory. */
 export function contextOf(
   folder: string,
   environment: Record<string, string | undefined>,
@@ -40,7 +40,7 @@ export async function runHere(dataDir: string, words: readonly string[], setting
   return { status, ...said };
 }
 
-/** Runs a command with `--json` that must succeed, and returns what it says. */
+/** Runs a command with `--json` that must succeed, and returns its output. */
 export async function jsonHere(
   dataDir: string,
   words: readonly string[],

@@ -5,13 +5,13 @@ import type { Scope } from "../../src/contract/caller.ts";
 import { TestBrowser } from "./browser.ts";
 import { type TestOptions, TestService } from "./service.ts";
 
-/** What a browser itself reports of a response that is an error. The page need not, and cannot, keep it from that. */
+/** What a browser itself reports of an error response. The page cannot prevent it. */
 const reportedResponse = /^Failed to load resource: /;
 
-/** Waits until events come to today's page. */
+/** Waits until today's page receives events. */
 export const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
 
-/** Messages stay until they are dismissed: on a slow machine they would go before a test has read them. */
+/** Messages stay until they are dismissed. On a slow machine they would otherwise disappear before a test reads them. */
 const keepMessages = `{
   const { setTimeout } = window;
   window.setTimeout = (work, wait, ...inputs) =>
@@ -31,7 +31,7 @@ export class TestConsole {
     return TestConsole.over(service, key, options.width);
   }
 
-  /** A console of a service that a test has started, which ends with it. */
+  /** A console of a service that a test has started. `stop` stops that service too. */
   static async over(service: TestService, key: string, width = 1280): Promise<TestConsole> {
     const viewport = { width, height: width < 500 ? 844 : 900 };
     return new TestConsole(service, await TestBrowser.start(viewport, keepMessages), key);
@@ -52,7 +52,7 @@ export class TestConsole {
     return this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
   }
 
-  /** Opens a page of the console to which events come: those that happen from now on are shown. */
+  /** Opens a page of the console and waits until it receives events. It shows all that follow. */
   async openLive(path = ""): Promise<Page> {
     const page = await this.open();
     await isLive(page);
@@ -68,18 +68,18 @@ export class TestConsole {
     return this.service.newKey("enterprise", undefined, scopes);
   }
 
-  /** Adds an animal and gives its id. */
+  /** Adds an animal and returns its id. */
   async addPet(body: Record<string, unknown>): Promise<number> {
     const { json } = await this.service.call("POST", "/pets", { key: this.key, body: { categoryId: 1, ...body } });
     return json.id as number;
   }
 
-  /** Adds a category and gives its id. */
+  /** Adds a category and returns its id. */
   async addCategory(name: string): Promise<number> {
     return (await this.service.call("POST", "/categories", { key: this.key, body: { name } })).json.id as number;
   }
 
-  /** Ends the test: fails if a page has complained, or asked another host for anything. */
+  /** Ends the test. Fails if a page has reported an error or sent a request to another host. */
   async stop(): Promise<void> {
     await this.browser.stop();
     await this.service.stop();

@@ -4,9 +4,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 export class DatabaseProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** How often a client has sent something and was then answered, over all connections so far. */
+  /** The number of round trips over all connections so far: a client sends something, then the server answers. */
   roundTrips = 0;
-  /** The next answer that holds this text is cut off before it, and the connection with it. */
+  /** The next answer that contains this text is cut off before it, and the connection closes. */
   cutBefore: string | undefined;
 
   private constructor(target: number) {
@@ -49,7 +49,7 @@ export class DatabaseProxy {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** The fewest round trips that some work took in several tries: a store also asks by itself now and then. */
+  /** The fewest round trips of an action in several tries, because the store sometimes sends statements of its own. */
   async tripsOf(act: () => unknown): Promise<number> {
     let fewest = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 5; round++) {

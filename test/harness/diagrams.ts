@@ -1,7 +1,7 @@
 import { stageNames } from "../../src/http/stages.ts";
 import { folderImports } from "./imports.ts";
 
-/** The diagrams of docs/architecture.md, in Mermaid, by the names of the parts that they are. */
+/** The diagrams of docs/architecture.md, in Mermaid, by the names of the parts that they show. */
 export function architectureDiagrams(): Readonly<Record<string, string>> {
   return { request: fenced(requestPath()), modules: fenced(modules()) };
 }

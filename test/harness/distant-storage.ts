@@ -4,12 +4,12 @@ import type { Stage, StagedTable, Storage } from "../../src/storage/storage.ts";
 import type { Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 
-/** A store that answers reads later, as one across a network does, and that can fail. */
+/** A store that answers reads later, like one across a network, and that can fail. */
 export class DistantStorage implements Storage {
   readonly #storage: Storage;
   readonly noticesEveryWrite = true;
   readsFail = false;
-  /** Writes still to be accepted before all fail. */
+  /** How many writes succeed before all fail. */
   writesLeft = Number.POSITIVE_INFINITY;
   reads = 0;
 

@@ -6,12 +6,12 @@ const TYPE_A = 1;
 const TYPE_AAAA = 28;
 const NAME_ERROR = 3;
 
-/** What a name leads to at its nth look-up, counted from 1; nothing for a server that does not answer. */
+/** The addresses of a name at its nth look-up, counted from 1; none for a server that does not answer. */
 type Answer = (lookup: number) => readonly string[];
 
-/** A DNS server of a test (RFC 1035), for IPv4 and IPv6 addresses. It speaks UDP and tells clients to keep nothing. */
+/** A DNS server of a test (RFC 1035), for IPv4 and IPv6 addresses. It uses UDP, and its answers must not be cached. */
 export class DnsServer {
-  /** The names that were looked up, in order; once for both kinds of addresses. */
+  /** The names that were looked up, in order. Looking up both kinds of addresses counts once. */
   readonly lookups: string[] = [];
   readonly #names: Readonly<Record<string, Answer>>;
   readonly #socket: Socket;
@@ -73,7 +73,7 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join(".").toLowerCase(), end: position + 1 };
 }
 
-/** A record for the name of the query, with an address that may be kept for no time. */
+/** A record for the name of the query, with an address that must not be cached. */
 function recordOf(address: string): Buffer {
   const bytes = isIPv4(address) ? address.split(".").map(Number) : groupsOf(address);
   const head = Buffer.from([0xc0, 12, 0, isIPv4(address) ? TYPE_A : TYPE_AAAA, 0, 1, 0, 0, 0, 0, 0, bytes.length]);

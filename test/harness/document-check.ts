@@ -25,7 +25,7 @@ export interface Answer {
 export class DocumentCheck {
   static readonly #known = new Map<string, DocumentCheck>();
   readonly #document: Json;
-  /** That the schemas themselves are valid is for the tests of the document. */
+  /** The tests of the document check that the schemas themselves are valid. */
   readonly #ajv = new Ajv2020({
     strict: false,
     validateFormats: false,
@@ -136,7 +136,7 @@ export class DocumentCheck {
 
   #operation({ method, path }: Answer): Json | undefined {
     const paths = this.#document["paths"] as Record<string, Json>;
-    // A path without parameters goes before one that would take it for a value (OpenAPI 3.1, "Path Templating Matching").
+    // A path without parameters has priority over one whose parameter would match it (OpenAPI 3.1, "Path Templating Matching").
     const templates = Object.entries(paths).toSorted(([one], [other]) => +one.includes("{") - +other.includes("{"));
     for (const [template, item] of templates) {
       const pattern = new RegExp(`^${template.replaceAll(/\{[^}]*\}/g, "[^/]+")}$`);
@@ -155,7 +155,7 @@ export class DocumentCheck {
   }
 }
 
-/** Makes every object schema refuse properties that it does not name; of combined ones, one of them names them all. */
+/** Makes every object schema refuse properties that it does not name. In a combination, one schema names them all. */
 function close(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(close);
   if (typeof schema !== "object" || schema === null || "allOf" in schema) return schema;

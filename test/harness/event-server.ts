@@ -1,6 +1,6 @@
-/** What a stand-in for the stream of events does with one connection. */
+/** What a simulated stream of events does with one connection. */
 interface Connection {
-  /** The status of a response that is no stream. */
+  /** The status of a response that is not a stream. */
   readonly status?: number;
   /** Ids of the events that it sends. */
   readonly events?: readonly number[];
@@ -10,7 +10,7 @@ interface Connection {
   readonly stays?: boolean;
 }
 
-/** A server of events whose connections end as a test says, one after the other. */
+/** An event server that handles its connections as a test says, one after the other. */
 export function serverSentEvents(connections: readonly Connection[]) {
   const [resumedAt, keys]: [(string | null)[], (string | null)[]] = [[], []];
   const server = Bun.serve({

@@ -21,11 +21,11 @@ export class FreshCopy {
     for (const file of listed.stdout.toString().split("\0")) {
       if (file && existsSync(join(root, file))) await Bun.write(join(copy.folder, file), Bun.file(join(root, file)));
     }
-    symlinkSync(join(root, "node_modules"), join(copy.folder, "node_modules")); // stands in for `npm ci`
+    symlinkSync(join(root, "node_modules"), join(copy.folder, "node_modules")); // replaces `npm ci`
     return copy;
   }
 
-  /** Starts the service with a line of the documentation, and waits until it listens. Its port may be taken here, so it takes any. */
+  /** Starts the service with a line of the documentation, and waits until it listens. It listens on any free port, because the documented one may be in use. */
   async start(line: string): Promise<void> {
     this.#service = Bun.spawn(["sh", "-c", `exec env ${line}`], {
       cwd: this.folder,
@@ -55,7 +55,7 @@ export class FreshCopy {
     return { status: await child.exited, stdout, stderr };
   }
 
-  /** Ends the service as a supervisor does, by telling npm, which started it; resolves when it is gone. */
+  /** Stops the service as a supervisor does, with a signal to the npm that started it. Resolves when it has ended. */
   async stop(): Promise<void> {
     this.#service?.kill("SIGTERM");
     await this.#service?.exited;

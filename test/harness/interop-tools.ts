@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** The folder of the tools of others that the service is tested with. */
+/** The folder of the third-party tools that the service is tested with. */
 export const interopFolder = join(import.meta.dir, "../interop");
 
 /** Programs that run JavaScript. They are optional: their packages are for Linux on x64. */
@@ -25,7 +25,7 @@ export function needsInteropTools(file: string): boolean {
 
 /**
  * Installs the tools unless they are there. False without a registry: tests that need them are then skipped.
- * The runner does so once before its files, which run in parallel and would get in each other's way.
+ * The runner does so once before its files, which run in parallel and would disturb each other.
  */
 export function hasInteropTools(): boolean {
   if (areInteropToolsInstalled()) return true;

@@ -1,6 +1,6 @@
 import { readStream, type StreamState } from "./server-sent-events.ts";
 
-/** A client of a stream, which reads whatever comes. */
+/** A client of a stream that reads everything it receives. */
 export class Listener {
   readonly response: Response;
   readonly #abort: AbortController;
@@ -33,7 +33,7 @@ export class Listener {
     return this.state.events.map(({ id }) => Number(id));
   }
 
-  /** Resolves when the client has got what is waited for. Rejects if the stream ends before. */
+  /** Resolves when the client has received what the condition asks for. Rejects if the stream ends before. */
   async until(isThere: (state: StreamState) => boolean): Promise<StreamState> {
     const early = this.ended.then((why) => {
       if (!isThere(this.state)) throw new Error(`The stream ended (${String(why)}) after:\n${this.#text}`);

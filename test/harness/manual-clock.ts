@@ -25,7 +25,7 @@ export class ManualClock implements Clock {
     return this.#boot;
   }
 
-  /** The machine is restarted: its own time tells nothing of what was before. No time passes. */
+  /** The machine restarts: earlier monotonic times mean nothing afterwards. No time passes. */
   reboot(): void {
     this.#boot = { id: this.#boot.id + 1, offset: -this.#monotonic };
   }
@@ -36,7 +36,7 @@ export class ManualClock implements Clock {
     this.#monotonic += milliseconds;
   }
 
-  /** Somebody sets the wall clock; no time passes. */
+  /** The wall clock is set. No time passes. */
   setWall(wall: number): void {
     this.#wall = wall;
   }

@@ -24,17 +24,17 @@ import { development } from "./key-environments.ts";
 import { walkPages } from "./pages.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
-/** Rows of the larger tables. Each is some hundred blocks. */
+/** Rows of the larger tables, which have some hundred blocks each. */
 export const ROWS = 60_000;
 /** Blocks that a read may touch: those of a page, or of 10,000 rows that a page looks through, or of 31 days. */
 export const MOST = 60;
 export const MAX_OF_MANY = 400;
 export const DAY = 86_400;
-/** When pages are asked for, in unix seconds. */
+/** The time of the requests for pages, in unix seconds. */
 export const NOW = 100 * DAY;
 export const clock = { ...systemClock, now: () => NOW * 1_000 };
 
-/** As if the tables were larger than the server's memory, and other processes cost nothing: so all bad plans are tempting. */
+/** Costs as if tables exceeded memory and parallel workers were free. They tempt the planner to choose bad plans. */
 const large = [
   "effective_cache_size=1MB",
   "parallel_setup_cost=0",
@@ -72,10 +72,10 @@ interface Read {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** Notes what is read of a store. */
+/** Records the reads of a store. */
 export class Recorder {
   readonly storage: Storage;
-  /** What was read since `take` was called last. */
+  /** The reads since the last call of `take`. */
   #reads: Read[] = [];
 
   constructor(storage: Storage) {
@@ -95,10 +95,10 @@ export class Recorder {
   }
 }
 
-/** A store in PostgreSQL with large tables, which tells what reads cost. */
+/** A store in PostgreSQL with large tables that measures the cost of reads. */
 export class PageCosts {
   readonly storage: Storage;
-  /** The texts of all reads that were made. */
+  /** The texts of all reads so far. */
   readonly made = new Set<string>();
   readonly #server: PostgresServer;
   readonly #reader: Connection;
@@ -133,31 +133,31 @@ export class PageCosts {
   }
 
   /**
-   * The pages of a list, in all ways that its contract has, that are too dear: they touch more blocks than they may.
-   * Throws where no page has an item: nothing is shown then.
+   * The pages of a list, in all ways that its contract has, that touch more blocks than they may.
+   * Throws if no page has an item, because that would prove nothing.
    */
   async dearPagesOf(name: string, domains: readonly ServedDomain[]): Promise<unknown[]> {
     const recorder = new Recorder(this.storage);
     const bound = bindAll(recorder.storage, this.#limiter, domains).find(({ operation }) => operation.name === name);
-    const dear: unknown[] = [];
+    const expensive: unknown[] = [];
     const items = await walkPages(bound as BoundOperation, caller, samples, async (request) => {
       const reads = recorder.take();
       if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
       const looksThrough = reads.some(({ statement }) => statement.sql.includes(`LIMIT ${SCAN_LIMIT}`));
       const most = ["getUsage", "listRequests"].includes(name) || looksThrough ? MAX_OF_MANY : MOST;
-      const found = await this.tooDear(reads, most);
-      if (found.length > 0) dear.push({ request, found });
+      const found = await this.tooExpensive(reads, most);
+      if (found.length > 0) expensive.push({ request, found });
     });
     if (items === 0) throw new Error(`No page of ${name} has an item: give its table rows that it finds.`);
-    return dear;
+    return expensive;
   }
 
   /** The reads that touch more blocks than they may, each with its plan. */
-  async tooDear(reads: readonly Read[], most: number) {
+  async tooExpensive(reads: readonly Read[], most: number) {
     for (const { statement } of reads) this.made.add(statement.sql);
     const plans: { blocks: number; plan: string }[] = [];
     for (const read of reads) plans.push(await this.explain(read));
-    // A plan for the very values must not be bad either: other engines may have no other.
+    // A plan for these values must not be bad either: other engines may always plan for the values.
     await this.#reader.runScript("SET plan_cache_mode = force_custom_plan");
     for (const read of reads) plans.push(await this.explain(read));
     await this.#reader.runScript("RESET plan_cache_mode");

@@ -10,7 +10,7 @@ export interface PageRequest {
   readonly after: unknown;
 }
 
-/** Values that a list is asked with. */
+/** Values of the parameters of a list. */
 interface Samples {
   /** Of path and query parameters that are identifiers. */
   readonly ids: readonly bigint[];
@@ -55,7 +55,7 @@ function parametersOf(object: { readonly properties: object } | undefined): [str
 
 const neverWrites = () => Promise.reject(new Error("A list has nothing to write."));
 
-/** Filters that a list is asked with at once: how others go together is seen by then. */
+/** The most filters in one request. More would show nothing new about how filters combine. */
 const MAX_FILTERS = 3;
 
 /** With and without each of its filters, in each order: how a paged list can be asked for. */

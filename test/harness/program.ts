@@ -35,7 +35,7 @@ export async function runCommand(dataDir: string, words: readonly string[], sett
   return { status, stdout, stderr };
 }
 
-/** Runs a command with `--json` that must succeed, and returns what it says. */
+/** Runs a command with `--json` that must succeed, and returns its output. */
 export async function runJson(
   dataDir: string,
   words: readonly string[],
@@ -75,7 +75,7 @@ export class Program {
     return program;
   }
 
-  /** Starts the service and waits for nothing. `command` can be another program that stands in for it. */
+  /** Starts the service without waiting. `command` can be another program. */
   constructor(dataDir: string, settings: Record<string, string> = {}, command: readonly string[] = serveCommand) {
     this.dataDir = dataDir;
     this.child = Bun.spawn([...command], {
@@ -89,13 +89,13 @@ export class Program {
     void this.child.exited.then(() => this.#wake());
   }
 
-  /** Resolves once the condition, which is looked at after each output, is met. */
+  /** Resolves once the condition is met. It is checked after each output. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ isMet, resolve }));
   }
 
-  /** Leaves what it writes from now on in the pipe. */
+  /** Stops reading its output, which then fills the pipe. */
   stopReading(): void {
     this.#isDeaf = true;
   }
@@ -122,14 +122,14 @@ export class Program {
   }
 }
 
-/** The pause before the next question, in milliseconds: what is waited for needs the processor itself. */
+/** The pause before the next try, in milliseconds. It leaves the processor to what the test waits for. */
 const PAUSE = 2;
 
-/** Asks again and again until the answer fits, and returns it. */
-export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
+/** Repeats a call until its result is the expected one, and returns it. */
+export async function eventually<T>(call: () => Promise<T>, isExpected: (result: T) => boolean): Promise<T> {
   for (;;) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
+    const result = await call();
+    if (isExpected(result)) return result;
     await Bun.sleep(PAUSE);
   }
 }

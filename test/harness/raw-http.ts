@@ -1,6 +1,6 @@
-// HTTP/1.1 byte by byte. Bytes are written as texts of the characters U+0000 to U+00FF, one for each.
+// HTTP/1.1 byte by byte. Texts hold one byte per character, U+0000 to U+00FF.
 
-/** Longer than any answer takes; whatever comes later hangs. In milliseconds. */
+/** Longer than any answer takes, in milliseconds. A later answer counts as missing. */
 const PATIENCE = 20_000;
 
 export interface RawAnswer {
@@ -13,7 +13,7 @@ export interface RawAnswer {
 export interface ExchangeOptions {
   /** The answer to HEAD has a length and no body. */
   readonly isHead?: boolean;
-  /** Ends the sending side after the last piece, as a client does that leaves. */
+  /** Closes the sending side after the last piece, like a client that disconnects. */
   readonly leaves?: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function exchange(
   let unsent: Buffer = Buffer.alloc(0);
   let isOpen = true;
 
-  /** Writes until the connection takes no more. */
+  /** Writes until the connection accepts no more. */
   const pump = (socket: Bun.Socket): void => {
     if (!isOpen) return;
     if (unsent.length === 0) {

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 
 /**
- * For how long a process has waited so far for a processor that others had, in milliseconds; 0 where
- * the system does not tell. On a busy machine it can be most of the time that something takes.
+ * How long a process has waited so far for a processor that others used, in milliseconds; 0 if the system does
+ * not report it. On a busy machine this can be most of a duration.
  */
 export function waitedForProcessor(pid: number): number {
   return scheduled(pid, 1);
 }
 
-/** For how long a process has had a processor so far, in milliseconds; 0 where the system does not tell. */
+/** How long a process has used a processor so far, in milliseconds; 0 if the system does not report it. */
 export function hadProcessor(pid: number): number {
   return scheduled(pid, 0);
 }
 
 /**
  * Measures from now on, in milliseconds. The time for which this process, or one of those given, waited for
- * a processor is not held against the service.
+ * a processor does not count.
  */
 export function stopwatch(...pids: number[]): () => number {
   const started = performance.now();

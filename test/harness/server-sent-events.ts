@@ -1,11 +1,11 @@
-/** A server-sent event as a client gets it. */
+/** A server-sent event as a client receives it. */
 export interface ServerSentEvent {
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** What a stream has told its client so far: the events that are complete, the last id, and the time to wait. */
+/** What a stream has sent so far: the complete events, the last id, and the time to wait. */
 export interface StreamState {
   readonly events: ServerSentEvent[];
   readonly lastId: string;

@@ -15,7 +15,7 @@ import { newTestStore, type TestStore } from "./test-store.ts";
 export interface Call {
   readonly key?: string | undefined;
   readonly headers?: Record<string, string>;
-  /** Sent as JSON, or as it is if it is a text or bytes. */
+  /** Sent as JSON; text and bytes are sent unchanged. */
   readonly body?: unknown;
 }
 
@@ -30,7 +30,7 @@ const sharedAccounts = new WeakMap<TestStore, Promise<Account>>();
 
 const generous: Quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 
-/** A service of a test: the real program, real HTTP on a free port, a real store in a folder of its own. */
+/** A service under test: the real program, real HTTP on a free port, a real store in a folder of its own. */
 export class TestService {
   readonly app: App;
   readonly clock: ManualClock;
@@ -100,7 +100,7 @@ export class TestService {
     return { ...answer, json: answer.text === "" || isStream(response) ? undefined : JSON.parse(answer.text) };
   }
 
-  /** Checks an answer that did not come by `call` against the document. */
+  /** Checks an answer that was not received by `call` against the document. */
   check(answer: Answer): void {
     this.#check.check(answer);
   }
@@ -159,7 +159,7 @@ export interface TestOptions {
   readonly settings?: Record<string, string>;
   readonly domains?: readonly ServedDomain[];
   readonly store?: TestStore;
-  /** Stands in for the store that the settings choose. */
+  /** Replaces the store that the settings choose. */
   readonly openStore?: AppOptions["openStore"];
   readonly maxStreams?: number;
   readonly clock?: ManualClock;
@@ -171,7 +171,7 @@ function testConfig(settings: Record<string, string>, domains: readonly ServedDo
 
 const isStream = ({ headers }: Response) => headers.get("content-type") === "text/event-stream";
 
-/** The body; of a stream, what it begins with. */
+/** The body, or the beginning of a stream. */
 async function textOf(response: Response): Promise<string> {
   if (!isStream(response) || !response.body) return response.text();
   const reader = response.body.getReader();

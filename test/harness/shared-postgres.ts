@@ -29,7 +29,7 @@ export class SharedPostgres {
     this.template = template;
   }
 
-  /** What lets another process find it. */
+  /** The environment with which another process finds it. */
   get environment(): Record<string, string> {
     return { TEST_POSTGRES_PORT: String(this.server.port), TEST_POSTGRES_TEMPLATE: this.template };
   }

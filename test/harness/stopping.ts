@@ -1,7 +1,7 @@
 import type { Client } from "../torture/client.ts";
 import type { Program } from "./program.ts";
 
-/** A signal that comes so long after the first, in milliseconds, is a second request to stop (src/main.ts). */
+/** A signal this long after the first, in milliseconds, is a second request to stop (src/main.ts). */
 export const LATER_SIGNAL = 1_500;
 
 const CONNECTIONS = 256;
@@ -38,7 +38,7 @@ export async function unfinishedRequest({ port }: Pick<Program, "port">, key: st
 
 /**
  * Adds and lists animals over many connections until the port is closed, and calls `begun` when the load is full.
- * Returns the names that were acknowledged, what was no right answer, and what each connection's last answer said of it.
+ * Returns the names that were acknowledged, the wrong answers, and the `Connection` header of the last answer on each connection.
  */
 export async function loadUntilStopped(client: Client, begun: () => void, connections = CONNECTIONS) {
   const acknowledged: string[] = [];

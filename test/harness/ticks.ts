@@ -34,11 +34,11 @@ export const streamTicks = defineOperation({
 
 const operations = [streamTicks] as const;
 
-/** The source of a stream, in the hands of a test. */
+/** The source of a stream, controlled by a test. */
 export class TickSource {
   /** The clients that listen now. */
   readonly sinks = new Set<StreamSink<Tick>>();
-  /** Where each stream was asked to continue, in the order in which they began. */
+  /** Where each stream was asked to continue, in the order of their start. */
   readonly resumedAt: (bigint | undefined)[] = [];
 
   /** Sends the same list to every client. */

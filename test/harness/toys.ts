@@ -14,7 +14,7 @@ import { all, final } from "../../src/storage/transaction.ts";
 import type { Command } from "../../src/terminal/command.ts";
 import { whenReady } from "../../src/timing/maybe-promise.ts";
 
-/** The table of the domain: the migration that it comes with. */
+/** The migration that creates the table of the domain. */
 export const toyTable: Migration = {
   name: "toys",
   sqlite: "CREATE TABLE toys (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL) STRICT;",
@@ -126,7 +126,7 @@ function handlers(storage: Storage): Handlers<typeof operations> {
   };
 }
 
-/** A domain with all that a domain may have, in one file: see `test/new-domain.test.ts`. */
+/** A domain with everything that a domain may have, in one file: see `test/new-domain.test.ts`. */
 export const toys = defineDomain<typeof settings>({
   name: "toys",
   operations,

@@ -34,11 +34,11 @@ function decode(attributes: readonly EncodedAttribute[]): Record<string, string 
 /** A receiver of traces: OTLP over HTTP as JSON. */
 export class TraceReceiver implements Disposable {
   readonly spans: ReceivedSpan[] = [];
-  /** Attributes of the service that sent last. */
+  /** Attributes of the service that sent the last batch. */
   resource: Record<string, string | number> = {};
   /** Path and headers of each batch. */
   readonly batches: { readonly path: string; readonly headers: Headers; readonly text: string }[] = [];
-  /** What it answers with. */
+  /** The status that it answers with. */
   status = 200;
   readonly #server: Bun.Server<undefined>;
 

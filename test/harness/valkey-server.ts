@@ -6,10 +6,10 @@ import { RedisClient } from "bun";
 
 const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
 
-/** Tests of shared limits are skipped where there is no server. */
+/** Without a server, tests of shared limits are skipped. */
 export const hasValkey = program !== null;
 
-/** A port that nobody listens on now. */
+/** A free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -22,7 +22,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** A Valkey or Redis server of a test. */
+/** A Valkey or Redis server for tests. */
 export class ValkeyServer {
   readonly port: number;
   readonly #folder = mkdtempSync(join(tmpdir(), "petstore-valkey-"));

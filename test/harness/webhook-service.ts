@@ -27,12 +27,12 @@ export function sent({ body }: Received): Sent {
 export class WebhookService {
   service: TestService;
   key = "";
-  /** Whose key it is. */
+  /** The account of the key. */
   accountId = "";
   readonly tasks: ManualTasks;
   readonly #receivers: Receiver[] = [];
 
-  /** `network` stands in for parts of that of this machine. */
+  /** `network` replaces parts of the machine's network. */
   static async start(network: Partial<Network> = {}, options: TestOptions = {}): Promise<WebhookService> {
     const over = webhooksOver((policy, clock) => ({ ...systemNetwork(policy, clock), ...network }));
     const tasks = new ManualTasks(domains.map((domain) => (domain.name === over.name ? over : domain)));

@@ -13,7 +13,7 @@ export interface Received {
 export interface ReceiverOptions {
   readonly address?: string;
   readonly port?: number;
-  /** The certificates, as files; without them it speaks http. */
+  /** The certificates, as files. Without them it uses http. */
   readonly tls?: readonly { cert: string; key: string; serverName?: string }[];
   readonly answer?: (received: Received) => Response | Promise<Response>;
 }
