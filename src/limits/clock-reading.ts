@@ -1,9 +1,8 @@
 import type { Boot, Clock } from "../timing/clock.ts";
 
 /**
- * A difference between the two clocks that changes by more than this is a jump of the wall clock, in
- * milliseconds. What time daemons correct by less they do by running slower or faster, which both
- * clocks follow.
+ * If the difference between the two clocks changes by more than this, the wall clock has jumped, in milliseconds. Time
+ * daemons make smaller corrections by slowing or speeding up, which affects both clocks.
  */
 const JUMP = 100;
 
@@ -28,7 +27,9 @@ export function aheadBy(reading: ClockReading, ahead: number): ClockReading {
   return { ...reading, wall: reading.wall + more, monotonic: reading.monotonic + more, ahead };
 }
 
-/** When a clock that is so far ahead shows a time (in unix milliseconds), in real unix seconds. */
+/**
+ * The real time, in unix seconds, at which a clock that is `ahead` milliseconds ahead shows `time` (unix milliseconds).
+ */
 export function realSeconds(time: number, ahead: number): number {
   return Math.ceil((time - ahead) / 1000);
 }
@@ -53,7 +54,7 @@ export class ClockReader {
     let wall = this.#clock.now();
     let monotonic = this.#clock.monotonic();
     if (this.#isJump(wall, monotonic)) {
-      // The thread may have been held up between the two. Not twice.
+      // The thread may have paused between the two readings. A second pause is unlikely.
       wall = this.#clock.now();
       monotonic = this.#clock.monotonic();
       if (this.#isJump(wall, monotonic)) {

@@ -2,11 +2,11 @@ import type { Admission, LimitStatus, ShopName } from "../http/ports.ts";
 import { type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 import { DAY } from "./windows.ts";
 
-/** After the first 429 of a denial, requests that were already on their way are no strikes. */
+/** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
 export const GRACE = 1_000;
 export const FIRST_BAN = 60_000;
 export const MAX_BAN = 3_600_000;
-/** A key that was not banned for so long starts at the first ban again. */
+/** If a key was not banned for this long, in milliseconds, its next ban is a first ban again. */
 const FORGIVEN_AFTER = DAY;
 
 /** A stored ban. `level` counts the bans of a key from 1. */
@@ -15,12 +15,12 @@ export interface Ban {
   readonly level: number;
 }
 
-/** How many strikes a key has before it is banned. `perMinute` is its account's minute limit. */
+/** The number of strikes that leads to a ban. `perMinute` is the minute limit of the key's account. */
 export function strikesUntilBan(perMinute: number): number {
   return Math.max(20, Math.floor(perMinute / 2));
 }
 
-/** How bans grow, in seconds. */
+/** The lengths of bans, in seconds. */
 export const banSchedule: LimitStatus["banSchedule"] = {
   first: FIRST_BAN / 1000,
   longest: MAX_BAN / 1000,
@@ -33,8 +33,9 @@ export function banLength(level: number): number {
 }
 
 /**
- * The corrected ban if the stored one ends later than possible; otherwise undefined. This happens if the wall clock
- * was ahead when the ban began, and the machine has rebooted since. Without the correction, the ban would hold after each start until that end.
+ * The corrected ban if the stored one ends later than possible; otherwise undefined. This happens if the wall clock was
+ * ahead when the ban began, and the machine has rebooted since. Without the correction, the ban would hold after each
+ * start until that end.
  */
 export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | undefined {
   const longest = banLength(level);
@@ -47,7 +48,7 @@ export function correctedBan({ end, level }: Ban, opened: ClockReading): Ban | u
  * passed is a strike. Enough strikes lead to a ban.
  */
 export class KeyBans {
-  /** Whose key it is. */
+  /** The shop of the key. */
   readonly shop: ShopName;
   #deniedSince = 0; // monotonic, as the next two
   #toldUntil = Number.NEGATIVE_INFINITY;
@@ -83,12 +84,12 @@ export class KeyBans {
     };
   }
 
-  /** Notes that the key was admitted: its next 429 is again a first one. */
+  /** Records that a request was admitted: the key's next 429 is a first one again. */
   admitted(): void {
     this.#toldUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Notes a denial. Returns the ban if it is the strike that brings one. */
+  /** Records a denial. Returns the ban if this strike causes one. */
   denied(retryAfter: number, strikesAllowed: number, reading: ClockReading): Ban | undefined {
     const until = reading.monotonic + retryAfter * 1000;
     if (reading.monotonic >= this.#toldUntil) {

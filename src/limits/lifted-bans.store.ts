@@ -8,7 +8,7 @@ interface LiftedRow extends Row {
   ends_at: bigint;
 }
 
-// A ban of level 0 is one that was lifted, at the time when it ends. The next ban of the key takes its place.
+// A ban of level 0 was lifted; it ends at the time of lifting. The key's next ban replaces it.
 const lift = statement(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, 0, 0, 0)
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET ends_at = excluded.ends_at, ends_after = 0, boot = 0, level = 0`,
@@ -25,7 +25,7 @@ export class LiftedBans {
   readonly #storage: Storage;
   /** Called with each key whose ban was lifted. */
   readonly #lifted: (keyId: string) => void;
-  /** When the last ban was lifted that is known, by key. */
+  /** The time at which the last known ban of each key was lifted. */
   #known: ReadonlyMap<string, bigint> = new Map();
   #isDue = false;
   #reading: Promise<void> | undefined;
@@ -35,15 +35,15 @@ export class LiftedBans {
     this.#lifted = lifted;
   }
 
-  /** Tells of bans that are lifted from now on. */
+  /** Calls `lifted` for bans that are lifted from now on. */
   static async open(storage: Storage, lifted: (keyId: string) => void): Promise<LiftedBans> {
     const bans = new LiftedBans(storage, lifted);
     bans.#known = await bans.#read();
-    storage.onForeignWrite(() => void bans.look().catch(() => {})); // then `lookAgain` does it
+    storage.onForeignWrite(() => void bans.look().catch(() => {})); // `lookAgain` retries
     return bans;
   }
 
-  /** Looks at what was lifted. Rejects with `StorageUnavailable`. */
+  /** Reads the lifted bans. Rejects with `StorageUnavailable`. */
   look(): Promise<void> {
     this.#isDue = true;
     this.#reading ??= this.#tell().finally(() => {
@@ -52,7 +52,7 @@ export class LiftedBans {
     return this.#reading;
   }
 
-  /** Looks if the last time failed. */
+  /** Reads the lifted bans again if the last read failed. */
   async lookAgain(): Promise<void> {
     if (this.#isDue) await this.look();
   }

@@ -67,9 +67,9 @@ const ofMinute = (column: string) =>
   `${column} = CASE WHEN ${keepsMinute} THEN ${kept}.${column} ELSE ${given}.${column} END`;
 
 /**
- * Processes that share no limits share these rows all the same, so none may take from one what another has written:
- * of each day the larger count stays, of two minutes that overlap the one with more requests, of others the later one.
- * What one process alone has written, it replaces: its counts of a day only grow, and its minutes do not overlap.
+ * Processes without a shared limiter still share these rows, so no process may lower the counts of another. For each
+ * day, the larger count wins. Of two overlapping minutes, the one with more requests wins; otherwise, the later one. A
+ * single process always replaces its own values: its counts of a day only grow, and its minutes do not overlap.
  */
 const writeWindows = statement(
   `INSERT INTO limit_windows (account_id, mode, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -105,8 +105,8 @@ const ofLongerBan = (column: string) =>
   `${column} = CASE WHEN ${keptBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
 
 /**
- * Of the bans that two processes give one key the one stays that ends later, and the higher level, unless it is
- * forgotten. One process alone bans a key only when its ban has ended, and then at a higher level.
+ * If two processes ban the same key, the later end wins. The higher level wins too, unless that ban is forgotten. A
+ * single process bans a key only after the previous ban has ended, and then at a higher level.
  */
 const writeBan = statement(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -115,7 +115,7 @@ const writeBan = statement(
      level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY)} THEN key_bans.level ELSE excluded.level END`,
 );
 
-/** Rows deleted in one transaction: a bound on how long it blocks others. */
+/** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
 const DELETE_BATCH = 500;
 const deleteWindows = statement("DELETE FROM limit_windows WHERE account_id = $1");
 const deleteBans = statement<KeyRow>(
@@ -124,7 +124,7 @@ const deleteBans = statement<KeyRow>(
    RETURNING key_id`,
 );
 
-/** The ban of a key, which is a key of that shop. */
+/** The ban of a key of a shop. */
 export interface KeyBan {
   readonly keyId: string;
   readonly shop: ShopName;
@@ -136,7 +136,7 @@ interface KeptBan extends KeyBan {
   readonly ahead: number;
 }
 
-/** In place of a day that there was none. */
+/** Stands for a missing day. */
 const noDay = { day: 0, used: 0 };
 
 /** The part of the limits that survives a restart. */
@@ -174,7 +174,7 @@ export class LimitStore {
     return readSavedShops(this.#storage, accountIds);
   }
 
-  /** Keeps that the clock of a sandbox is this many milliseconds ahead of real time, unless it is further ahead already. */
+  /** Saves that the clock of a sandbox is at least this many milliseconds ahead of real time. */
   async saveAhead({ accountId, mode }: ShopName, ahead: number): Promise<void> {
     await this.#storage.write(() => all(writeAhead, accountId, mode, ahead));
   }
@@ -200,7 +200,7 @@ export class LimitStore {
     await this.#storage.write(() => each(writeWindows, rows));
   }
 
-  /** The bans that hold, or ended within a day before the given moment of real time by one of its clocks. */
+  /** The bans that are active, or ended less than a day before the given real time by one of its clocks. */
   bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeptBan[]> {
     const found = this.#storage.all(readBans, Math.floor(wall) - DAY, boot, Math.floor(monotonic) - DAY);
     return whenReady(found, (rows) =>
@@ -216,7 +216,7 @@ export class LimitStore {
     );
   }
 
-  /** When the bans end that hold at the given moment, in unix seconds, by key. */
+  /** The ends of the bans that are active at the given time, in unix seconds, by key. */
   banEnds(reading: ClockReading): MaybePromise<Map<string, number>> {
     return whenReady(this.bans(reading), (bans) => {
       const ends = bans.map(({ keyId, ban, shop, ahead }) => {

@@ -14,7 +14,7 @@ const SHOPS = 100_000;
 const ADDRESSES = 100_000;
 /** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;
-/** Shops written in one transaction: a bound on how long it blocks others. */
+/** The maximum number of shops saved in one transaction. It bounds how long one blocks others. */
 const BATCH = 250;
 
 /** The storage of a limiter's state across restarts. */
@@ -53,7 +53,7 @@ export class MemoryLimiter implements Limiter {
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
-  /** The windows of requests that are free. */
+  /** The windows of requests that cost no quota. */
   readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
   /** The windows of requests for sandboxes, by account. */
   readonly #forSandboxes = new RecentMap<string, Windows>(SHOPS);
@@ -74,7 +74,7 @@ export class MemoryLimiter implements Limiter {
     this.#addressQuota = addressQuota;
   }
 
-  /** A limiter that knows the bans of the store, and corrects those that end later than they can. */
+  /** Opens a limiter with the bans of the store. Corrects bans that end later than possible. */
   static async open(store: SavedLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
     for (const { keyId, shop, ban, ahead } of await store.bans(limiter.#opened)) {
@@ -107,7 +107,7 @@ export class MemoryLimiter implements Limiter {
     return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
   }
 
-  /** Counts a request that is free. */
+  /** Counts a request that costs no quota. */
   countFree(caller: Caller): Admission {
     return windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }
@@ -153,7 +153,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   async forget(accountId: string): Promise<void> {
-    // What is being written comes before the deletion.
+    // Wait for running writes, which would recreate deleted rows.
     await Promise.allSettled([this.#saved, ...this.#savingBans.values()]);
     for (const shops of [this.#shops, this.#changed, this.#free]) shops.deleteAccount(accountId);
     this.#forSandboxes.delete(accountId);
@@ -187,7 +187,7 @@ export class MemoryLimiter implements Limiter {
     return { shops: this.#shops.size, addresses: this.#addresses.size, keys: this.#keyBans.size };
   }
 
-  /** Uses the state of a caller, after a ban that is being written is on disk. */
+  /** Reads the state of a caller. If a ban of the key is being written, waits for that first. */
   #look<T>(
     caller: Caller,
     view: (windows: Windows, keyBans: KeyBans | undefined, reading: ClockReading) => T,
@@ -230,7 +230,7 @@ export class MemoryLimiter implements Limiter {
     return saving.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
-  /** Loads the windows of a shop that is not in memory. Requests in the meantime share one read. */
+  /** Loads the windows of a shop that is not in memory. Concurrent requests share one read. */
   #load(shop: ShopName): MaybePromise<Windows> {
     const loading = this.#loading.get(shop);
     if (loading) return loading;
@@ -268,7 +268,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   #sweep(reading: ClockReading): void {
-    // What is saved can be read again: no window is lost by letting it go.
+    // Saved windows can be loaded again, so they can be dropped.
     for (const [shop] of entriesOf(this.#shops)) {
       if (this.#shops.size <= SHOPS) break;
       if (!this.#changed.get(shop)) this.#shops.delete(shop);

@@ -4,12 +4,15 @@ import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DayCount } from "./windows.ts";
 
-/** The stored limits of a shop. Times are Unix milliseconds by its clock, which is `ahead` milliseconds ahead of real time. */
+/**
+ * The stored limits of a shop. Times are Unix milliseconds by its clock, which is `ahead` milliseconds ahead of real
+ * time.
+ */
 export interface SavedShop {
   readonly ahead: number;
   readonly minuteEnds: number;
   readonly minuteUsed: number;
-  /** The days with requests that are known, the last one first. */
+  /** The known days with requests, most recent first. */
   readonly days: readonly DayCount[];
   /** The last ban of each of its keys. */
   readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
@@ -34,7 +37,10 @@ function withRow(shop = nothingSaved, row: ShopRow): SavedShop {
   };
 }
 
-/** Of how many accounts one query reads both shops. A list is filled up to one of these, so that few statements are prepared. */
+/**
+ * The numbers of accounts that one query can take. A shorter list is padded to one of them, so that there are few
+ * statements.
+ */
 const MAX_LIST = 100;
 const LISTS = [1, 10, MAX_LIST];
 
@@ -53,7 +59,7 @@ interface ShopRow extends Row {
   level: bigint;
 }
 
-/** The windows of shops, and the last bans of all their keys: a row for each. */
+/** Reads the windows of shops and the last bans of all their keys, one row for each. */
 const readShops = new Map(LISTS.map((length) => [length, readShopsIn(listOf(length))]));
 
 function listOf(length: number): string {

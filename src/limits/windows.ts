@@ -17,18 +17,18 @@ export interface DayCount {
 }
 
 /**
- * Earlier days whose counts are kept. A clock that is set wrong and right again, with midnight coming
- * in between, touches no more before it comes back to one.
+ * The number of earlier days whose counts are kept. A clock that is set wrong and then corrected, with midnight in
+ * between, visits at most this many other days before it returns to one of them.
  */
 const EARLIER_DAYS = 2;
 
-/** The state of two windows as it is kept in the store. */
+/** The stored state of the two windows. */
 export interface WindowState {
   readonly minuteEnd: StoredEnd;
   readonly minuteUsed: number;
   readonly day: number;
   readonly dayUsed: number;
-  /** The days before it that had requests, by the order of their use, the last one first. */
+  /** Earlier days with requests, most recently used first. */
   readonly earlierDays: readonly DayCount[];
 }
 
@@ -38,28 +38,27 @@ export interface ShopState extends WindowState {
 }
 
 /**
- * The two windows of one shop or address: a minute that starts with the first request, and the
- * UTC calendar day. The days used last are kept too, so that a wall clock that jumps over midnight and
- * back finds their counts again.
+ * The two windows of one shop or address: a minute that starts with the first request, and the UTC calendar day. The
+ * most recently used days are kept too, so that their counts continue if the wall clock jumps over midnight and back.
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
-  #minuteEndsWall = 0; // the same moment in unix milliseconds: constant within the window
+  #minuteEndsWall = 0; // the same time in unix milliseconds; constant within the window
   #minuteUsed = 0;
   #day = Number.NEGATIVE_INFINITY;
   #dayUsed = 0;
   #earlierDays: readonly DayCount[] = [];
   #jumps = 0;
-  /** True if a request was counted since `save` was called last. */
+  /** True if a request was counted since the last `save`. */
   changed = false;
-  /** How many milliseconds the clock of the shop is ahead of real time. All times here are by it. */
+  /** How many milliseconds the clock of the shop is ahead of real time. All times in this class use that clock. */
   #ahead: number;
 
   constructor(ahead = 0) {
     this.#ahead = ahead;
   }
 
-  /** Windows as they were saved. `opened` is when the limiter began. */
+  /** Restores saved windows. `opened` is the time when the limiter started. */
   static restore({ ahead, ...state }: ShopState, reading: ClockReading, opened: ClockReading): Windows {
     const windows = new Windows(ahead);
     const now = aheadBy(reading, ahead);
@@ -71,17 +70,17 @@ export class Windows {
     return windows;
   }
 
-  /** A moment by the clock of the shop. */
+  /** Converts a reading to the clock of the shop. */
   at(reading: ClockReading): ClockReading {
     return aheadBy(reading, this.#ahead);
   }
 
-  /** Sets the clock of the shop so far ahead of real time, never back. */
+  /** Sets the clock of the shop at least this many milliseconds ahead of real time. It never moves back. */
   advanceTo(ahead: number): void {
     this.#ahead = Math.max(this.#ahead, ahead);
   }
 
-  /** The state to keep, which from now on counts as unchanged. */
+  /** Returns the state to save, and marks it as unchanged. */
   save(reading: ClockReading): WindowState {
     this.changed = false;
     const now = this.at(reading);
@@ -94,7 +93,7 @@ export class Windows {
     };
   }
 
-  /** Counts one request if both windows have room for it, and says how they stand. */
+  /** Counts one request if both windows have room for it. Returns the resulting status. */
   admit(quota: Quota, reading: ClockReading): Admission {
     this.#roll(reading);
     if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) return this.#limited(quota, reading);
@@ -105,13 +104,13 @@ export class Windows {
     return this.#limitStatus("admitted", quota, reading);
   }
 
-  /** Says how the windows stand, counting nothing. */
+  /** Returns the status without counting a request. */
   peek(quota: Quota, reading: ClockReading): Admission {
     this.#roll(reading);
     return this.#limitStatus("admitted", quota, reading);
   }
 
-  /** How each window stands, counting nothing. */
+  /** Returns the status of each window without counting a request. */
   limitStatus(quota: Quota, reading: ClockReading): { minute: WindowStatus; day: WindowStatus } {
     this.#roll(reading);
     return {
@@ -145,7 +144,7 @@ export class Windows {
     this.#jumps = reading.jumps;
   }
 
-  /** The window with the least remaining; the day where both have the same. */
+  /** The status of the window with the fewest remaining requests; of the day in a tie. */
   #limitStatus(verdict: Admission["verdict"], quota: Quota, reading: ClockReading): Admission {
     const minuteLeft = Math.max(0, quota.perMinute - this.#minuteUsed);
     const dayLeft = Math.max(0, quota.perDay - this.#dayUsed);
@@ -160,7 +159,7 @@ export class Windows {
       : { verdict, limit: quota.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
   }
 
-  /** Of two windows that are used up, the one that ends later tells when to come back. */
+  /** If both windows are used up, the one that ends later determines `Retry-After`. */
   #limited(quota: Quota, reading: ClockReading): Admission {
     const ofDay = {
       verdict: "limited" as const,
@@ -182,7 +181,7 @@ export class Windows {
   }
 }
 
-/** Of an account whose plan was changed, more may be used than there is. */
+/** After a change of plan, `used` can exceed `limit`. */
 export function windowStatus(limit: number, used: number, reset: number): WindowStatus {
   return { limit, used, remaining: Math.max(0, limit - used), reset };
 }

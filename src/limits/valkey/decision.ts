@@ -5,9 +5,9 @@ import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
 import { DAY, windowStatus } from "../windows.ts";
 
 /**
- * What the server decided on the requests of one key in one turn of the event loop, in the order of arrival: the
- * first ones are admitted, the next ones limited, the others banned. Times are unix milliseconds by the shop's clock, which
- * is the server's, and in a sandbox `ahead` milliseconds more.
+ * The server's decision on all requests of one key in one turn of the event loop. In the order of arrival, the first
+ * requests are admitted, the next are limited, and the rest are banned. Times are unix milliseconds by the shop's
+ * clock: the server's clock plus `ahead` milliseconds, which is 0 except in sandboxes.
  */
 export interface Decision {
   readonly admitted: number;
@@ -24,7 +24,7 @@ export interface Decision {
   readonly banLevel: number;
 }
 
-/** Reads the reply of the script; undefined for a shop that the server does not know. */
+/** Parses the reply of the script; undefined for a shop that the server does not know. */
 export function readDecision(reply: string): Decision | undefined {
   if (reply === "") return undefined;
   const [admitted, limited, now, ahead, minuteEnds, minuteUsed, dayUsed, strikes, banEnds, banLevel] = reply
@@ -41,8 +41,8 @@ export function admissionAt(decision: Decision, quota: Quota, position: number):
 }
 
 /**
- * The values of the window with the fewest remaining requests; of the day in a tie. `later` is the number of requests of
- * the decision that were admitted after this one.
+ * The values of the window with the fewest remaining requests; of the day in a tie. `later` is the number of requests
+ * of the decision that were admitted after this one.
  */
 export function figures(decision: Decision, { perMinute, perDay }: Quota, later = 0): Admission {
   const minuteLeft = Math.max(0, perMinute - decision.minuteUsed) + later;
@@ -64,7 +64,9 @@ export function figures(decision: Decision, { perMinute, perDay }: Quota, later 
       };
 }
 
-/** The values for a request that costs no quota: the ban's, or those of the window with the fewest remaining requests. */
+/**
+ * The values for a request that costs no quota: the ban's, or those of the window with the fewest remaining requests.
+ */
 export function freeAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
   const { limit, remaining, reset } = minute.remaining < day.remaining ? minute : day;
   return banEnds === undefined

@@ -6,17 +6,17 @@ import type { ValkeyAddress } from "./valkey-url.ts";
 export interface ValkeyState {
   /** `Valkey 8.1.0`. */
   readonly version: string;
-  /** Its policy when its memory is full: `noeviction`. */
+  /** Its `maxmemory-policy`, for example `noeviction`. */
   readonly evictionPolicy: string;
   /** Its clock, in unix milliseconds. */
   readonly time: number;
-  /** How long it took to answer, in milliseconds. */
+  /** Its response time in milliseconds. */
   readonly latency: number;
 }
 
 const look = script("return {redis.call('INFO', 'server'), redis.call('INFO', 'memory'), redis.call('TIME')}");
 
-/** Looks at a server, or at one of a cluster. Rejects if it does not answer. */
+/** Reads the state of a server, or of one server of a cluster. Rejects if it does not respond. */
 export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState> {
   const valkey = await Valkey.connect(address);
   try {
@@ -36,7 +36,7 @@ export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState
   }
 }
 
-/** A field of what `INFO` says. */
+/** A field of the reply to `INFO`. */
 function field(text: string, name: string): string | undefined {
   return new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(text)?.[1];
 }

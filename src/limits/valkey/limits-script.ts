@@ -13,16 +13,16 @@ end
 `;
 
 /**
- * Decides on the requests of one turn of the event loop, and counts them. It is the same decision as that of
- * `Windows` and `KeyBans`, by the server's clock, which all processes share.
+ * Decides on the requests of one turn of the event loop, and counts them. It follows the same rules as `Windows` and
+ * `KeyBans`, but uses the server's clock, which all processes share.
  *
- * Each key is the hash of a shop or address: its windows, and a field for each API key that was limited
- * lately. All its times are by the shop's clock, which is `ahead` milliseconds ahead of real time. Arguments: the time,
- * then for each key of the script one text: how many requests to decide on (0 only looks), requests a minute, requests
- * a day, strikes until a ban, and the API key (empty for an address).
+ * Each key is the hash of a shop or address. It contains the windows, and a field for each API key that was limited
+ * recently. All its times are by the shop's clock, which is `ahead` milliseconds ahead of real time. The arguments are
+ * the time, then one string for each key of the script: the number of requests to decide on (0 counts nothing), the
+ * limits per minute and per day, the strikes until a ban, and the API key (empty for an address).
  *
- * Replies one text for each key: empty for a shop that the server does not know, otherwise the numbers of a
- * `Decision` in its order. They are texts, because numbers above 2^53 would be rounded on their way.
+ * The reply has one string for each key: empty for a shop that the server does not know, otherwise the numbers of a
+ * `Decision` in its order. They are strings, because numbers above 2^53 would be rounded in transit.
  */
 export const decideScript = `${readTime}
 local function banLength(level) return min(${MAX_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
@@ -32,7 +32,7 @@ local function readKeyBans(text)
   return tonumber(since), tonumber(told), tonumber(strikes), tonumber(ends), tonumber(level)
 end
 
--- What is kept of API keys that nothing is known of any more would stay as long as the shop is used.
+-- Without it, expired strikes and bans would stay as long as the shop is used.
 local function forgetKeyBans(owner, now)
   local fields = call('HGETALL', owner)
   for i = 1, #fields, 2 do
@@ -52,7 +52,7 @@ local function decide(owner, question)
   local n = tonumber(requests)
   perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
 
-  -- Few keys have strikes or bans. A server whose clock was set back must lengthen no ban and no minute.
+  -- Few keys have strikes or bans. If the server's clock was set back, no ban and no minute may get longer.
   local since, told, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
   if kept[5] then
     since, told, strikes, banEnds, banLevel = readKeyBans(kept[5])
@@ -70,7 +70,7 @@ local function decide(owner, question)
   end
   local otherDay, otherDayUsed = 0, 0
   if today ~= day then
-    -- Another day is kept too: a clock that goes back over midnight finds its count again.
+    -- One other day is kept too, so that its count continues if the clock goes back over midnight.
     local other = call('HMGET', owner, 'otherDate', 'otherDay')
     otherDay, otherDayUsed = tonumber(other[1]) or 0, tonumber(other[2]) or 0
     local comesBack = today == otherDay
@@ -83,7 +83,7 @@ local function decide(owner, question)
   if admitted > 0 then
     minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
     if isOldMinute and isOldDay then
-      -- Numbers would be made texts on their way, which takes longer than to count twice.
+      -- Converting numbers to strings for HSET takes longer than two HINCRBY.
       local by = admitted == n and requests or string.format('%d', admitted)
       call('HINCRBY', owner, 'minute', by)
       call('HINCRBY', owner, 'day', by)
@@ -95,7 +95,7 @@ local function decide(owner, question)
       end
       call('PEXPIRE', owner, 2 * DAY)
     end
-    told = 0 -- the next 429 of this key is again a first one
+    told = 0 -- the next 429 of this key is a first one again
   end
 
   local limited = isBanned and 0 or n - admitted
@@ -104,7 +104,7 @@ local function decide(owner, question)
     local retry = retryDay
     if dayUsed < perDay or (minuteUsed >= perMinute and retryMinute > retryDay) then retry = retryMinute end
     if now >= told then
-      -- The first of them begins the denial, and the others come in its second of grace.
+      -- The first limited request starts the denial. The others are within the grace period.
       since, told, strikes = now, now + retry * 1000, 0
     else
       told = min(told, now + retry * 1000)
@@ -137,10 +137,10 @@ return replies
 `;
 
 /**
- * Brings shops to the server that it does not know, with what is kept of them elsewhere. The larger count wins,
- * and of two bans the one that ends later. Arguments: the time, then for each key of the script one text: how far
- * its clock is ahead of real time, the end of the minute in unix milliseconds by that clock, its count, a day, its
- * count, an earlier day, its count, and for each API key with a ban its id, the end of the ban and its level.
+ * Restores shops that the server does not know from saved counts. The larger count wins, and of two bans the one that
+ * ends later. The arguments are the time, then one string for each key of the script: how many milliseconds its clock
+ * is ahead of real time, the end of the minute in unix milliseconds by that clock, its count, a day, its count, an
+ * earlier day, its count, and for each API key with a ban its id, the end of the ban and its level.
  */
 export const seedScript = `${readTime}
 local function seed(shop, text)

@@ -8,27 +8,27 @@ import type { KnownShop, SavedShops } from "./saved-shops.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
-/** As many as the limiter in memory holds. */
+/** The number of shops that `MemoryLimiter` holds. */
 const CONTINUED = 100_000;
 
 const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(CONTINUED / 2));
 const newUntold = () => new ShopMap<number>(() => new Map());
 
 /**
- * Decides in this process alone while the server is away: on the process's share of every limit. What an account
- * has left according to the last reply is shared, not its whole limit.
+ * Decides locally while the server is unreachable. Each process gets a share of every limit: a share of the requests
+ * that the account had left according to the last reply, not of its whole limit.
  */
 export class LocalFallback {
   readonly #limiter: MemoryLimiter;
   readonly #share: Share;
   readonly #addressQuota: Quota;
   readonly #kept: SavedShops;
-  /** Shops that have been decided on since the server is away. */
+  /** Shops with requests since the server became unreachable. */
   #continued = newContinued();
   /** Requests that the server may have counted, although its reply was lost. */
   #untold = newUntold();
 
-  /** `limiter` decides on addresses by its share of `addressQuota`. */
+  /** `limiter` limits addresses by this process's share of `addressQuota`. */
   constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: SavedShops) {
     this.#limiter = limiter;
     this.#share = share;
@@ -36,7 +36,7 @@ export class LocalFallback {
     this.#kept = kept;
   }
 
-  /** The server is away from now on, with these questions unanswered. */
+  /** Call it when the server becomes unreachable, with the unanswered questions. */
   begin(unanswered: readonly Question[]): void {
     this.#continued = newContinued();
     this.#untold = newUntold();
@@ -61,12 +61,12 @@ export class LocalFallback {
     }));
   }
 
-  /** Counts a request that is free. */
+  /** Counts a request that costs no quota. */
   countFree(caller: Caller): Admission {
     return this.#limiter.countFree(caller);
   }
 
-  /** Counts a request for a sandbox. */
+  /** Counts a sandbox request. */
   countForSandbox(caller: Caller): Admission {
     const admission = this.#limiter.countForSandbox(caller, this.#share.of(sandboxQuota));
     return { ...admission, limit: sandboxQuota.perMinute };
@@ -95,7 +95,7 @@ export class LocalFallback {
     return { ...admission, limit: isOfDay ? perDay : perMinute };
   }
 
-  /** The first request since the server became unreachable. The shop has the requests left that it had then. */
+  /** On the first request since the server became unreachable, starts from the last known counts of the shop. */
   #continue(caller: Caller): void {
     if (this.#continued.get(caller)) return;
     this.#continued.set(caller, true);

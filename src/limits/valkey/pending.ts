@@ -4,15 +4,15 @@ import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";
 import type { CountedBy, Question } from "./valkey-counts.ts";
 
-/** How those who wait get their answers. */
+/** How a waiting request gets its answer. */
 interface Answers<T> {
-  /** From the server's decision, for the one at a position of those who wait, counted from 0. */
+  /** Derives the answer from the server's decision. `position` is the place among the waiting requests, from 0. */
   readonly read: (decision: Decision, position: number) => T;
-  /** Where the server does not decide. */
+  /** Decides without the server. */
   readonly decideLocally: () => MaybePromise<T>;
 }
 
-/** A question to the server that is not answered. */
+/** A question that waits for the server's reply. */
 export interface Asked extends Question {
   readonly shop: Caller | undefined;
   settle(decision: Decision): void;
@@ -20,7 +20,7 @@ export interface Asked extends Question {
   fail(error: Error): void;
 }
 
-/** A question to the server, and all who wait for its answer, in the order of arrival. */
+/** A question to the server, with all requests that wait for its reply, in the order of arrival. */
 export class Pending<T> implements Asked {
   readonly owner: string;
   readonly countedBy: CountedBy;
@@ -48,13 +48,13 @@ export class Pending<T> implements Asked {
     return this.shop?.keyId ?? "";
   }
 
-  /** One more request to count. Returns what is decided on it. */
+  /** Counts one more request. Resolves with the decision on it. */
   count(): Promise<T> {
     this.requests++;
     return this.look();
   }
 
-  /** Returns the reply without counting a request. */
+  /** Resolves with the decision without counting a request. */
   look(): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });

@@ -14,7 +14,7 @@ import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
 export interface TestProcess {
   readonly limiter: ValkeyLimiter;
   readonly share: Share;
-  /** True for each time that it began to decide alone, false for each time that it ended. */
+  /** True for each start of the local fallback, false for each end. */
   readonly changes: readonly boolean[];
   readonly close: () => Promise<void>;
 }
@@ -22,9 +22,9 @@ export interface TestProcess {
 let places = 0;
 
 /**
- * Opens the limiter of one process. It counts together with those that have the same `place`, by the
- * server's clock, or by the one that is given. `callTimeout` is how long the server may be silent, in
- * milliseconds; without it as long as in the program. `backup` is where Valkey gets back what it loses; nowhere if absent.
+ * Opens the limiter of one process. It shares its counts with the limiters of the same `place`. It uses `clock`, or the
+ * server's clock by default. `callTimeout` is how long the server may be silent, in milliseconds; the default is that
+ * of production. `backup` restores counts that Valkey loses; by default there is none.
  */
 export async function openProcess(
   url: string,

@@ -1,14 +1,14 @@
 /** Time between two ticks, in milliseconds. */
 const TICK = 10;
-/** A tick that comes later than this after the one before was held up by this process or its machine. */
-const ON_TIME = 15;
 /**
- * Ticks for which one that came late shows that the machine is busy, and how many times longer a server may take
- * then: it may be on the same machine, and wait for the processor.
+ * If more time than this has passed since the previous tick, in milliseconds, this process or its machine was held up.
  */
+const ON_TIME = 15;
+/** For this many ticks after a late tick, the machine counts as busy. */
 const LATELY = 100;
+/** On a busy machine, a server may take this many times longer, because it may run on the same machine. */
 const LENIENCE = 5;
-/** A process whose ticks always come late has waited long enough after this many times the ticks. */
+/** If all ticks are late, a wait is over after this many times the number of ticks. */
 const BUSY = 20;
 
 /** When a wait began. */
@@ -18,21 +18,22 @@ export interface WaitStart {
 }
 
 /**
- * Measures how long a server takes, by ticks of this process that come on time. By the clock alone it would seem slow
- * when this process was stopped, had no processor, or was busy with one long turn of its event loop: a reply may
- * have been there all that time without being read. So each wait begins again with a tick that comes late.
+ * Measures how long a server takes, in ticks of this process that come on time. By the clock alone, the server would
+ * seem slow if this process was stopped, had no processor, or was busy with a long turn of its event loop: the reply
+ * may have arrived without being read. So each wait starts again after a late tick.
  */
 export class RunningTime {
-  /** Milliseconds between ticks that came on time, and what they were at the last one that did not. */
+  /** The sum of the times between ticks that came on time, in milliseconds. */
   #time = 0;
+  /** The value of `#time` at the last late tick. */
   #late = 0;
   #ticks = 0;
-  /** Which one came late last. */
+  /** The number of the last late tick. */
   #lateTick = Number.NEGATIVE_INFINITY;
   #last = performance.now();
   readonly #timer: Timer;
 
-  /** `ticked` is called with each tick, a hundred times a second at the most. */
+  /** Calls `ticked` at each tick, at most a hundred times a second. */
   constructor(ticked: () => void) {
     this.#timer = setInterval(() => {
       const now = performance.now();
@@ -48,14 +49,14 @@ export class RunningTime {
     }, TICK);
   }
 
-  /** A wait that begins now. */
+  /** Starts a wait. */
   start(): WaitStart {
     return { time: this.#time, ticks: this.#ticks };
   }
 
   /**
-   * True once a wait has taken longer than the given milliseconds without a tick that came late, as of the last tick;
-   * five times as many if one came late within the last second.
+   * True if a wait has taken longer than the given milliseconds since its last late tick. If a tick was late within the
+   * last 100 ticks, the limit is five times as long.
    */
   isOver({ time, ticks }: WaitStart, milliseconds: number): boolean {
     const waited = this.#time - Math.max(time, this.#late);
@@ -68,8 +69,8 @@ export class RunningTime {
   }
 }
 
-/** Resolves when what has arrived by now has been read. */
+/** Resolves when all data that has arrived so far has been read. */
 export async function readArrived(): Promise<void> {
-  // One turn of the event loop ends after the first; the next one begins with reading.
+  // The first `setImmediate` ends this turn of the event loop. The next turn begins with reading.
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

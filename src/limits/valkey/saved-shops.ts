@@ -8,9 +8,9 @@ import type { SavedShop } from "../saved-shops.store.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
-/** Shops and keys whose last figures are known here. */
+/** The maximum number of shops, and of bans, that this process remembers. */
 const KNOWN = 100_000;
-/** Shops written in one transaction: a bound on how long it blocks others. */
+/** The maximum number of shops saved in one transaction. It bounds how long one blocks others. */
 const BATCH = 250;
 
 /** The backup of counts and bans that Valkey may lose. */
@@ -34,8 +34,9 @@ export interface KnownShop {
   minuteUsed: number;
   day: number;
   dayUsed: number;
-  /** What to add to `performance.now()` for the clock. */
+  /** The shop's clock minus `performance.now()`. */
   clock: number;
+  /** The day and its count that were saved last. */
   savedDay: number;
   savedUsed: number;
 }
@@ -44,17 +45,18 @@ export interface KnownShop {
 interface KnownBan {
   readonly ends: number;
   readonly until: number;
-  /** How far the clock of the shop was ahead then. */
+  /** How many milliseconds the clock of the shop was ahead when the ban was received. */
   readonly ahead: number;
   readonly limit: number;
-  /** The ban is not announced before it is in the backup. */
+  /** Set while the ban is being written. It is announced after that. */
   saving: Promise<void> | undefined;
 }
 
 /**
- * What this process was told by Valkey: it continues from there when Valkey is away, and writes it to the store, from
- * which Valkey gets it back when it has lost it. Of the day's count, what is written is at most a second old above a
- * tenth of the limit, and at most a hundredth of the limit behind below that; of the minute, what was so at that time.
+ * The last counts and bans that this process received from Valkey. The process continues from them while Valkey is
+ * unreachable. It also saves them in the store, from which Valkey gets them back after it has lost its data. Above a
+ * tenth of the day's limit, the saved count of a day is at most 1 s old. Below that, it is at most a hundredth of the
+ * limit too low. The count of the minute is saved at the same time.
  */
 export class SavedShops {
   readonly #backup: ValkeyBackup;
@@ -73,7 +75,9 @@ export class SavedShops {
     return this.#shops.get(shop);
   }
 
-  /** The current ban of the caller's key, as far as this process knows: its limit and its rest in milliseconds. */
+  /**
+   * The current ban of the caller's key, if this process knows one: its limit, and its remaining time in milliseconds.
+   */
   ban(caller: Caller): { readonly limit: number; readonly rest: number } | undefined {
     const ban = this.#bans.get(caller.keyId);
     if (!ban) return undefined;
@@ -111,12 +115,12 @@ export class SavedShops {
     return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
   }
 
-  /** Keeps in the store how far the clock of a sandbox is ahead of real time. */
+  /** Saves how many milliseconds the clock of a sandbox is ahead of real time. */
   saveAhead(sandbox: ShopName, ahead: number): Promise<void> {
     return this.#backup.saveAhead(sandbox, ahead);
   }
 
-  /** Notes that the clock of a sandbox has been advanced. */
+  /** Records that the clock of a sandbox was advanced. */
   noteAhead(sandbox: ShopName, ahead: number): void {
     const known = this.#shops.get(sandbox);
     if (!known || known.ahead >= ahead) return;
@@ -134,7 +138,7 @@ export class SavedShops {
     return kept;
   }
 
-  /** The ban of a key was lifted. */
+  /** Forgets the ban of a key, which was lifted. */
   forgetBan(keyId: string): void {
     this.#bans.delete(keyId);
     this.#unsavedBans.delete(keyId);
@@ -142,7 +146,7 @@ export class SavedShops {
 
   /** Forgets both shops of an account, here and in the store. */
   async forget(accountId: string): Promise<void> {
-    await Promise.allSettled([this.#saved]); // it comes before the deletion
+    await Promise.allSettled([this.#saved]); // a running save would recreate deleted rows
     for (const shops of [this.#shops, this.#due]) shops.deleteAccount(accountId);
     for (const [keyId, { shop }] of this.#unsavedBans) {
       if (shop.accountId === accountId) this.#unsavedBans.delete(keyId);
@@ -150,7 +154,7 @@ export class SavedShops {
     await this.#backup.forget(accountId);
   }
 
-  /** Writes what is due. To be called twice a second. */
+  /** Writes the counts that are due. Call it twice a second. */
   save(): Promise<void> {
     this.#saved = this.#save();
     return this.#saved;
@@ -187,7 +191,7 @@ export class SavedShops {
     this.#bans.set(keyId, noted);
     const ban = { keyId, shop: { accountId, mode }, ban: { end: endAt(banEnds), level: banLevel } };
     this.#unsavedBans.set(keyId, ban);
-    // What cannot be written now is written by the next `save`.
+    // If the write fails, the next `save` writes the ban.
     noted.saving = this.#saveBans([ban])
       .catch(() => {})
       .finally(() => {
@@ -205,7 +209,7 @@ export class SavedShops {
   }
 }
 
-/** Of two minutes the later one, of a day the larger count. */
+/** Combines saved and known counts: the later minute, and the larger count of a day. */
 function withKnown(kept: SavedShop = nothing, known: KnownShop): SavedShop {
   const { minuteEnds, minuteUsed, day, dayUsed } = known;
   const used = Math.max(dayUsed, kept.days.find((one) => one.day === day)?.used ?? 0);
@@ -235,7 +239,7 @@ function stateOf({ minuteEnds, minuteUsed, day, dayUsed }: KnownShop): WindowSta
   return { minuteEnd: endAt(minuteEnds), minuteUsed, day, dayUsed, earlierDays: [] };
 }
 
-/** Valkey's clock is used, which belongs to no boot of this machine. */
+/** An end by Valkey's clock, which belongs to no boot of this machine. */
 function endAt(wall: number): StoredEnd {
   return { wall, monotonic: wall, boot: 0 };
 }

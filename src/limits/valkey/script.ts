@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A script, and the digest that a server knows it by. */
+/** A Lua script, with the SHA-1 digest by which servers cache it. */
 export interface Script {
   readonly lua: string;
   readonly digest: string;

@@ -3,10 +3,11 @@ import { RunningTime, readArrived, type WaitStart } from "./running-time.ts";
 import type { Share } from "./share.ts";
 import type { ValkeyCounts } from "./valkey-counts.ts";
 
+/** How long a call may take, in milliseconds. */
 const CALL_TIMEOUT = 50;
 /** Milliseconds between probes of the server. */
 const PROBE_INTERVAL = 250;
-/** How long a server may be silent before it is connected to again, in milliseconds. */
+/** How long a server may be silent before this process reconnects to it, in milliseconds. */
 const MAX_SILENCE = 1_000;
 
 /** The reason when a call or a probe took too long. */
@@ -37,7 +38,7 @@ export class ServerWatch {
   readonly #probes: Timer;
   /** When the probe that is under way started. */
   #probingSince: WaitStart | undefined;
-  /** When the last probe succeeded or the connection was given up. */
+  /** When the last probe succeeded or the connection was closed. */
   #heard: WaitStart;
 
   constructor(counts: ValkeyCounts, share: Share, watched: Watched, callTimeout = CALL_TIMEOUT) {
@@ -50,12 +51,12 @@ export class ServerWatch {
     this.#probes = setInterval(() => void this.probe(), PROBE_INTERVAL);
   }
 
-  /** A wait that begins now. */
+  /** Starts a wait. */
   start(): WaitStart {
     return this.#time.start();
   }
 
-  /** Checks that the server replies in time, and reads how many processes count there. */
+  /** Checks that the server replies in time, and reads the number of running processes. */
   async probe(): Promise<void> {
     if (this.#probingSince !== undefined) return;
     const since = this.#time.start();
@@ -93,7 +94,7 @@ export class ServerWatch {
     return this.#time.isOver(since, this.#callTimeout);
   }
 
-  /** A reply that has arrived counts, even if it was not read yet. */
+  /** Reads replies that have already arrived. If the call still waits then, the server is too slow. */
   async #judge(stillWaits: () => boolean): Promise<void> {
     if (this.#watched.isDegraded()) return;
     await readArrived();

@@ -1,17 +1,20 @@
 import type { Quota } from "../../contract/quota.ts";
 import { PRESENCE_LIFETIME } from "./limits-script.ts";
 
-/** The share of every limit that one process has while it decides alone: an equal one of all that run. */
+/** The equal share of every limit that each running process has while it decides locally. */
 export class Share {
   #processes = 1;
   #heardOfMost = 0;
 
-  /** How many processes run, as far as is known. */
+  /** The last known number of running processes. */
   get processes(): number {
     return this.#processes;
   }
 
-  /** Records the number of running processes. A server that lost them does not enlarge the shares immediately. */
+  /**
+   * Records the number of running processes. A lower number counts only after a while: the server may have lost its
+   * data.
+   */
   heardOf(processes: number): void {
     const now = performance.now();
     if (processes < this.#processes && now - this.#heardOfMost < PRESENCE_LIFETIME) return;

@@ -25,7 +25,7 @@ const presence = script(presenceScript);
 /** The maximum number of keys in one call. It limits how long the call blocks the server. */
 const AT_ONCE = 500;
 
-/** What requests are counted by: a shop, an address, or the sandbox quota of an account. */
+/** The kind of a count: of a shop, an address, or the sandbox quota of an account. */
 export type CountedBy = Mode | "address" | "sandbox";
 
 /** One question to the server: all requests of an API key or address in one turn of the event loop. */
@@ -39,19 +39,21 @@ export interface Question {
   /** Empty if the count does not belong to a shop. */
   readonly keyId: string;
   readonly quota: Quota;
-  /** How many requests to decide on and to count; 0 only looks. */
+  /** The number of requests to decide on and to count; 0 counts nothing. */
   readonly requests: number;
 }
 
-/** The counts that all processes share, in a Valkey or Redis server. Each call is one round trip, and rejects if it fails. */
+/**
+ * The counts that all processes share, in a Valkey or Redis server. Each call is one round trip, and rejects if it
+ * fails.
+ */
 export class ValkeyCounts {
   readonly #valkey: Valkey;
   readonly #prefix: string;
   readonly #time: (() => number) | undefined;
 
   /**
-   * `prefix` begins the name of each key. `time` replaces the server's clock, in unix milliseconds:
-   * tests need to set it.
+   * `prefix` begins the name of each key. `time` replaces the server's clock in tests, in unix milliseconds.
    */
   constructor(valkey: Valkey, prefix = "petstore:", time?: () => number) {
     this.#valkey = valkey;
@@ -70,7 +72,7 @@ export class ValkeyCounts {
     return Array.from({ length: calls }, (_, index) => asked.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
   }
 
-  /** Decides on requests, and counts them, in one step. Undefined for a shop that the server does not know. */
+  /** Decides on requests and counts them, atomically. Undefined for a shop that the server does not know. */
   async decide(questions: readonly Question[]): Promise<(Decision | undefined)[]> {
     const values = [this.#now(), ...questions.map(questionText)];
     const replies = await this.#valkey.run(decide, this.#hashesOf(questions), values);
@@ -80,7 +82,7 @@ export class ValkeyCounts {
   /** Like `decide`, for shops that the server does not have. It restores them from these saved counts first. */
   async seedAndDecide(questions: readonly Question[], kept: ShopMap<SavedShop>): Promise<(Decision | undefined)[]> {
     const texts = questions.map(({ shop }) => seedText(shop && kept.get(shop)));
-    // Not together: a server that has forgotten the script would run it only after the decision.
+    // Not in one round trip: if the server has lost the seed script, the seed would run after the decision.
     await this.#valkey.run(seed, this.#hashesOf(questions), [this.#now(), ...texts]);
     return this.decide(questions);
   }
@@ -95,7 +97,7 @@ export class ValkeyCounts {
     await this.#valkey.run(forgetKey, [this.#hashOf(accountId, mode)], [keyId]);
   }
 
-  /** Forgets both shops of an account, and what it sent for its sandbox. */
+  /** Forgets both shops of an account, and its sandbox quota. */
   async forget(accountId: string): Promise<void> {
     const counted: readonly CountedBy[] = ["live", "test", "sandbox"];
     await this.#valkey.run(

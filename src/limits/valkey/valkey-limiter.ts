@@ -14,17 +14,17 @@ import type { ValkeyCounts } from "./valkey-counts.ts";
 
 export interface ValkeyLimiterOptions {
   readonly counts: ValkeyCounts;
-  /** Decides while the server is away; on addresses, by their share of `addressQuota`. */
+  /** Decides while the server is unreachable. It limits addresses by this process's share of `addressQuota`. */
   readonly local: MemoryLimiter;
   readonly share: Share;
   readonly addressQuota: Quota;
   /** Restores what the server has lost. */
   readonly backup: ValkeyBackup;
-  /** Called when this process starts to count alone, with the reason, and when that ends. */
+  /** Called when the local fallback starts, with the reason, and when it ends. */
   readonly changed: (alone: boolean, reason?: Error) => void;
   /**
-   * How long a request waits for the server before it is decided locally, in milliseconds in which this process runs;
-   * 50 if absent.
+   * How long a request waits for the server before it is decided locally, in milliseconds of this process's running
+   * time. Default: 50.
    */
   readonly callTimeout?: number;
 }
@@ -33,25 +33,25 @@ export interface ValkeyLimiterOptions {
 interface Call {
   readonly asked: readonly Asked[];
   readonly since: WaitStart;
-  /** Called when the reply is no longer waited for. */
+  /** Called when the limiter stops waiting for the reply. */
   readonly giveUp?: () => void;
 }
 
 /**
- * The limiter of many processes: they count together in a Valkey or Redis server. All requests of one turn of the
- * event loop are one call to it. While it is down or too slow, each process decides alone on its share of what is
- * left, and no request fails or waits for it.
+ * The limiter for several processes, which share their counts in a Valkey or Redis server. All requests of one turn of
+ * the event loop share one call to the server. While the server is down or too slow, each process decides locally on
+ * its share of the remaining requests, and no request fails or waits for the server.
  */
 export class ValkeyLimiter implements Limiter {
   readonly #options: ValkeyLimiterOptions;
   readonly #saved: SavedShops;
   readonly #local: LocalFallback;
   readonly #watch: ServerWatch;
-  /** The decisions asked for in this turn; those that count requests also by key or address. */
+  /** The questions of this turn. `#counting` finds those that count requests, by key or address. */
   #turn: Asked[] = [];
   readonly #counting = new Map<Caller | string, Pending<Admission>>();
   readonly #calls = new Set<Call>();
-  /** Decisions on shops that the server does not know and that are being loaded. */
+  /** Questions about shops that the server does not know. Their saved counts will be loaded. */
   #unknown: Asked[] = [];
   #isDegraded = false;
 
@@ -75,7 +75,7 @@ export class ValkeyLimiter implements Limiter {
     return limiter;
   }
 
-  /** True while this process counts alone. */
+  /** True during the local fallback. */
   get isDegraded(): boolean {
     return this.#isDegraded;
   }
@@ -96,7 +96,7 @@ export class ValkeyLimiter implements Limiter {
 
   admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission> {
     const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#local.countFree(caller);
-    // The figures are those that all processes count.
+    // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>
       admission.verdict === "limited"
         ? admission
@@ -116,14 +116,14 @@ export class ValkeyLimiter implements Limiter {
 
   async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
-    // What each process decides alone could not follow. The store comes first: the server may lose what it is told.
+    // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
     if (this.#isDegraded) throw unshared();
     await this.#saved.saveAhead(sandbox, ahead);
     await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
     this.#saved.noteAhead(sandbox, ahead);
   }
 
-  /** The ban of a key was lifted, on the server too. */
+  /** Forgets the ban of a key, which was lifted on the server too. */
   forgetBan(keyId: string): void {
     this.#saved.forgetBan(keyId);
   }
@@ -161,7 +161,7 @@ export class ValkeyLimiter implements Limiter {
     return pending.look();
   }
 
-  /** Writes what the server is given back if it loses its data. To be called twice a second. */
+  /** Saves the counts that the server needs if it loses its data. Call it twice a second. */
   save(): Promise<void> {
     return this.#saved.save();
   }
@@ -180,7 +180,7 @@ export class ValkeyLimiter implements Limiter {
     return pending.count();
   }
 
-  /** Waits for the server's work for one caller, up to the time that requests wait for it. */
+  /** Waits for work of the server, at most as long as requests wait for it. */
   async #whileShared(work: Promise<void>): Promise<void> {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
     const call = { asked: [], since: this.#watch.start(), giveUp: () => reject(unshared()) };

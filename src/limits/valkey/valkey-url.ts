@@ -12,13 +12,13 @@ export interface ValkeyLogin {
   readonly isTls: boolean;
 }
 
-/** Where a Valkey or Redis server is, or a cluster of them. */
+/** The address of a Valkey or Redis server or cluster. */
 export interface ValkeyAddress {
-  /** Each host that was named. */
+  /** All hosts in the URL. */
   readonly nodes: readonly ValkeyNode[];
   readonly login: ValkeyLogin;
   readonly isCluster: boolean;
-  /** The hosts alone, which everybody may be shown. */
+  /** The hosts without credentials, for messages. */
   readonly shown: string;
 }
 
@@ -26,9 +26,9 @@ const PORT = 6379;
 const form = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(?:\/([0-9]*))?(\?cluster=true)?$/;
 
 /**
- * The address of a Valkey or Redis server: `valkey://` or `redis://`, with `valkeys://` or `rediss://` over TLS,
- * user and password, port and number of the database; several hosts separated by commas, or
- * `?cluster=true`, for a cluster. Returns undefined for any other text.
+ * Parses the URL of a Valkey or Redis server: `valkey://` or `redis://`, or `valkeys://` or `rediss://` for TLS, with
+ * optional user, password, port and database number. Several hosts separated by commas, or `?cluster=true`, mean a
+ * cluster. Returns undefined if the text is invalid.
  */
 export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
   const [, tls, credentials = "", hosts = "", database = "", asked] = form.exec(text) ?? [];

@@ -3,31 +3,34 @@ import { settlesWithin } from "../../timing/settles-within.ts";
 import type { Script } from "./script.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
-/** How long it may take to connect, in milliseconds. */
+/** How long connecting may take, in milliseconds. */
 const CONNECT = 1_000;
-/** How long a server may take to close a connection that was closed here. */
+/** How long a server may take to close a connection after this process closed it, in milliseconds. */
 const DISCONNECT = 100;
-/** How often a lost connection is tried again, and how often a cluster is asked which server holds what. */
+/** The time between two connection attempts, in milliseconds. */
 const RETRY = 200;
+/** The time between two reads of a cluster's slots, in milliseconds. */
 const REFRESH = 1_000;
-/** Time between two attempts to use keys of which some are being moved, in milliseconds. */
+/** The time before a retry of a command whose keys are being migrated, in milliseconds. */
 const TRY_AGAIN = 5;
 /**
- * A command that is so old is forgotten, in milliseconds. The limiter continues without it long before; this time is
- * longer than the process may have been stopped with the reply waiting for it.
+ * The timeout of a command, in milliseconds. The limiter stops waiting long before. The timeout is longer than this
+ * process is ever stopped while a reply is waiting.
  */
 const FORGOTTEN = 60_000;
 
 /**
- * A Valkey or Redis server, or a cluster of them. What cannot be asked now is not asked later, and what may have
- * been done is not done again: a request would be counted twice.
+ * A Valkey or Redis server or cluster. Commands are not queued while there is no connection. Commands that the server
+ * may have run are not sent again, because a request would be counted twice.
  */
 export class Valkey {
   readonly #client: Redis | Cluster;
   readonly #shown: string;
   #failure: string;
 
-  /** Connects, now and whenever the connection is lost. Resolves when it is there, or after `callTimeout` milliseconds. */
+  /**
+   * Connects, and reconnects when the connection is lost. Resolves when connected, or after `callTimeout` milliseconds.
+   */
   static async connect(address: ValkeyAddress, callTimeout = CONNECT): Promise<Valkey> {
     const valkey = new Valkey(address);
     await settlesWithin(valkey.#ready(), callTimeout);
@@ -41,14 +44,14 @@ export class Valkey {
     this.#client = address.isCluster ? this.#openCluster(address) : this.#openServer(address);
   }
 
-  /** True where keys are on different servers. */
+  /** True if keys are spread over several servers. */
   get isCluster(): boolean {
     return this.#client instanceof Cluster;
   }
 
   /**
-   * Runs a script on the server that holds the keys: in a cluster they must be in one slot. Rejects with the
-   * server's refusal, or with the reason why it cannot be reached.
+   * Runs a script on the server that holds the keys. In a cluster, all keys must be in one slot. Rejects with the
+   * server's error, or with the reason why the server cannot be reached.
    */
   async run(used: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
     try {
@@ -61,7 +64,7 @@ export class Valkey {
     }
   }
 
-  /** Resolves when every master has answered. */
+  /** Resolves when every master has replied. */
   async ping(): Promise<void> {
     const masters = this.#client instanceof Cluster ? this.#client.nodes("master") : [this.#client];
     if (masters.length === 0) throw new Error(this.#failure);
@@ -78,7 +81,7 @@ export class Valkey {
     }
   }
 
-  /** Gives up connections that nothing comes over any more. New ones may lead to another server. */
+  /** Closes connections that no longer receive anything, and reconnects. New connections may reach another server. */
   reconnect(): void {
     if (this.#client.status === "ready") this.#client.disconnect(true);
   }
@@ -102,7 +105,7 @@ export class Valkey {
     });
     client.on("error", (error) => {
       this.#note(error, this.#shown);
-      // It would continue with another database than the one that was named.
+      // Otherwise the client would continue with a different database.
       isRefused = (error as { command?: { name?: string } }).command?.name === "select";
       if (isRefused) client.disconnect(true);
     });
@@ -124,7 +127,7 @@ export class Valkey {
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       retryDelayOnTryAgain: TRY_AGAIN,
-      // Certificates are for names, which the client would otherwise replace by addresses.
+      // Certificates contain host names, which the client would otherwise replace with addresses.
       dnsLookup: (host, found) => found(null, host),
     });
     cluster.on("error", (error: Error) => {
@@ -142,17 +145,17 @@ export class Valkey {
   }
 
   #note(error: Error, node: string): void {
-    // A server that does not know AUTH quotes the password: "unknown command 'AUTH', with args beginning with: …".
+    // A server without AUTH quotes the password: "unknown command 'AUTH', with args beginning with: …". Remove it.
     this.#failure = `${node}: ${error.message.replace(/, with args .*/s, "")}`;
   }
 
-  /** A server's refusal says what is wrong. What the client says of its connection does not say why there is none. */
+  /** An error of the server explains itself. For errors of the client, the last connection error is the explanation. */
   #explain(error: unknown): Error {
     return new Error(isRefusal(error) ? error.message.replace(/, with args .*/s, "") : this.#failure);
   }
 }
 
-/** True for what a server said itself. */
+/** True for an error reply of the server. */
 function isRefusal(error: unknown): error is Error {
   return (error as Error).name === "ReplyError";
 }
@@ -171,10 +174,10 @@ function optionsFor({ login }: ValkeyAddress) {
     commandTimeout: FORGOTTEN,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    // Either would need a permission more: the limiter itself asks whether the server is ready.
+    // Both need additional permissions. The limiter's probe checks whether the server is ready.
     enableReadyCheck: false,
     disableClientInfo: true,
-    // A master that has become a replica: its name may already lead to the server that took its place.
+    // The master has become a replica. Its host name may already point to the new master.
     reconnectOnError: ({ message }) => message.startsWith("READONLY"),
   } satisfies RedisOptions;
 }
