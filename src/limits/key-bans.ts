@@ -51,7 +51,7 @@ export class KeyBans {
   /** The shop of the key. */
   readonly shop: ShopName;
   #deniedSince = 0; // monotonic, as the next two
-  #toldUntil = Number.NEGATIVE_INFINITY;
+  #deniedUntil = Number.NEGATIVE_INFINITY;
   #banEnds = Number.NEGATIVE_INFINITY;
   #banEndsWall = Number.NEGATIVE_INFINITY; // unix milliseconds
   #banLevel = 0;
@@ -86,33 +86,33 @@ export class KeyBans {
 
   /** Records that a request was admitted: the key's next 429 is a first one again. */
   admitted(): void {
-    this.#toldUntil = Number.NEGATIVE_INFINITY;
+    this.#deniedUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Records a denial. Returns the ban if this strike causes one. */
   denied(retryAfter: number, strikesAllowed: number, reading: ClockReading): Ban | undefined {
     const until = reading.monotonic + retryAfter * 1000;
-    if (reading.monotonic >= this.#toldUntil) {
+    if (reading.monotonic >= this.#deniedUntil) {
       this.#strikes = 0;
       this.#deniedSince = reading.monotonic;
-      this.#toldUntil = until;
+      this.#deniedUntil = until;
     } else {
       // Parallel requests get different times. Waiting for any of them must be enough.
-      this.#toldUntil = Math.min(this.#toldUntil, until);
+      this.#deniedUntil = Math.min(this.#deniedUntil, until);
       if (reading.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
     }
     if (this.#strikes < strikesAllowed) return undefined;
     this.#banLevel = this.#isForgiven(reading) ? 1 : this.#banLevel + 1;
     const length = banLength(this.#banLevel);
     this.#startBan(reading, length);
-    this.#toldUntil = Number.NEGATIVE_INFINITY; // after the ban, a first 429 is again a first
+    this.#deniedUntil = Number.NEGATIVE_INFINITY; // after the ban, the next 429 is a first one again
     return { end: storedEnd(length, reading), level: this.#banLevel };
   }
 
   /** The strikes and ban of the key, without counting a request. `perMinute` is the minute limit of its account. */
   limitStatus(perMinute: number, reading: ClockReading): Omit<LimitStatus, "minute" | "day"> {
     return {
-      strikes: reading.monotonic < this.#toldUntil ? this.#strikes : 0,
+      strikes: reading.monotonic < this.#deniedUntil ? this.#strikes : 0,
       strikesForBan: strikesUntilBan(perMinute),
       banEnds: this.banned(perMinute, reading)?.reset,
       nextBan: banLength(this.#isForgiven(reading) ? 1 : this.#banLevel + 1) / 1000,
@@ -122,7 +122,7 @@ export class KeyBans {
 
   /** True once this state can be forgotten. */
   isSpent(reading: ClockReading): boolean {
-    return reading.monotonic >= this.#toldUntil && this.#isForgiven(reading);
+    return reading.monotonic >= this.#deniedUntil && this.#isForgiven(reading);
   }
 
   #startBan(reading: ClockReading, length: number): void {

@@ -46,7 +46,7 @@ export class LiftedBans {
   /** Reads the lifted bans. Rejects with `StorageUnavailable`. */
   look(): Promise<void> {
     this.#isDue = true;
-    this.#reading ??= this.#tell().finally(() => {
+    this.#reading ??= this.#readDue().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
@@ -57,7 +57,7 @@ export class LiftedBans {
     if (this.#isDue) await this.look();
   }
 
-  async #tell(): Promise<void> {
+  async #readDue(): Promise<void> {
     while (this.#isDue) {
       this.#isDue = false;
       try {

@@ -3,7 +3,7 @@ import { RecentMap } from "./recent-map.ts";
 import type { Storage } from "./storage.ts";
 
 /** The number of remembered keys that were requested once. */
-const ASKED = 40_000;
+const REQUESTED_ONCE = 40_000;
 
 /** The values of one shop. */
 interface ShopValues<V> {
@@ -38,9 +38,9 @@ export class StoreCache<V extends object> {
   #shops = new Map<number, ShopValues<V>>();
   #bytes = 0;
   #timesForgotten = 0;
-  readonly #asked = new RecentMap<string, true>(ASKED);
+  readonly #requestedOnce = new RecentMap<string, true>(REQUESTED_ONCE);
   /** The reads that start at the end of this turn of the event loop. */
-  readonly #coming = new Map<string, Promise<V>>();
+  readonly #nextReads = new Map<string, Promise<V>>();
   #turnEnd: Promise<void> | undefined;
 
   constructor(storage: Storage, keeping: Keeping<V>) {
@@ -59,9 +59,9 @@ export class StoreCache<V extends object> {
       known.isUsed = true;
       return value;
     }
-    const asked = `${shop} ${key}`;
-    if (this.#asked.get(asked) === undefined) {
-      this.#asked.set(asked, true);
+    const request = `${shop} ${key}`;
+    if (this.#requestedOnce.get(request) === undefined) {
+      this.#requestedOnce.set(request, true);
       return read();
     }
     const before = this.#timesForgotten;
@@ -94,16 +94,16 @@ export class StoreCache<V extends object> {
    * before any of the requests.
    */
   #readTogether(name: string, read: () => MaybePromise<V>): Promise<V> {
-    let coming = this.#coming.get(name);
-    if (!coming) {
+    let reading = this.#nextReads.get(name);
+    if (!reading) {
       this.#turnEnd ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-        this.#coming.clear();
+        this.#nextReads.clear();
         this.#turnEnd = undefined;
       });
-      coming = this.#turnEnd.then(read);
-      this.#coming.set(name, coming);
+      reading = this.#turnEnd.then(read);
+      this.#nextReads.set(name, reading);
     }
-    return coming;
+    return reading;
   }
 
   #drop(shop: number): void {
@@ -129,7 +129,7 @@ export class StoreCache<V extends object> {
     for (const [first, { isUsed }] of this.#shops) {
       if (this.#bytes + size <= capacity) break;
       if (first === shop) continue;
-      if (isUsed) this.#spare(first);
+      if (isUsed) this.#moveToEnd(first);
       else this.#drop(first);
     }
     into.values.set(key, value);
@@ -138,11 +138,11 @@ export class StoreCache<V extends object> {
   }
 
   /** Moves a shop to the end of the eviction order. */
-  #spare(shop: number): void {
-    const spared = this.#shops.get(shop);
-    if (!spared) return;
+  #moveToEnd(shop: number): void {
+    const moved = this.#shops.get(shop);
+    if (!moved) return;
     this.#shops.delete(shop);
-    this.#shops.set(shop, spared);
-    spared.isUsed = false;
+    this.#shops.set(shop, moved);
+    moved.isUsed = false;
   }
 }

@@ -12,7 +12,7 @@ import type { Question } from "./valkey-counts.ts";
 const CONTINUED = 100_000;
 
 const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(CONTINUED / 2));
-const newUntold = () => new ShopMap<number>(() => new Map());
+const newUnconfirmed = () => new ShopMap<number>(() => new Map());
 
 /**
  * Decides locally while the server is unreachable. Each process gets a share of every limit: a share of the requests
@@ -26,7 +26,7 @@ export class LocalFallback {
   /** Shops with requests since the server became unreachable. */
   #continued = newContinued();
   /** Requests that the server may have counted, although its reply was lost. */
-  #untold = newUntold();
+  #unconfirmed = newUnconfirmed();
 
   /** `limiter` limits addresses by this process's share of `addressQuota`. */
   constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: SavedShops) {
@@ -39,9 +39,9 @@ export class LocalFallback {
   /** Call it when the server becomes unreachable, with the unanswered questions. */
   begin(unanswered: readonly Question[]): void {
     this.#continued = newContinued();
-    this.#untold = newUntold();
+    this.#unconfirmed = newUnconfirmed();
     for (const { shop, requests } of unanswered) {
-      if (shop) this.#untold.set(shop, (this.#untold.get(shop) ?? 0) + requests);
+      if (shop) this.#unconfirmed.set(shop, (this.#unconfirmed.get(shop) ?? 0) + requests);
     }
   }
 
@@ -77,7 +77,7 @@ export class LocalFallback {
   }
 
   forget(accountId: string): Promise<void> {
-    for (const shops of [this.#continued, this.#untold]) shops.deleteAccount(accountId);
+    for (const shops of [this.#continued, this.#unconfirmed]) shops.deleteAccount(accountId);
     return this.#limiter.forget(accountId);
   }
 
@@ -107,9 +107,9 @@ export class LocalFallback {
   #usedOfShare(quota: Caller, known: KnownShop): StartingCounts {
     const { processes } = this.#share;
     const share = this.#share.of(quota);
-    const untold = this.#untold.get(quota) ?? 0;
+    const unconfirmed = this.#unconfirmed.get(quota) ?? 0;
     const used = (limit: number, part: number, all: number) =>
-      part - Math.floor(Math.max(0, limit - all - untold) / processes);
+      part - Math.floor(Math.max(0, limit - all - unconfirmed) / processes);
     const minuteRest = known.minuteEnds - (performance.now() + known.clock);
     return {
       ahead: known.ahead,

@@ -13,7 +13,7 @@ interface Answers<T> {
 }
 
 /** A question that waits for the server's reply. */
-export interface Asked extends Question {
+export interface PendingQuestion extends Question {
   readonly shop: Caller | undefined;
   settle(decision: Decision): void;
   decideLocally(): void;
@@ -21,7 +21,7 @@ export interface Asked extends Question {
 }
 
 /** A question to the server, with all requests that wait for its reply, in the order of arrival. */
-export class Pending<T> implements Asked {
+export class Pending<T> implements PendingQuestion {
   readonly owner: string;
   readonly countedBy: CountedBy;
   readonly shop: Caller | undefined;

@@ -5,11 +5,11 @@ const TICK = 10;
  */
 const ON_TIME = 15;
 /** For this many ticks after a late tick, the machine counts as busy. */
-const LATELY = 100;
+const BUSY_TICKS = 100;
 /** On a busy machine, a server may take this many times longer, because it may run on the same machine. */
-const LENIENCE = 5;
+const BUSY_FACTOR = 5;
 /** If all ticks are late, a wait is over after this many times the number of ticks. */
-const BUSY = 20;
+const MAX_TICKS_FACTOR = 20;
 
 /** When a wait began. */
 export interface WaitStart {
@@ -26,7 +26,7 @@ export class RunningTime {
   /** The sum of the times between ticks that came on time, in milliseconds. */
   #time = 0;
   /** The value of `#time` at the last late tick. */
-  #late = 0;
+  #timeAtLateTick = 0;
   #ticks = 0;
   /** The number of the last late tick. */
   #lateTick = Number.NEGATIVE_INFINITY;
@@ -42,7 +42,7 @@ export class RunningTime {
       this.#ticks++;
       if (passed <= ON_TIME) this.#time += passed;
       else {
-        this.#late = this.#time;
+        this.#timeAtLateTick = this.#time;
         this.#lateTick = this.#ticks;
       }
       ticked();
@@ -59,9 +59,9 @@ export class RunningTime {
    * last 100 ticks, the limit is five times as long.
    */
   isOver({ time, ticks }: WaitStart, milliseconds: number): boolean {
-    const waited = this.#time - Math.max(time, this.#late);
-    const lenience = this.#ticks - this.#lateTick > LATELY ? 1 : LENIENCE;
-    return waited > lenience * milliseconds || (this.#ticks - ticks) * TICK > BUSY * milliseconds;
+    const waited = this.#time - Math.max(time, this.#timeAtLateTick);
+    const factor = this.#ticks - this.#lateTick > BUSY_TICKS ? 1 : BUSY_FACTOR;
+    return waited > factor * milliseconds || (this.#ticks - ticks) * TICK > MAX_TICKS_FACTOR * milliseconds;
   }
 
   stop(): void {

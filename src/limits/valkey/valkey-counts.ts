@@ -65,11 +65,11 @@ export class ValkeyCounts {
    * The questions that fit into one call: all questions to a server, up to a limit. In a cluster, a call goes to one
    * slot. Accounts rarely share a slot, so each has its own call.
    */
-  calls<T>(asked: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
-    if (this.#valkey.isCluster) return [...Map.groupBy(asked, ownerOf).values()];
-    if (asked.length <= AT_ONCE) return [asked];
-    const calls = Math.ceil(asked.length / AT_ONCE);
-    return Array.from({ length: calls }, (_, index) => asked.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
+  calls<T>(questions: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
+    if (this.#valkey.isCluster) return [...Map.groupBy(questions, ownerOf).values()];
+    if (questions.length <= AT_ONCE) return [questions];
+    const calls = Math.ceil(questions.length / AT_ONCE);
+    return Array.from({ length: calls }, (_, index) => questions.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
   }
 
   /** Decides on requests and counts them, atomically. Undefined for a shop that the server does not know. */

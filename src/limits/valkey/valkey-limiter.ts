@@ -5,7 +5,7 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
 import { admissionAt, type Decision, figures, freeAdmission, limitStatusOf } from "./decision.ts";
 import { LocalFallback } from "./local-fallback.ts";
-import { type Asked, Pending } from "./pending.ts";
+import { Pending, type PendingQuestion } from "./pending.ts";
 import type { WaitStart } from "./running-time.ts";
 import { SavedShops, type ValkeyBackup } from "./saved-shops.ts";
 import { ServerWatch } from "./server-watch.ts";
@@ -31,7 +31,7 @@ export interface ValkeyLimiterOptions {
 
 /** A call to the server that waits for its reply. */
 interface Call {
-  readonly asked: readonly Asked[];
+  readonly questions: readonly PendingQuestion[];
   readonly since: WaitStart;
   /** Called when the limiter stops waiting for the reply. */
   readonly giveUp?: () => void;
@@ -48,11 +48,11 @@ export class ValkeyLimiter implements Limiter {
   readonly #local: LocalFallback;
   readonly #watch: ServerWatch;
   /** The questions of this turn. `#counting` finds those that count requests, by key or address. */
-  #turn: Asked[] = [];
+  #turn: PendingQuestion[] = [];
   readonly #counting = new Map<Caller | string, Pending<Admission>>();
   readonly #calls = new Set<Call>();
   /** Questions about shops that the server does not know. Their saved counts will be loaded. */
-  #unknown: Asked[] = [];
+  #unknown: PendingQuestion[] = [];
   #isDegraded = false;
 
   private constructor(options: ValkeyLimiterOptions) {
@@ -183,7 +183,7 @@ export class ValkeyLimiter implements Limiter {
   /** Waits for work of the server, at most as long as requests wait for it. */
   async #whileShared(work: Promise<void>): Promise<void> {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const call = { asked: [], since: this.#watch.start(), giveUp: () => reject(unshared()) };
+    const call = { questions: [], since: this.#watch.start(), giveUp: () => reject(unshared()) };
     this.#calls.add(call);
     try {
       await Promise.race([work, givenUp]);
@@ -195,7 +195,7 @@ export class ValkeyLimiter implements Limiter {
     }
   }
 
-  #ask(pending: Asked): void {
+  #ask(pending: PendingQuestion): void {
     if (this.#turn.push(pending) === 1) setImmediate(this.#endTurn);
   }
 
@@ -205,24 +205,24 @@ export class ValkeyLimiter implements Limiter {
     this.#turn = [];
     this.#counting.clear();
     const { counts } = this.#options;
-    this.#sendAll(turn, (asked) => counts.decide(asked));
+    this.#sendAll(turn, (questions) => counts.decide(questions));
   };
 
   #sendAll(
-    all: readonly Asked[],
-    decide: (asked: readonly Asked[]) => Promise<(Decision | undefined)[]>,
+    all: readonly PendingQuestion[],
+    decide: (questions: readonly PendingQuestion[]) => Promise<(Decision | undefined)[]>,
     isSeeded = false,
   ): void {
     if (this.#isDegraded) {
       for (const pending of all) pending.decideLocally();
       return;
     }
-    for (const asked of this.#options.counts.calls(all, ({ owner }) => owner)) {
-      const call = { asked, since: this.#watch.start() };
+    for (const questions of this.#options.counts.calls(all, ({ owner }) => owner)) {
+      const call = { questions, since: this.#watch.start() };
       this.#calls.add(call);
-      decide(asked).then(
+      decide(questions).then(
         (decisions) => {
-          if (this.#calls.delete(call)) this.#receive(asked, decisions, isSeeded);
+          if (this.#calls.delete(call)) this.#receive(questions, decisions, isSeeded);
         },
         (error: unknown) => {
           if (this.#calls.has(call)) this.#degrade(error as Error);
@@ -231,9 +231,13 @@ export class ValkeyLimiter implements Limiter {
     }
   }
 
-  #receive(asked: readonly Asked[], decisions: readonly (Decision | undefined)[], isSeeded: boolean): void {
-    const unknown: Asked[] = [];
-    for (const [index, pending] of asked.entries()) {
+  #receive(
+    questions: readonly PendingQuestion[],
+    decisions: readonly (Decision | undefined)[],
+    isSeeded: boolean,
+  ): void {
+    const unknown: PendingQuestion[] = [];
+    for (const [index, pending] of questions.entries()) {
       const decision = decisions[index];
       if (!decision) unknown.push(pending);
       else {
@@ -258,7 +262,7 @@ export class ValkeyLimiter implements Limiter {
     try {
       const kept = await this.#saved.load(unknown.flatMap(({ shop }) => shop ?? []));
       const { counts } = this.#options;
-      this.#sendAll(unknown, (asked) => counts.seedAndDecide(asked, kept), true);
+      this.#sendAll(unknown, (questions) => counts.seedAndDecide(questions, kept), true);
     } catch (error) {
       for (const pending of unknown) pending.fail(error as Error);
     }
@@ -266,7 +270,7 @@ export class ValkeyLimiter implements Limiter {
 
   #degrade(reason: Error): void {
     const calls = [...this.#calls];
-    const unanswered = calls.flatMap(({ asked }) => asked);
+    const unanswered = calls.flatMap(({ questions }) => questions);
     this.#calls.clear();
     for (const { giveUp } of calls) giveUp?.();
     if (!this.#isDegraded) {

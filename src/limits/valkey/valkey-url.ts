@@ -31,9 +31,9 @@ const form = /^(?:valkey|redis)(s?):\/\/(?:([^@/?#]*)@)?([^/?#@]+)(?:\/([0-9]*))
  * cluster. Returns undefined if the text is invalid.
  */
 export function parseValkeyUrl(text: string): ValkeyAddress | undefined {
-  const [, tls, credentials = "", hosts = "", database = "", asked] = form.exec(text) ?? [];
+  const [, tls, credentials = "", hosts = "", database = "", clusterOption] = form.exec(text) ?? [];
   const nodes = hosts.split(",").map((host) => parseNode(credentials, host));
-  const isCluster = nodes.length > 1 || asked !== undefined;
+  const isCluster = nodes.length > 1 || clusterOption !== undefined;
   const [first] = nodes;
   if (!first || (isCluster && database !== "")) return undefined;
   if (!nodes.every((node) => node !== undefined)) return undefined;

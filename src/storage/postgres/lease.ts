@@ -26,7 +26,7 @@ export class Lease {
   readonly #write: Storage["write"];
   /** Unique. The machine and the process id help operators who look at the row. */
   readonly #holder = `${hostname()} ${process.pid} ${randomUUID()}`;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
   #leads = false;
 
   constructor(write: Storage["write"]) {
@@ -36,8 +36,8 @@ export class Lease {
   /** See `Storage.lead`. */
   async lead(): Promise<boolean> {
     const now = performance.now();
-    if (now - this.#askedAt < PERIOD) return this.#leads;
-    this.#askedAt = now;
+    if (now - this.#checkedAt < PERIOD) return this.#leads;
+    this.#checkedAt = now;
     this.#leads = false;
     this.#leads = (await this.#write(() => final(take, this.#holder, LENGTH))) !== undefined;
     return this.#leads;

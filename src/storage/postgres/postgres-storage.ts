@@ -65,7 +65,7 @@ export class PostgresStorage implements Storage {
   readonly #poll: Timer;
   #turn = 0;
   #keyChanges: unknown;
-  #isAsking = false;
+  #isChecking = false;
   #isClosed = false;
 
   /** The database must have the current schema: see `openPostgres`. `keyChanges` is the result of `keyChangesOf`. */
@@ -84,7 +84,7 @@ export class PostgresStorage implements Storage {
     this.#groups = new WriteGroups({ link: group, begin, committed, report });
     this.#appends = new WriteGroups({ link: appends, begin: beginLocking, committed, report });
     this.#transactions = new Transactions({ links: writers, committed });
-    this.#poll = setInterval(() => void this.#askForKeyChanges(), KEY_CHANGE_POLL);
+    this.#poll = setInterval(() => void this.#checkKeyChanges(), KEY_CHANGE_POLL);
     this.#poll.unref();
   }
 
@@ -239,22 +239,22 @@ export class PostgresStorage implements Storage {
   }
 
   /** Notifies the listeners if accounts or keys have changed, or if that is unknown. */
-  async #askForKeyChanges(): Promise<void> {
-    if (this.#isAsking) return this.#tell();
-    this.#isAsking = true;
+  async #checkKeyChanges(): Promise<void> {
+    if (this.#isChecking) return this.#notify();
+    this.#isChecking = true;
     try {
       const [row] = await this.#read(readKeyChanges, []);
       const version = row?.["version"];
-      if (version !== this.#keyChanges) this.#tell();
+      if (version !== this.#keyChanges) this.#notify();
       this.#keyChanges = version;
     } catch {
-      this.#tell();
+      this.#notify();
     } finally {
-      this.#isAsking = false;
+      this.#isChecking = false;
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 

@@ -6,9 +6,9 @@ const LONG = 1_000;
 /** The wait after an incomplete checkpoint, in milliseconds. */
 const PAUSE = 1_000;
 
-const look: Statement = { sql: "PRAGMA wal_checkpoint(NOOP)" };
-const move: Statement = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
-const moveAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
+const measure: Statement = { sql: "PRAGMA wal_checkpoint(NOOP)" };
+const copy: Statement = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
+const copyAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
 
 export interface CheckpointOptions {
   readonly connection: Connection;
@@ -36,7 +36,7 @@ export class Checkpoints {
   /** Call it after each commit, outside a transaction. */
   committed(): void {
     if (this.#isDue || performance.now() < this.#notBefore) return;
-    const { log = 0n } = this.#run(look) ?? {};
+    const { log = 0n } = this.#run(measure) ?? {};
     if (Number(log) < LONG) return;
     this.#isDue = true;
     setImmediate(() => this.#checkpoint()); // answer clients that wait for the commit first
@@ -49,7 +49,7 @@ export class Checkpoints {
 
   /** Copies the whole log into the database file and empties it. Returns false if another process uses the log. */
   truncate(): boolean {
-    return !this.#isStopped && Number(this.#run(moveAll)?.["busy"]) === 0;
+    return !this.#isStopped && Number(this.#run(copyAll)?.["busy"]) === 0;
   }
 
   stop(): void {
@@ -59,7 +59,7 @@ export class Checkpoints {
   #checkpoint(): void {
     this.#isDue = false;
     if (this.#isStopped) return;
-    const { log, checkpointed } = this.#run(move) ?? {};
+    const { log, checkpointed } = this.#run(copy) ?? {};
     if (log === undefined || log !== checkpointed) this.#notBefore = performance.now() + PAUSE;
   }
 

@@ -29,7 +29,7 @@ interface Waiting {
 /** The outcome of one member's transaction. */
 interface Verdict {
   /** Settles the member's promise. Called when the commit is on disk. */
-  readonly tell: () => void;
+  readonly settle: () => void;
   /** True if the transaction has `afterCommit` actions. */
   readonly hasActions: boolean;
 }
@@ -137,7 +137,7 @@ export class GroupCommit {
         settled?.reject(reported);
       } else {
         committed((performance.now() - started) / 1000, members.length);
-        for (const { tell } of verdicts) tell();
+        for (const { settle } of verdicts) settle();
         this.#hasActions = false;
         settled?.resolve();
       }
@@ -182,7 +182,7 @@ export class GroupCommit {
         connection.run(undo);
         connection.run(release);
         const reported = report(error);
-        return { tell: () => waiting.reject(reported), hasActions: false };
+        return { settle: () => waiting.reject(reported), hasActions: false };
       }
     });
   }
@@ -226,14 +226,14 @@ function advanceTogether(connection: Connection, runs: readonly Run<unknown>[]):
 }
 
 function verdictOf(run: Run<unknown>, { resolve, reject }: Waiting): Verdict {
-  const tell = () => {
+  const settle = () => {
     try {
       resolve(run.finish());
     } catch (error) {
       reject(error); // the other members still get their results
     }
   };
-  return { tell, hasActions: run.hasActions };
+  return { settle, hasActions: run.hasActions };
 }
 
 /** Returns the rows of the step. */

@@ -94,7 +94,7 @@ export class SqliteStorage implements Storage {
       reportUnsynced: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
-    this.#poll = setInterval(() => this.#look(), FOREIGN_WRITE_POLL);
+    this.#poll = setInterval(() => this.#pollForeignWrites(), FOREIGN_WRITE_POLL);
     this.#poll.unref();
   }
 
@@ -229,7 +229,7 @@ export class SqliteStorage implements Storage {
   }
 
   /** Checks for writes of other processes while there are no reads. */
-  #look(): void {
+  #pollForeignWrites(): void {
     try {
       this.#beginRead();
     } catch (error) {
