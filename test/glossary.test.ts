@@ -31,6 +31,8 @@ const retired = [
   "petstore_retries_running",
   "isHopeless",
   "keptPairs",
+  "WorkByHand",
+  "work-by-hand",
 ];
 
 /** The pages of prose; those of measurements show file names of the revision that was measured. */

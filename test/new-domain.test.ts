@@ -88,7 +88,7 @@ describe("a new domain", () => {
     test("has pages that cost what a page needs", async () => {
       const costs = await PageCosts.open(steps);
       try {
-        expect(await costs.dearPagesOf("listToys", served)).toEqual([]);
+        expect(await costs.expensivePagesOf("listToys", served)).toEqual([]);
       } finally {
         await costs.remove();
       }

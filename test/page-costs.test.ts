@@ -225,7 +225,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
 
   test.each(domains.flatMap(({ operations }) => operations.filter(({ paged }) => paged)).map(({ name }) => [name]))(
     "every page of %s",
-    async (name) => expect(await costs.dearPagesOf(name, domains)).toEqual([]),
+    async (name) => expect(await costs.expensivePagesOf(name, domains)).toEqual([]),
   );
 
   test.each(Object.entries(work))("%s", async (name, act) => {
@@ -274,7 +274,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
       operations: [listToys],
       open: ({ storage }) => bind([listToys], handlers(storage)),
     };
-    expect((await costs.dearPagesOf("listToys", [domain])).slice(0, 1)).toEqual(found);
+    expect((await costs.expensivePagesOf("listToys", [domain])).slice(0, 1)).toEqual(found);
   });
 
   test("which are planned once for all values", async () => {

@@ -9,7 +9,7 @@ interface Shortcut {
 }
 
 /** How long the second key of a pair may take, in milliseconds. */
-const PAIR = 1_000;
+const PAIR_TIME = 1_000;
 
 const known = new Store<readonly Shortcut[]>([]);
 let first: { key: string; at: number } | undefined;
@@ -32,7 +32,7 @@ function onKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   const isTyping = target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
   if (isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const pair = first && event.timeStamp - first.at < PAIR ? `${first.key} ${event.key}` : event.key;
+  const pair = first && event.timeStamp - first.at < PAIR_TIME ? `${first.key} ${event.key}` : event.key;
   first = { key: event.key, at: event.timeStamp };
   const shortcut =
     known.value.findLast(({ keys }) => keys === pair) ?? known.value.findLast(({ keys }) => keys === event.key);

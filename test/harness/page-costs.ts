@@ -136,7 +136,7 @@ export class PageCosts {
    * The pages of a list, in all ways that its contract has, that touch more blocks than they may.
    * Throws if no page has an item, because that would prove nothing.
    */
-  async dearPagesOf(name: string, domains: readonly ServedDomain[]): Promise<unknown[]> {
+  async expensivePagesOf(name: string, domains: readonly ServedDomain[]): Promise<unknown[]> {
     const recorder = new Recorder(this.storage);
     const bound = bindAll(recorder.storage, this.#limiter, domains).find(({ operation }) => operation.name === name);
     const expensive: unknown[] = [];

@@ -13,7 +13,7 @@ import { Time } from "../ui/time.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
 
 /** How many attempts are searched for others with the same message. */
-const SEARCHED = 100;
+const MAX_SEARCHED = 100;
 
 /** One attempt to send a message: what was sent, the response, and the other attempts to send it. */
 export function DeliveryPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
@@ -24,7 +24,7 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
     petstore.getWebhookDelivery(endpointId, deliveryId as unknown as bigint),
   );
   const { data: newest } = useQuery(`${key}?newest`, () =>
-    petstore.listWebhookDeliveries(endpointId, { limit: SEARCHED }).page(),
+    petstore.listWebhookDeliveries(endpointId, { limit: MAX_SEARCHED }).page(),
   );
   const eventId = data?.eventId;
   const { data: event, error: lost } = useQuery(eventId === undefined ? undefined : `events/${eventId}`, () =>

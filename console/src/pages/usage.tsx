@@ -23,7 +23,7 @@ import { Skeleton, Table } from "../ui/table.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
 
 /** How often the figures are read again, in milliseconds. It costs no quota. */
-const PAUSE = 30_000;
+const RELOAD_INTERVAL = 30_000;
 const NO_OPERATION = "none";
 
 type Operation = ReturnType<typeof byOperation>[number];
@@ -43,7 +43,7 @@ export function Usage() {
   const span = spans[name] ?? spans.day;
   const { data, error, reload } = useUsage(span, key);
   useEffect(() => {
-    const timer = setInterval(reload, PAUSE);
+    const timer = setInterval(reload, RELOAD_INTERVAL);
     return () => clearInterval(timer);
   }, [span, key]);
   const isMeant = (one: UsageCount) => !operation || (one.operation ?? NO_OPERATION) === operation;

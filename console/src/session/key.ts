@@ -2,7 +2,7 @@
 
 const NAME = "petstore-key";
 /** How long a new tab waits for the others, in milliseconds. */
-const OTHERS = 200;
+const TAB_TIMEOUT = 200;
 
 type Message = { readonly kind: "ask" } | { readonly kind: "key"; readonly key: string } | { readonly kind: "forget" };
 
@@ -22,7 +22,7 @@ function ownKey(): string | undefined {
 export function findKey(found: (key: string) => void, none: () => void): void {
   const own = ownKey();
   if (own) return found(own);
-  const timer = setTimeout(none, OTHERS);
+  const timer = setTimeout(none, TAB_TIMEOUT);
   const listen = ({ data }: MessageEvent<Message>) => {
     if (data.kind !== "key") return;
     tabs.removeEventListener("message", listen);

@@ -3,7 +3,7 @@ import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 
 /** Categories beyond this number are shown by their id. */
-const MOST = 1_000;
+const MAX_NAMED = 1_000;
 
 export const CATEGORIES = "categories";
 
@@ -14,7 +14,7 @@ export function useCategories() {
     const found = new Map<bigint, Category>();
     for await (const category of petstore.listCategories({ limit: 100 })) {
       found.set(category.id, category);
-      if (found.size >= MOST) break;
+      if (found.size >= MAX_NAMED) break;
     }
     return found;
   });

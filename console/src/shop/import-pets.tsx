@@ -11,7 +11,7 @@ import { PETS } from "./pets.ts";
 import { type FileAnimals, readAnimals } from "./read-animals.ts";
 
 /** Concurrent requests. The client paces them within the limits. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 /** How long an animal may wait for the limits, in milliseconds: a day. */
 const REQUEST_TIMEOUT = 86_400_000;
 const FAULTS_SHOWN = 20;
@@ -50,7 +50,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
       }
     };
     try {
-      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      await Promise.all(Array.from({ length: CONCURRENCY }, worker));
     } catch (error) {
       const isCancelled = stop.signal.aborted;
       stop.abort();

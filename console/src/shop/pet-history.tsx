@@ -5,14 +5,13 @@ import { Skeleton } from "../ui/table.tsx";
 import { EventLine } from "./event-text.tsx";
 import { PETS } from "./pets.ts";
 
-/** How many events are shown. */
-const MOST = 50;
+const EVENTS_SHOWN = 50;
 
 /** What happened to an animal and its orders and who did it, the newest first. */
 export function PetHistory({ id }: { readonly id: bigint }) {
   const { petstore } = useSession();
   const { data, error, reload } = useQuery(`${PETS}/${id}/history`, () =>
-    petstore.listEvents({ petId: id, sort: "-id", limit: MOST }).page(),
+    petstore.listEvents({ petId: id, sort: "-id", limit: EVENTS_SHOWN }).page(),
   );
   return (
     <section>

@@ -3,8 +3,8 @@ import { useEffect } from "preact/hooks";
 import { session } from "../session/session.ts";
 import { Store, useStore } from "../store.ts";
 
-/** How many animals one request names: as many as the service accepts. */
-const MOST = 100;
+/** The most ids that one request may have. */
+const MAX_IDS = 100;
 
 /** Requested names; null for a deleted animal. */
 const names = new Store<ReadonlyMap<bigint, string | null>>(new Map());
@@ -23,10 +23,10 @@ async function readNames(): Promise<void> {
   wanted.clear();
   const { value } = session;
   if (value.kind !== "open") return;
-  for (let start = 0; start < ids.length; start += MOST) {
-    const part = ids.slice(start, start + MOST);
+  for (let start = 0; start < ids.length; start += MAX_IDS) {
+    const part = ids.slice(start, start + MAX_IDS);
     const pets: readonly Pet[] = await value.petstore
-      .listPets({ ids: part, limit: MOST })
+      .listPets({ ids: part, limit: MAX_IDS })
       .page()
       .catch(() => []);
     const found = new Map(pets.map(({ id, name }) => [id, name]));

@@ -12,7 +12,7 @@ export const PETS = "pets";
 /** The query key of the figures of the shop, which change whenever animals do. */
 export const FIGURES = `${PETS} figures`;
 /** Concurrent changes of single animals. The client paces them within the limits. */
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 
 /** Animals whose deletion can still be undone. They are not shown. */
 export const leaving = new Store<ReadonlySet<bigint>>(new Set());
@@ -91,6 +91,6 @@ async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>):
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return done;
 }

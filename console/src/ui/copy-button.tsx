@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
-/** How long it shows that it has copied, in milliseconds. */
-const SHOWN = 1_500;
+/** How long the button shows that it has copied, in milliseconds. */
+const FEEDBACK_TIME = 1_500;
 
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [isDone, setDone] = useState(false);
@@ -9,7 +9,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   const copy = async () => {
     await navigator.clipboard.writeText(text);
     setDone(true);
-    setTimeout(() => setDone(false), SHOWN);
+    setTimeout(() => setDone(false), FEEDBACK_TIME);
   };
   return (
     <button type="button" class="link" onClick={copy} aria-label={`Copy the ${what}`}>

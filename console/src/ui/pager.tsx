@@ -2,7 +2,7 @@ import { go, usePlace } from "../router.tsx";
 import { useShortcut } from "../shortcuts.tsx";
 
 /** How many earlier pages are stored. The browser's history is limited too, and each entry copies the list. */
-const MOST_BEHIND = 50;
+const MAX_BACK = 50;
 
 /** Links to the next and previous page of a list. The cursor is in the address; earlier ones are in the browser's history. */
 export function Pager({ next }: { readonly next: string | undefined }) {
@@ -14,7 +14,7 @@ export function Pager({ next }: { readonly next: string | undefined }) {
       : () =>
           go(path, {
             query: { ...query, cursor: next },
-            state: { trail: [...trail, query["cursor"] ?? ""].slice(-MOST_BEHIND) },
+            state: { trail: [...trail, query["cursor"] ?? ""].slice(-MAX_BACK) },
           });
   const back =
     query["cursor"] === undefined

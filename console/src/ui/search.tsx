@@ -3,7 +3,7 @@ import { useShortcut } from "../shortcuts.tsx";
 import { useDraft } from "./draft.ts";
 
 /** The wait after the last key press before it searches, in milliseconds. */
-const PAUSE = 300;
+const SEARCH_DELAY = 300;
 
 interface SearchProps {
   readonly label: string;
@@ -20,7 +20,7 @@ export function Search({ label, value, search }: SearchProps) {
   useShortcut("/", label, () => input.current?.focus());
   useEffect(() => {
     if (!isNew) return undefined;
-    const timer = setTimeout(() => latest.current(), PAUSE);
+    const timer = setTimeout(() => latest.current(), SEARCH_DELAY);
     return () => clearTimeout(timer);
   }, [text]);
   return (
