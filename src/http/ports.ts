@@ -126,8 +126,8 @@ export interface RequestRecords {
    * True if another request of this caller, or of an anonymous client at an address, should be recorded. It runs for each
    * such request, so it must cost no more than a few look-ups.
    */
-  takes(client: Caller | string, hasFailed: boolean): boolean;
-  /** Records a request for which `takes` returned true. */
+  accepts(client: Caller | string, hasFailed: boolean): boolean;
+  /** Records a request for which `accepts` returned true. */
   add(request: CompletedRequest): void;
 }
 
@@ -157,9 +157,9 @@ export interface StoredResponses {
    */
   claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
   /** Runs a change that would otherwise end the transaction, so that more steps can follow. */
-  around<T>(change: Change<T>): Change<T>;
+  nested<T>(change: Change<T>): Change<T>;
   /** Stores the response of the change that claimed the key. */
-  keep(shop: number, digest: string, response: string): Change<void>;
+  store(shop: number, digest: string, response: string): Change<void>;
   /** Moves the stored response to another shop. */
   move(shop: number, digest: string, to: number): Change<void>;
   /** Releases a claimed key. */

@@ -97,7 +97,7 @@ export class RequestReports {
     const { records, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, admission, isReplay, failed, authFailure, stage } = exchange;
     const operation = exchange.operation?.operation;
-    if (!records.takes(caller ?? addressOf(exchange, this.#services.addresses), failed !== undefined)) return;
+    if (!records.accepts(caller ?? addressOf(exchange, this.#services.addresses), failed !== undefined)) return;
     const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
     records.add({
       id,

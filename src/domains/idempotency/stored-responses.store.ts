@@ -66,11 +66,11 @@ export class StoredResponseStore implements StoredResponses {
     }
   }
 
-  around<T>(change: Change<T>): Change<T> {
+  nested<T>(change: Change<T>): Change<T> {
     return nested(change as Transaction<T>) as Change<T>;
   }
 
-  *keep(shop: number, digest: string, response: string): Transaction<void> {
+  *store(shop: number, digest: string, response: string): Transaction<void> {
     yield* all(complete, response, shop, digest);
   }
 

@@ -58,7 +58,7 @@ const answered = (client: Caller | string, hasFailed = true): CompletedRequest =
 /** Sends a recorder this many requests at once. */
 function flood(recorder: RequestRecorder, client: Caller | string, requests: number, hasFailed = true): void {
   for (let request = 0; request < requests; request++) {
-    if (recorder.takes(client, hasFailed)) recorder.add(answered(client, hasFailed));
+    if (recorder.accepts(client, hasFailed)) recorder.add(answered(client, hasFailed));
   }
 }
 

@@ -40,10 +40,10 @@ export class RequestRecorder implements RequestRecords {
     return { waiting: this.#waiting.length, unrecorded: this.#unrecorded };
   }
 
-  takes(client: Caller | string, hasFailed: boolean): boolean {
-    const isTaken = this.#waiting.length < MAX_WAITING && this.#takes(client, hasFailed);
-    if (!isTaken) this.#unrecorded++;
-    return isTaken;
+  accepts(client: Caller | string, hasFailed: boolean): boolean {
+    const isAccepted = this.#waiting.length < MAX_WAITING && this.#accepts(client, hasFailed);
+    if (!isAccepted) this.#unrecorded++;
+    return isAccepted;
   }
 
   add(request: CompletedRequest): void {
@@ -67,7 +67,7 @@ export class RequestRecorder implements RequestRecords {
     while (this.#waiting.length > 0) await this.save();
   }
 
-  #takes(client: Caller | string, hasFailed: boolean): boolean {
+  #accepts(client: Caller | string, hasFailed: boolean): boolean {
     const second = Math.floor(this.#clock.now() / 1000);
     if (second !== this.#second) this.#begin(second);
     const isAnonymous = typeof client === "string";

@@ -60,11 +60,11 @@ export class Idempotency {
     function* once(change: () => Change<Success | Failure>): Change<StoredResponse | Success | Failure> {
       const known = yield* records.claim(shop, name, fingerprint, now);
       if (known) return known;
-      const outcome = yield* records.around(change());
+      const outcome = yield* records.nested(change());
       if ("error" in outcome) requireDeclared(outcome, operation);
       if (isFinal(outcome)) {
         const text = write(outcome);
-        yield* records.keep(shop, name, secret === "" ? text : seal(text, secret, name));
+        yield* records.store(shop, name, secret === "" ? text : seal(text, secret, name));
         if ("body" in outcome && outcome.shop !== undefined) yield* records.move(shop, name, outcome.shop);
       } else yield* records.release(shop, name);
       return outcome;
