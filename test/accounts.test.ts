@@ -280,8 +280,8 @@ describe("a store and its environment", () => {
         stdout: "",
         stderr:
           `The store at ${store} belongs to production, but PETSTORE_ENV is ${stated}. ` +
-          "For the service of production, set PETSTORE_ENV=production. Otherwise set another PETSTORE_DATA_DIR, or, if " +
-          "this is a copy, turn it into a store for another environment first: adopt --help tells how.\n",
+          "For the production service, set PETSTORE_ENV=production. Otherwise set another PETSTORE_DATA_DIR. If this is a " +
+          "copy, turn it into a store for another environment first: see adopt --help.\n",
       });
     }
     const other = newDataDir();

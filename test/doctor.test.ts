@@ -110,7 +110,7 @@ describe("doctor", () => {
       expect.stringContaining("PostgreSQL 1") as string,
       "ok",
     ]);
-    expect(found["clock"]?.message).toEndWith("as PostgreSQL has it.");
+    expect(found["clock"]?.message).toEndWith("the same as PostgreSQL.");
     await server.remove();
     const away = await examine(dataDir, settings);
     expect([away.status, away.found["store"]?.state]).toEqual([1, "failed"]);
@@ -121,6 +121,6 @@ describe("doctor", () => {
     expect(checkClock(now, [], 0).state).toBe("ok");
     expect(checkClock(now, [{ name: "Valkey", ahead: 1_000 }], now).state).toBe("ok");
     expect(checkClock(now, [{ name: "Valkey", ahead: -9_000 }], now).message).toContain("Valkey is 9 s behind.");
-    expect(checkClock(now, [], now + 60_000).message).toContain("the last change of the store is of 2026-11-22T12:01");
+    expect(checkClock(now, [], now + 60_000).message).toContain("the last change of the store was at 2026-11-22T12:01");
   });
 });

@@ -20,7 +20,7 @@ export interface LimiterEngine {
 const gauges = {
   shops: "Shops whose windows are in memory.",
   addresses: "Addresses whose windows are in memory.",
-  keys: "Keys that were limited lately or are banned.",
+  keys: "Keys that were limited recently or are banned.",
 };
 
 /**
@@ -69,7 +69,7 @@ export async function openLimiter(
     "1 while this process counts limits alone, because the server is away.",
     () => Number(limiter.isDegraded),
   );
-  metrics.gauge("petstore_limiter_processes", "Processes that count limits together.", () => share.processes);
+  metrics.gauge("petstore_limiter_processes", "Processes that share the counts of limits.", () => share.processes);
   const save = async () => {
     await memory.save();
     await limiter.save();

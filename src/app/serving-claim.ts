@@ -64,7 +64,7 @@ export async function openUnused(config: Config): Promise<{ storage: Storage; re
 export function requireSharedStore(config: Config): void {
   if (!engineOf(config).isForOneProcess) return;
   throw new StorageUnusable(
-    `The embedded store at ${engineOf(config).place} is for one process, which answers from its memory what it alone may write, and is ` +
-      "the faster for it. Leave --workers out, or set PETSTORE_DATABASE_URL to a store that processes share.",
+    `Only one process can serve the embedded store at ${engineOf(config).place}, because it caches data in memory. ` +
+      "Leave out --workers, or set PETSTORE_DATABASE_URL to a store that processes share.",
   );
 }

@@ -28,9 +28,9 @@ export async function isProductionStore(storage: Storage, config: Config): Promi
 function wrongEnvironment(isOfProduction: boolean, config: Config): StorageUnusable {
   const { place, setting } = engineOf(config);
   const advice = isOfProduction
-    ? `For the service of production, set PETSTORE_ENV=production. Otherwise set another ${setting}, or, if this is a ` +
-      "copy, turn it into a store for another environment first: adopt --help tells how."
-    : `Set PETSTORE_ENV as its service has it, or another ${setting}.`;
+    ? `For the production service, set PETSTORE_ENV=production. Otherwise set another ${setting}. If this is a copy, ` +
+      "turn it into a store for another environment first: see adopt --help."
+    : `Set PETSTORE_ENV to the value of its service, or set another ${setting}.`;
   const owner = isOfProduction ? "production" : "development or staging";
   return new StorageUnusable(
     `The store at ${place} belongs to ${owner}, but PETSTORE_ENV is ${config.environment}. ${advice}`,

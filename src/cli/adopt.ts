@@ -13,9 +13,9 @@ export const adopt: ProgramCommand = {
   summary: "Turn a copy of a production store into one for staging or development.",
   example: "adopt --yes",
   description:
-    "The copy belongs to PETSTORE_ENV from then on, and production refuses it. Its live keys are removed for good;\n" +
-    "test keys stay. Its webhook endpoints are paused. No service may have it open. Never run this on the store of\n" +
-    "production itself.",
+    "Afterwards the copy belongs to PETSTORE_ENV, and production refuses it. Its live keys are deleted permanently, and\n" +
+    "its test keys stay. Its webhook endpoints are paused. No service may have it open. Never run this on the\n" +
+    "production store itself.",
   options: yesOption,
   run: async (given, terminal) => {
     const { config } = terminal;

@@ -16,10 +16,9 @@ const takeBackup: ProgramCommand = {
   summary: "Copy the store into a new file, also while the service runs.",
   example: "backups take --file /backups/petstore-today.db",
   description:
-    "The copy shows one moment of the store, and is verified as `backups verify` does it. Without --file, it goes into\n" +
-    "PETSTORE_BACKUP_DIR, as when the service takes it: then the oldest there are deleted, and PETSTORE_BACKUP_KEEP\n" +
-    "are left.",
-  options: { file: { value: "FILE", meaning: "The file to make, in any place. Nothing is deleted then." } },
+    "The copy is a consistent snapshot of the store, and is verified like `backups verify` does. Without --file, it is\n" +
+    "written to PETSTORE_BACKUP_DIR, and the oldest backups there are deleted until PETSTORE_BACKUP_KEEP are left.",
+  options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
   run: ({ options: { file: wanted } }, { config, folder }) => {
     const file = wanted === undefined ? newBackupIn(config) : resolve(folder, wanted);
     backupStorage(config, file);
@@ -51,8 +50,8 @@ const verifyBackups: ProgramCommand = {
   name: "backups verify",
   summary: "Read every backup in the folder of backups, or one file, to its last page.",
   example: "backups verify --file /backups/petstore-today.db",
-  description: "The status is 1 if one is damaged. Backups are not changed.",
-  options: { file: { value: "FILE", meaning: "A backup in another place." } },
+  description: "The exit status is 1 if one is damaged. Backups are not changed.",
+  options: { file: { value: "FILE", meaning: "A backup in another folder." } },
   run: ({ options: { file } }, { config, folder }) => {
     const files = file === undefined ? backupsIn(config.backups.folder) : [{ file: resolve(folder, file) }];
     const results = files.map(verify);
@@ -70,7 +69,7 @@ function newBackupIn({ backups: { folder } }: Config): string {
   try {
     makeFolder(folder);
   } catch (error) {
-    throw new CommandFailed("backup_failed", `No backup can be put into ${folder}: ${(error as Error).message}.`);
+    throw new CommandFailed("backup_failed", `The folder ${folder} cannot hold backups: ${(error as Error).message}.`);
   }
   deleteUnfinished(folder);
   return resolve(folder, backupName(new Date()));
@@ -102,7 +101,7 @@ export function describeContents({ rows }: Contents): string {
 }
 
 function nothingIn({ backups }: Config): string {
-  return `There is no backup in ${backups.folder}. PETSTORE_BACKUP_DIR says where they are.`;
+  return `There is no backup in ${backups.folder}. PETSTORE_BACKUP_DIR sets the folder.`;
 }
 
 function timeOf(milliseconds: number): string {

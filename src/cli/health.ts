@@ -8,9 +8,9 @@ const DEADLINE = 3_000;
 /** For containers, which have no other HTTP client. */
 export const health: ProgramCommand = {
   name: "health",
-  summary: "Ask the service on this machine whether it is ready: status 0 or 1.",
+  summary: "Check whether the service on this machine is ready: exit status 0 or 1.",
   example: "health",
-  description: "Asks /readyz at PETSTORE_HOST and PETSTORE_PORT, which must be those of the service.",
+  description: "Requests /readyz at PETSTORE_HOST and PETSTORE_PORT, which must be those of the service.",
   run: async (_given, { config }) => {
     const status = await readiness(config).catch(() => "no answer");
     return { json: { status }, text: status, hasFailed: status !== "ready" };

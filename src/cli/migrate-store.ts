@@ -10,8 +10,9 @@ export const migrateStore: ProgramCommand = {
   summary: "Move the whole store from a data folder to PostgreSQL.",
   example: "migrate-store --from ./data --to postgres://petstore@db.internal:5432/petstore",
   description:
-    "Stop the service first. Everything is moved, read back and compared, or nothing is moved. The old store stays as it is, but\n" +
-    "is refused from then on; set PETSTORE_DATABASE_URL to start on the new one. Without the options, the settings name both stores.",
+    "Stop the service first. Everything is moved, read back and compared, or nothing is moved. The old store does not\n" +
+    "change, but the service refuses it afterwards. Set PETSTORE_DATABASE_URL to start on the new one. Without the\n" +
+    "options, the settings name both stores.",
   options: {
     from: { meaning: "The data folder, or the file of the store in it.", value: "FOLDER" },
     to: { meaning: "An empty database: postgres://USER@HOST:PORT/DATABASE.", value: "ADDRESS" },

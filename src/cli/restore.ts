@@ -17,12 +17,12 @@ export const restore: ProgramCommand = {
   run: async (given, terminal) => {
     const { config, folder } = terminal;
     const [file, place] = [resolve(folder, given.args[0] ?? ""), placeOf(config)];
-    await confirm(`This replaces the store at ${place} by ${file}.`, given, terminal);
+    await confirm(`This replaces the store at ${place} with ${file}.`, given, terminal);
     const { contents, replaced } = restoreStorage(config, file, new Date());
-    const kept = replaced === undefined ? "" : ` What was there is now ${replaced}.`;
+    const kept = replaced === undefined ? "" : ` The old store is now ${replaced}.`;
     return {
       json: { place, file, ...contents, replaced: replaced ?? null },
-      text: `The store at ${place} is now that of ${file}: ${describeContents(contents)}.${kept}`,
+      text: `Restored ${file} to ${place}: ${describeContents(contents)}.${kept}`,
     };
   },
 };

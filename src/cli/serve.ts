@@ -13,10 +13,10 @@ const MAX_WORKERS = 256;
 
 export const serve: ProgramCommand = {
   name: "serve",
-  summary: "Run the service until it is told to stop (SIGTERM, SIGINT).",
+  summary: "Run the service until SIGTERM or SIGINT.",
   example: "serve --workers 4",
   description:
-    "With --workers, N processes share the port; SIGHUP replaces them in turn, without losing a request.\n" +
+    "With --workers, N processes share the port. SIGHUP replaces them one by one without losing a request.\n" +
     "They need a shared store: PETSTORE_DATABASE_URL.",
   options: { workers: { value: "N", meaning: "Number of processes (Linux only). Without it, one process." } },
   run: async (given, terminal) => {

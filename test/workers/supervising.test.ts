@@ -34,7 +34,7 @@ const readiness = ({ port }: Program) => fetch(`http://127.0.0.1:${port}/readyz`
 test("on the embedded store, one process is the rule, and it says why", async () => {
   const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve", "--workers", "2"]);
   expect([status, stdout]).toEqual([1, ""]);
-  expect(stderr).toContain("is for one process");
+  expect(stderr).toContain("Only one process can serve the embedded store");
   expect(stderr).toContain("PETSTORE_DATABASE_URL");
 });
 

@@ -15,13 +15,16 @@ export function checkClock(now: number, others: readonly OtherClock[], lastChang
   const daemon = "Run a time daemon, such as chrony, on each machine.";
   const time = new Date(now).toISOString();
   if (lastChange > now + TOLERANCE) {
-    const message = `It is ${time}, but the last change of the store is of ${new Date(lastChange).toISOString()}.`;
-    return warning("clock", message, `The clock is slow now, or was fast before. ${daemon}`);
+    const message = `It is ${time}, but the last change of the store was at ${new Date(lastChange).toISOString()}.`;
+    return warning("clock", message, `The clock is slow now, or it was fast before. ${daemon}`);
   }
   const wrong = others.filter(({ ahead }) => Math.abs(ahead) > TOLERANCE);
   if (wrong.length === 0) {
     const names = others.map(({ name }) => name).join(" and ");
-    return ok("clock", names ? `${time}, as ${names} has it.` : `${time}. There is no other clock to compare it with.`);
+    return ok(
+      "clock",
+      names ? `${time}, the same as ${names}.` : `${time}. There is no other clock to compare it with.`,
+    );
   }
   const difference = wrong.map(({ name, ahead }) => {
     const seconds = Math.round(Math.abs(ahead) / 1_000);

@@ -9,7 +9,7 @@ import { checkBackups, checkDisk, checkStore } from "./store-checks.ts";
 
 export const doctor: ProgramCommand = {
   name: "doctor",
-  summary: "Look for faults: settings, store, schema, disk, backups, clock, Valkey, proxies, base address.",
+  summary: "Check for problems: settings, store, schema, disk, backups, clock, Valkey, proxies, base address.",
   example: "doctor",
   description:
     "It changes nothing, and works alongside the service. Run it with the settings of the service.\n" +

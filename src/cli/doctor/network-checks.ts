@@ -15,12 +15,12 @@ export type SeenValkey = ValkeyState | Error | undefined;
 export function checkValkey({ valkey, database }: Config, seen: SeenValkey): Finding {
   if (!valkey || !seen) {
     return database
-      ? warning("valkey", "None is set: each process counts limits alone.", "Set PETSTORE_VALKEY_URL if several run.")
-      : ok("valkey", "None is set, and one process needs none.");
+      ? warning("valkey", "Not set. Each process counts limits on its own.", "Set PETSTORE_VALKEY_URL if several run.")
+      : ok("valkey", "Not set. A single process does not need it.");
   }
   if (seen instanceof Error) {
     const advice =
-      "Look whether it runs, and compare PETSTORE_VALKEY_URL. Until then, each process counts limits alone.";
+      "Check that it runs and that PETSTORE_VALKEY_URL is correct. Until then, each process counts limits on its own.";
     return failed("valkey", seen.message, advice);
   }
   const { version, evictionPolicy, latency } = seen;
@@ -31,7 +31,7 @@ export function checkValkey({ valkey, database }: Config, seen: SeenValkey): Fin
   if (evictionPolicy !== "noeviction" && !evictionPolicy.startsWith("volatile")) {
     return warning("valkey", `${message} It may drop counts (${evictionPolicy}).`, "Set maxmemory-policy noeviction.");
   }
-  if (latency > SLOW) return warning("valkey", message, "Each request waits for it: run it nearer to the service.");
+  if (latency > SLOW) return warning("valkey", message, "Each request waits for it. Run it closer to the service.");
   return ok("valkey", message);
 }
 
@@ -39,13 +39,13 @@ export function checkProxies(config: Config): Finding {
   const { trustedProxies: proxies } = config;
   const all = proxies.filter((network) => network.endsWith("/0"));
   if (all.length > 0) {
-    const advice = "Name the addresses of your proxies in PETSTORE_TRUSTED_PROXIES.";
-    return failed("proxies", `${all.join(", ")} trusts everybody, so clients can invent their addresses.`, advice);
+    const advice = "Set PETSTORE_TRUSTED_PROXIES to the addresses of your proxies.";
+    return failed("proxies", `${all.join(", ")} trusts every client, so clients can fake their addresses.`, advice);
   }
   if (proxies.length > 0) return ok("proxies", `${proxies.join(", ")}.`);
   if (baseAddress(config, config.host, config.port).startsWith("https:")) {
-    const advice = "Name the proxy in PETSTORE_TRUSTED_PROXIES. Otherwise its clients without a key share one limit.";
-    return warning("proxies", "None is trusted, but the base address has TLS, so a proxy is in front.", advice);
+    const advice = "Set PETSTORE_TRUSTED_PROXIES to the proxy. Otherwise all clients without a key share one limit.";
+    return warning("proxies", "None is trusted, but the base address uses TLS, so there is a proxy.", advice);
   }
   return ok("proxies", "None is trusted.");
 }
@@ -59,17 +59,18 @@ export async function checkAddress(config: Config): Promise<Finding[]> {
     served === "ready"
       ? ok("service", `It is ready at ${host}, port ${port}.`)
       : served === undefined
-        ? ok("service", `Nothing answers at ${host}, port ${port}: it does not run.`)
-        : failed("service", `At ${host}, port ${port}, the answer is ${served}.`, "Look at its log.");
+        ? ok("service", `It does not run: nothing responds at ${host}, port ${port}.`)
+        : failed("service", `It responds with ${served} at ${host}, port ${port}.`, "Check its log.");
   if (environment !== "development" && base.startsWith("http:")) {
     const name = environment === "staging" ? "PETSTORE_STAGING_BASE_URL" : "PETSTORE_BASE_URL";
-    const advice = `Set ${name} to the https address that clients use. Links in answers start with it.`;
+    const advice = `Set ${name} to the https address that clients use. Links in responses start with it.`;
     return [service, warning("base address", `${base} has no TLS.`, advice)];
   }
-  if (served === undefined) return [service, ok("base address", `${base}, not tried: the service does not run.`)];
+  if (served === undefined)
+    return [service, ok("base address", `${base}. It was not tested, because the service does not run.`)];
   const fault = await unreachable(base);
   if (fault === undefined) return [service, ok("base address", `${base} leads to the service.`)];
-  const advice = "Look at the name, the proxy and its certificate. A firewall may allow it from outside only.";
+  const advice = "Check the name, the proxy and its certificate. A firewall may allow access only from outside.";
   return [service, warning("base address", `${base}: ${fault}.`, advice)];
 }
 
@@ -78,8 +79,8 @@ async function unreachable(base: string): Promise<string | undefined> {
   const document = `${base.slice(0, -"/v1".length)}/openapi.json`;
   try {
     const { status, headers } = await fetch(document, { method: "HEAD", signal: AbortSignal.timeout(DEADLINE) });
-    if (status !== 200) return `${document} answers with ${status}`;
-    return headers.get("content-type")?.includes("json") ? undefined : `${document} is no OpenAPI document`;
+    if (status !== 200) return `${document} responds with ${status}`;
+    return headers.get("content-type")?.includes("json") ? undefined : `${document} is not an OpenAPI document`;
   } catch (error) {
     return (error as Error).message.replace(/\.$/, "");
   }

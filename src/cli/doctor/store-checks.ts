@@ -27,7 +27,7 @@ export async function checkStore(config: Config): Promise<Store> {
   } catch (error) {
     if (!(error instanceof StorageUnusable || error instanceof StorageUnavailable)) throw error;
     const advice = config.database
-      ? "Compare PETSTORE_DATABASE_URL with the server, and look whether the server runs."
+      ? "Check that the server runs and that PETSTORE_DATABASE_URL is correct."
       : "Do what the message says. If the file is damaged, restore a backup: backups list shows them.";
     return { findings: [failed("store", error.message, advice)], state: undefined };
   }
@@ -39,41 +39,41 @@ export async function checkStore(config: Config): Promise<Store> {
 }
 
 function schemaFinding({ schema, knownSchema }: StoreState): Finding {
-  if (schema === knownSchema) return ok("schema", `Version ${schema}, which this release writes.`);
+  if (schema === knownSchema) return ok("schema", `Version ${schema}, the version of this release.`);
   return warning(
     "schema",
-    `Version ${schema}; this release writes ${knownSchema}.`,
-    "The next start updates it. Take a backup before.",
+    `Version ${schema}; this release uses ${knownSchema}.`,
+    "The next start updates it. Take a backup first.",
   );
 }
 
 function wrongOwner({ environment, environmentIsSet }: Config, { isOfProduction }: StoreState): Finding {
   const owner = isOfProduction ? "production" : "development or staging";
   const message = `The store belongs to ${owner}, but PETSTORE_ENV is ${environment}${environmentIsSet ? "" : " (unset)"}.`;
-  const advice = "Set PETSTORE_ENV as the service of this store has it. For a copy, see adopt --help.";
+  const advice = "Set PETSTORE_ENV to the value of the service of this store. For a copy, see adopt --help.";
   return environmentIsSet ? failed("environment", message, advice) : warning("environment", message, advice);
 }
 
 /** Checks free space and permissions of the folders of the store and of backups. */
 export function checkDisk({ database, dataDir, backups }: Config): Finding[] {
-  if (database) return [ok("disk", "The store is on a server, which must watch its own disk.")];
+  if (database) return [ok("disk", "Not checked: the store is on a database server.")];
   const folders = new Set([dataDir, ...(backups.every === undefined ? [] : [backups.folder])]);
   return [...folders].map(folderFinding);
 }
 
 function folderFinding(folder: string): Finding {
   const there = existingPart(folder);
-  if (!statSync(there).isDirectory()) return failed("disk", `${there} is no folder.`, "Name another folder.");
+  if (!statSync(there).isDirectory()) return failed("disk", `${there} is not a folder.`, "Set another folder.");
   try {
     accessSync(there, constants.W_OK);
   } catch {
-    return failed("disk", `${there} cannot be written to.`, "Give the user of the service the right to write there.");
+    return failed("disk", `${there} is not writable.`, "Allow the service's user to write there.");
   }
   const { bavail, bsize } = statfsSync(there);
   const room = bavail * bsize;
   const message = `${Math.floor(room / MIB).toLocaleString("en")} MiB free for ${folder}.`;
-  if (room < NO_ROOM) return failed("disk", message, "Make room now: writes fail when the disk is full.");
-  if (room < LITTLE_ROOM) return warning("disk", message, "Make room, or move the folder to a larger disk.");
+  if (room < NO_ROOM) return failed("disk", message, "Free space now: writes fail when the disk is full.");
+  if (room < LITTLE_ROOM) return warning("disk", message, "Free space, or move the folder to a larger disk.");
   return ok("disk", message);
 }
 
@@ -84,14 +84,14 @@ function existingPart(folder: string): string {
 
 /** Checks the age of the newest backup of an embedded store. */
 export function checkBackups({ database, backups: { every, folder } }: Config, now: number): Finding {
-  if (database) return ok("backups", "PostgreSQL has its own: see docs/operating.md.");
+  if (database) return ok("backups", "PostgreSQL has its own tools: see docs/operating.md.");
   const [newest] = backupsIn(folder);
-  const age = newest && `The newest in ${folder} is of ${new Date(newest.takenAt).toISOString()}.`;
+  const age = newest && `The newest one in ${folder} was taken at ${new Date(newest.takenAt).toISOString()}.`;
   if (every === undefined) {
     return warning("backups", age ?? "None are taken by the service.", "Set PETSTORE_BACKUP_EVERY, such as 6h.");
   }
-  if (!newest) return ok("backups", `There is none in ${folder} yet. The service takes the first when it runs.`);
+  if (!newest) return ok("backups", `There is none in ${folder} yet. The service takes the first one when it runs.`);
   return now - newest.takenAt <= 2 * every
     ? ok("backups", age ?? "")
-    : warning("backups", age ?? "", "Look for backup_failed in the log, and take one with backups take.");
+    : warning("backups", age ?? "", "Search the log for backup_failed, and take a backup with backups take.");
 }

@@ -37,7 +37,7 @@ export function eventsCommand(types: readonly string[]): Command {
         const { items } = await log.before(shop, undefined, last, filters);
         const events = items.toReversed();
         if (options["follow"] === undefined) {
-          const text = events.length > 0 ? table(headings, events.map(row)) : "There are no such events.";
+          const text = events.length > 0 ? table(headings, events.map(row)) : "There are no matching events.";
           return { json: exactValue(events), text };
         }
         const write = (list: readonly Event[]) =>
@@ -71,7 +71,7 @@ async function follow({ storage, log, shop, filters, after, write, stop }: Follo
     isOpen: true,
     send: (events) => {
       written = written.then(() => write(events));
-      written.catch(ended.reject); // the reader of the output is gone
+      written.catch(ended.reject); // the reader of the output has closed it
     },
     pass: () => {},
     drained: () => written,

@@ -64,7 +64,9 @@ const listKeys: Command = {
       return {
         json: keys.map((key) => listed(key, bans)),
         text:
-          rows.length > 0 ? table(headings, rows) : `There are no ${unused === undefined ? "keys yet" : "such keys"}.`,
+          rows.length > 0
+            ? table(headings, rows)
+            : `There are no ${unused === undefined ? "keys yet" : "unused keys"}.`,
         ...(bans.problem && { warning: bans.problem }),
       };
     });

@@ -97,7 +97,7 @@ export class EventFeed {
     const { say } = this.#options;
     const { code = "no_stream", message = `The response has the status ${response.status}.` } = await bodyOf(response);
     if (code === "events_expired" && this.#lastId !== undefined) {
-      await say("The log has no such event any more, or was reset. Going on with the next event.");
+      await say("The last event was deleted, or the sandbox was reset. Continuing with the next event.");
       this.#lastId = undefined;
       return;
     }
