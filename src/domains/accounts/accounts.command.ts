@@ -30,9 +30,9 @@ const planOptions = {
 
 const createAccount: Command = {
   name: "accounts create",
-  summary: "Make an account.",
+  summary: "Create an account.",
   example: 'accounts create --name "Corner shop" --plan pro',
-  options: { name: { meaning: "What the customer is called.", value: "NAME", isRequired: true }, ...planOptions },
+  options: { name: { meaning: "The name of the customer.", value: "NAME", isRequired: true }, ...planOptions },
   run: async (given, terminal) => {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
     const newPlace = terminal.store.newPlace();
@@ -90,7 +90,7 @@ const showAccount: Command = {
 
 const renameAccount: Command = {
   name: "accounts rename",
-  summary: "Give an account another name.",
+  summary: "Rename an account.",
   example: 'accounts rename acc_8sK2mX0qVb4TzR1c "Shop at the corner"',
   args: ["ACCOUNT", "NAME"],
   run: ({ args: [id = "", newName] }, terminal) => {
@@ -104,10 +104,10 @@ const renameAccount: Command = {
 
 const deleteAccount: Command = {
   name: "accounts delete",
-  summary: "Delete an account with its keys, its shop and its sandbox, for good.",
+  summary: "Delete an account permanently, with its keys, its shop and its sandbox.",
   description:
-    "Its keys stop working within a second. The service removes its data in the background; if none runs, the next one\n" +
-    "does. Backups still hold it, and PostgreSQL keeps its pages until VACUUM.",
+    "Its keys stop working within a second. The service deletes its data in the background, or at the next start if it\n" +
+    "does not run. Backups still contain the data, and PostgreSQL keeps its pages until VACUUM.",
   example: "accounts delete acc_8sK2mX0qVb4TzR1c --yes",
   args: ["ACCOUNT"],
   options: yesOption,
@@ -127,10 +127,10 @@ const deleteAccount: Command = {
 
 const suspendAccount: Command = {
   name: "accounts suspend",
-  summary: "Refuse all requests of an account, and send it nothing, until it is resumed.",
+  summary: "Refuse all requests of an account, and send it no webhooks, until it is resumed.",
   description:
     "Within a second, every process answers its keys with 403 account_suspended, ends its streams and sends no webhooks.\n" +
-    "Nothing is deleted. Orders still expire; events are kept as long as always.",
+    "Nothing is deleted. Orders still expire, and events are stored as long as usual.",
   example: "accounts suspend acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
   run: ({ args: [id = ""] }, terminal) =>

@@ -12,7 +12,7 @@ interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId">
   readonly endsAt: string;
 }
 
-/** Those of the keys that are banned, the ban that ends first before the others. */
+/** The banned keys, ordered by the end of their bans. */
 async function bannedOf(terminal: Terminal, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
   const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
   const ends = await known(() => terminal.store.banEnds(storage, asked));
@@ -40,7 +40,7 @@ const headings = ["KEY", "ACCOUNT", "MODE", "HINT", "NAME", "BANNED UNTIL"];
 
 const listBans: Command = {
   name: "bans list",
-  summary: "List the API keys that are banned now.",
+  summary: "List the banned API keys.",
   example: "bans list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options: { account } }, terminal) =>
@@ -57,7 +57,8 @@ const liftBan: Command = {
   name: "bans lift",
   summary: "Lift the ban of an API key. Running services notice it within a second.",
   description:
-    "The key's strikes are forgotten, and its next ban is a first one. What its account has used of its limits stays used.",
+    "It also deletes the key's strikes, and the next ban counts as the first. The requests that the account has used\n" +
+    "still count.",
   example: "bans lift key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
   run: ({ args: [id = ""] }, terminal) =>

@@ -10,17 +10,17 @@ import { banOf } from "./to-api-key-body.ts";
 
 const createKey: Command = {
   name: "keys create",
-  summary: "Make an API key for an account and show it, once.",
+  summary: "Create an API key for an account and show it once.",
   example: "keys create --account acc_8sK2mX0qVb4TzR1c --name till --scopes read,write",
   options: {
     account: { meaning: "The account that the key belongs to.", value: "ACCOUNT", isRequired: true },
-    name: { meaning: "What the key is called.", value: "NAME", fallback: "default" },
+    name: { meaning: "The name of the key.", value: "NAME", fallback: "default" },
     scopes: {
-      meaning: `What it may do, separated by commas: ${allScopes.join(", ")}.`,
+      meaning: `Its scopes, separated by commas: ${allScopes.join(", ")}.`,
       value: "SCOPES",
       fallback: "read,write",
     },
-    mode: { meaning: "live or test. Without it, live in production, and test elsewhere.", value: "MODE" },
+    mode: { meaning: "live or test. The default is live in production and test elsewhere.", value: "MODE" },
   },
   run: ({ options }, terminal) => {
     const [name, scopes, mode] = [
@@ -41,7 +41,7 @@ const listKeys: Command = {
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: {
     account: { meaning: "Only the keys of this account.", value: "ACCOUNT" },
-    unused: { meaning: "Only valid keys that were not used for so long: 30m, 24h, 90d.", value: "TIME" },
+    unused: { meaning: "Only valid keys that were not used for this long, such as 30m, 24h or 90d.", value: "TIME" },
   },
   run: ({ options }, terminal) => {
     const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);

@@ -33,7 +33,8 @@ const description = {
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
     "createPet, by the same rules. All of it is checked first, and every bad line is named. Animals get new ids.\n" +
-    "The settings of a running service are not known here: if it is strict about categories, say so here too.",
+    "The command does not know the settings of a running service. If it requires categories to exist, set\n" +
+    "--strict-categories.",
   args: ["FILE"],
   options: {
     ...formatOption,
@@ -43,9 +44,9 @@ const description = {
       value: idRules.join("|"),
     },
     "strict-categories": {
-      meaning: "Refuse a category that has no record. Also where PETSTORE_STRICT_CATEGORIES is set for this command.",
+      meaning: "Refuse a category that does not exist. The setting PETSTORE_STRICT_CATEGORIES does the same.",
     },
-    resumable: { meaning: "Add them in parts; the same command continues where an earlier one was stopped." },
+    resumable: { meaning: "Add them in parts. The same command continues where an earlier one was stopped." },
   },
 } as const;
 

@@ -18,8 +18,8 @@ export const webhookSettings = {
   }),
   PETSTORE_WEBHOOK_DENY: optionalSetting<readonly string[]>({
     meaning:
-      "Where no webhook is sent, in addition to addresses that are not global: such as public addresses of your own " +
-      "network, or its IPv6 prefix for IPv4 addresses (NAT64).",
+      "Addresses to which no webhook is sent, in addition to addresses that are not global. Examples are public addresses " +
+      "of your own network, or its IPv6 prefix for IPv4 addresses (NAT64).",
     expects: "a comma-separated list of IP addresses or networks such as 198.51.100.0/24",
     parse: (text) => {
       const networks = text.split(",").map((network) => network.trim());
