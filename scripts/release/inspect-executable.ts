@@ -1,31 +1,31 @@
 import { createHash } from "node:crypto";
 
-/** What an executable is for, as its own headers say. */
+/** The platform of an executable, according to its headers. */
 export interface Inspected {
   readonly format: "ELF" | "Mach-O" | "PE";
   readonly architecture: string;
   /** The C library of a Linux program. */
   readonly libc?: "glibc" | "musl";
-  /** What the signature is worth that macOS wants; the hash of each page is compared. */
+  /** The result of checking the signature that macOS requires: the hash of each page is compared. */
   readonly signature?: string;
 }
 
-/** Reads the headers of an executable. Throws where they are not those of a whole 64-bit program. */
+/** Reads the headers of an executable. Throws if it is not a complete 64-bit program. */
 export function inspectExecutable(bytes: Buffer): Inspected {
   if (bytes.readUInt32BE(0) === 0x7f454c46) return inspectElf(bytes);
   if (bytes.readUInt32LE(0) === 0xfeedfacf) return inspectMachO(bytes);
   if (bytes.toString("latin1", 0, 2) === "MZ") return inspectPe(bytes);
-  throw new Error("This is no executable that is known here.");
+  throw new Error("The format of the executable is unknown.");
 }
 
 function named(names: Readonly<Record<number, string>>, code: number): string {
   const name = names[code];
-  if (name === undefined) throw new Error(`The architecture ${code} is not known here.`);
+  if (name === undefined) throw new Error(`The architecture ${code} is unknown.`);
   return name;
 }
 
 function inspectElf(bytes: Buffer): Inspected {
-  if (bytes[4] !== 2) throw new Error("This ELF file is not of 64 bits.");
+  if (bytes[4] !== 2) throw new Error("This ELF file is not 64-bit.");
   const architecture = named({ 62: "x64", 183: "arm64" }, bytes.readUInt16LE(18));
   const [start, size, count] = [Number(bytes.readBigUInt64LE(32)), bytes.readUInt16LE(54), bytes.readUInt16LE(56)];
   for (let header = start; header < start + size * count; header += size) {
@@ -40,7 +40,7 @@ function inspectElf(bytes: Buffer): Inspected {
 function inspectPe(bytes: Buffer): Inspected {
   const header = bytes.readUInt32LE(0x3c);
   if (bytes.toString("latin1", header, header + 4) !== "PE\0\0") throw new Error("This PE file has no header.");
-  if (bytes.readUInt16LE(header + 24) !== 0x20b) throw new Error("This PE file is not of 64 bits.");
+  if (bytes.readUInt16LE(header + 24) !== 0x20b) throw new Error("This PE file is not 64-bit.");
   return { format: "PE", architecture: named({ 0x8664: "x64", 0xaa64: "arm64" }, bytes.readUInt16LE(header + 4)) };
 }
 
@@ -62,7 +62,7 @@ function inspectMachO(bytes: Buffer): Inspected {
   throw new Error("This Mach-O file has no signature; macOS would not run it on arm64.");
 }
 
-/** Compares the hash of each page with the one that was signed, as macOS does when it loads the page. Gives the result. */
+/** Compares the hash of each page with the signed one, as macOS does when it loads the page. Returns the result. */
 function checkSignature(bytes: Buffer, start: number): string {
   if (bytes.readUInt32BE(start) !== SUPER_BLOB) throw new Error("The signature cannot be read.");
   const blobs = bytes.readUInt32BE(start + 8);

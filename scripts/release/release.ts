@@ -1,4 +1,4 @@
-// Makes what is published of a release, in dist/release: `npm run release`. `--only linux-x64` makes fewer executables.
+// Builds the files of a release in dist/release: `npm run release`. `--only linux-x64` builds only that executable.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { versionFaults } from "./versions.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** The platforms, as Bun names them, with what their executables have to be. */
+/** The platforms by Bun's names, with the expected headers of their executables. */
 const platforms: Readonly<Record<string, Omit<Inspected, "signature">>> = {
   "linux-x64": { format: "ELF", architecture: "x64", libc: "glibc" },
   "linux-x64-musl": { format: "ELF", architecture: "x64", libc: "musl" },
@@ -46,7 +46,7 @@ writeFileSync(join(target, "EXECUTABLES.txt"), `${lines.join("\n")}\n`);
 writeSums();
 console.log(`sums      SHA256SUMS, in ${target}`);
 
-/** Makes and inspects one executable, and runs it if it is for this machine. Gives a line about it. */
+/** Builds and inspects one executable, and runs it if it is for this machine. Returns a line about it. */
 function makeExecutable(platform: string): string {
   const wanted = platforms[platform];
   if (!wanted) throw new Error(`${platform} is none of ${Object.keys(platforms).join(", ")}.`);
@@ -69,25 +69,25 @@ function isOfThisMachine(platform: string): boolean {
   return platform === `${process.platform}-${process.arch}` && (process.platform !== "linux" || isGlibc());
 }
 
-/** Bun of npm for this machine is the one whose C library works here. */
+/** True if this machine uses glibc: npm installs the build of Bun for the C library of the machine. */
 function isGlibc(): boolean {
   return inspectExecutable(readFileSync(process.execPath)).libc === "glibc";
 }
 
 function ranHere(file: string): string {
   const said = call(file, ["--version"]).trim();
-  if (said !== `petstore ${version}`) throw new Error(`${file} says ${said}.`);
+  if (said !== `petstore ${version}`) throw new Error(`${file} --version printed ${said}.`);
   return "built and run";
 }
 
-/** What the service is made of, in CycloneDX, by npm itself. */
+/** The dependencies of the service in CycloneDX format, listed by npm. */
 function billOfMaterials(): string {
   const text = call("npm", ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--omit", "dev"]);
   const { metadata, components, ...bill } = JSON.parse(text) as {
     readonly metadata: { readonly component: object };
     readonly components: readonly { readonly name: string }[];
   };
-  // npm names it after the folder, and leaves out what tools for development need as well.
+  // npm names it after the folder, and leaves out dependencies that development tools also need.
   const named = { ...metadata, component: { ...metadata.component, name: manifest.name } };
   const left = Object.entries(manifest.dependencies)
     .filter(([name]) => !components.some((component) => component.name === name))

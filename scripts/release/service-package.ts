@@ -5,7 +5,7 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 
 const root = join(import.meta.dir, "../..");
-/** What the package has besides the program. */
+/** Files of the package in addition to the program. */
 const parts = [
   "scripts/ensure-bun.mjs",
   "scripts/petstore.mjs",
@@ -17,7 +17,7 @@ const parts = [
 
 /**
  * Packs the service into a folder: `npx ./petstore-VERSION.tgz serve` runs it. The program is one script, because Bun
- * runs no macros of installed packages; so the package needs Bun and nothing else. Gives the name of the file.
+ * does not run macros of installed packages. The package needs only Bun. Returns the name of the file.
  */
 export function packService(target: string): string {
   const folder = mkdtempSync(join(tmpdir(), "petstore-package-"));

@@ -7,7 +7,7 @@ const root = join(import.meta.dir, "../..");
 const versionIn = (folder: string): string =>
   (JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { version: string }).version;
 
-/** Where versions contradict each other, a line for each. */
+/** One line for each contradiction between versions. */
 export function versionFaults(changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8")): string[] {
   const [version, client] = [versionIn("."), versionIn("client")];
   const released = /^## \[(\d[^\]]*)\] - \d{4}-\d\d-\d\d$/m.exec(changelog)?.[1];
