@@ -18,7 +18,7 @@ afterEach(() => jest.useRealTimers());
 const note = (name: string): BackgroundTask => ({ name, by: "each", run: async () => void done.push(name) });
 const fail = (name: string): BackgroundTask => ({ name, by: "each", run: () => Promise.reject(new Error("away")) });
 const leads = () => true;
-/** Lets everything happen that is ready to. */
+/** Lets all ready callbacks run. */
 const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
 
 test("runs its tasks in order, so often that a round ends in every second, also if it begins late", async () => {
@@ -107,9 +107,9 @@ test("runs a round at once where it is asked to, after the one in progress", asy
   expect(done).toEqual(["began"]);
   slow.resolve();
   for (let turn = 0; turn < 10; turn++) await settle();
-  expect(done).toEqual(["began", "began"]); // one round for all that asked
+  expect(done).toEqual(["began", "began"]); // one round for all requests
   await work.stop();
   work.runSoon();
   await settle();
-  expect(done).toHaveLength(3); // the last one is that of stopping
+  expect(done).toHaveLength(3); // stopping runs the last one
 });

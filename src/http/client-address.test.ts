@@ -42,7 +42,7 @@ describe("the client behind a trusted proxy", () => {
   });
 });
 
-test("nobody is believed where no proxy is trusted", () => {
+test("X-Forwarded-For is ignored if no proxy is trusted", () => {
   expect(new ClientAddresses([], "0.0.0.0").of("127.0.0.1", "198.51.100.7")).toBe("127.0.0.1");
 });
 

@@ -48,7 +48,7 @@ class Scene {
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("the load", () => {
-  test("is too much once there has been more than a crowd in every turn for long enough", async () => {
+  test("is too high once every turn has had too many requests for long enough", async () => {
     const scene = new Scene();
     await scene.turn(maxInFlight + 1);
     scene.sample(100);
@@ -60,7 +60,7 @@ describe("the load", () => {
     expect(await scene.turn(maxInFlight + 10 * refuseOneIn)).toBe(10);
   });
 
-  test("is not too much where one turn in between was no crowd", async () => {
+  test("is not too high if one turn in between had few requests", async () => {
     const scene = new Scene();
     for (let count = 0; count < 20; count++) {
       await scene.turn(10_000);
@@ -70,7 +70,7 @@ describe("the load", () => {
     expect(scene.changes).toEqual([]);
   });
 
-  test("is not too much where nothing came for a while between two crowds", async () => {
+  test("is not too high if no request came for a while in between", async () => {
     const scene = new Scene();
     for (let count = 0; count < 20; count++) {
       await scene.turn(10_000);
@@ -80,7 +80,7 @@ describe("the load", () => {
     expect(scene.changes).toEqual([]);
   });
 
-  test("counts those that wait for the store, and not those that no longer do", async () => {
+  test("counts only requests that still wait for the store", async () => {
     const scene = new Scene();
     await scene.turn(1);
     for (let count = 0; count < maxInFlight; count++) scene.load.wait(SHOP);
@@ -99,7 +99,7 @@ describe("the load", () => {
     expect([scene.changes, scene.load.waiting]).toEqual([[true, false], 0]);
   });
 
-  test("is normal again at the first sample after the crowd has gone", async () => {
+  test("is normal again at the first sample with few requests", async () => {
     const scene = new Scene();
     await scene.overload();
     await scene.turn(1);
@@ -108,13 +108,13 @@ describe("the load", () => {
     expect(await scene.turn(10_000)).toBe(0);
   });
 
-  test("refuses nobody of a turn that is no crowd", async () => {
+  test("refuses no request in a turn with few requests", async () => {
     const scene = new Scene();
     await scene.overload();
     expect(await scene.turn(maxInFlight)).toBe(0);
   });
 
-  test("refuses no read because writes wait", async () => {
+  test("does not refuse reads because writes wait", async () => {
     const scene = new Scene();
     for (let count = 0; count <= maxInFlight; count++) scene.load.wait(SHOP);
     scene.sample(0);
@@ -124,7 +124,7 @@ describe("the load", () => {
     expect(await scene.turn(maxInFlight + refuseOneIn, false)).toBe(1);
   });
 
-  test("refuses all writes, and no read, once as many wait as may", async () => {
+  test("refuses all writes and no reads once the maximum number of writes wait", async () => {
     const scene = new Scene();
     for (let count = 0; count < mostWaiting; count++) scene.load.wait(SHOP);
     expect([await scene.turn(100), await scene.turn(100, false)]).toEqual([100, 0]);
@@ -132,7 +132,7 @@ describe("the load", () => {
     expect(await scene.turn(100)).toBe(0);
   });
 
-  test("refuses no request of a shop that has less in hand than others", async () => {
+  test("refuses no request of a shop with fewer requests in flight than others", async () => {
     const scene = new Scene();
     await scene.overload();
     for (let count = 0; count < 2 * maxInFlight; count++) void scene.request(SHOP);
@@ -142,7 +142,7 @@ describe("the load", () => {
     expect(ofFirst.filter((one) => one === true)).toHaveLength(1);
   });
 
-  test("refuses requests of all shops with most, and treats requests without a valid key as one shop", async () => {
+  test("refuses requests of all shops with the most, and treats requests without a valid key as one shop", async () => {
     const scene = new Scene();
     await scene.overload();
     const refused = new Map<number | undefined, number>();
@@ -154,7 +154,7 @@ describe("the load", () => {
     for (const shop of [1, undefined, 3]) expect(refused.get(shop)).toBeGreaterThan(10);
   });
 
-  test("counts what a shop's requests wait for as theirs", async () => {
+  test("counts the waiting requests of a shop", async () => {
     const scene = new Scene();
     for (let count = 0; count <= 2 * maxInFlight; count++) scene.load.wait(2);
     scene.sample(0);
@@ -165,7 +165,7 @@ describe("the load", () => {
     expect(ofSecond.filter((one) => one === true)).toHaveLength(1);
   });
 
-  test("lets a shop write that has less than its share, while as many wait as may", async () => {
+  test("lets a shop with less than its share write while the maximum number of writes wait", async () => {
     const scene = new Scene();
     for (let count = 0; count < mostWaiting; count++) scene.load.wait(2);
     expect([scene.request(2), scene.request(SHOP)]).toEqual([true, false]);
@@ -173,7 +173,7 @@ describe("the load", () => {
     expect([scene.request(SHOP), scene.request(3)]).toEqual([true, false]);
   });
 
-  test("holds requests of many connections of the shop with most, and begins some of them in each turn", async () => {
+  test("holds requests on many connections of the shop with the most, and begins some of them in each turn", async () => {
     const scene = new Scene();
     await scene.overload();
     void scene.request(2, false);
@@ -190,14 +190,14 @@ describe("the load", () => {
     }
   });
 
-  test("holds no requests while there is no other shop", async () => {
+  test("holds no requests without another shop", async () => {
     const scene = new Scene();
     await scene.overload();
     const crowd = Array.from({ length: 4 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
     expect(crowd.some((one) => one instanceof Promise)).toBe(false);
   });
 
-  test("holds no requests of few connections, however many", async () => {
+  test("holds no requests of few connections, even if there are many requests", async () => {
     const scene = new Scene();
     await scene.overload();
     void scene.request(2, false);
@@ -207,14 +207,14 @@ describe("the load", () => {
     expect(new Set(crowd)).toEqual(new Set([false, true]));
   });
 
-  test("sends the refused away for different times, a few seconds at the most", () => {
+  test("gives refused clients different Retry-After values of a few seconds", () => {
     const { load } = new Scene();
     const times = Array.from({ length: 100 }, () => load.retryAfter());
     expect(new Set(times)).toEqual(new Set([1, 2, 3, 4]));
   });
 });
 
-test("a turn that has lasted long enough leaves further requests to the next one", async () => {
+test("a turn that has lasted long enough delays further requests to the next one", async () => {
   const { load } = new Scene();
   load.begin(1_000, false);
   for (let index = 0; index < 2 * maxInFlight; index++) {
@@ -233,7 +233,7 @@ test("a turn that has lasted long enough leaves further requests to the next one
   expect(load.turnFor(2_000, { connection: "next" })).toBeUndefined();
 });
 
-test("a turn that lasts because few connections ask for much leaves nothing to the next one", () => {
+test("a long turn with few connections does not delay requests", () => {
   const { load } = new Scene();
   load.begin(1_000, false);
   const turns = Array.from({ length: 200 * maxInFlight }, (_, index) =>

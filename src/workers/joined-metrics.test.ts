@@ -6,7 +6,7 @@ const textOf = (value: number) =>
   `# HELP a_total A, with {braces}.\n# TYPE a_total counter\na_total{status="200"} ${value}\na_total{status="404"} 1\n` +
   `# HELP b B.\n# TYPE b gauge\nb ${value}\n`;
 
-test("each sample says whose it is, and each metric is described once with its samples behind it", () => {
+test("each sample has its worker, and each metric is described once before its samples", () => {
   const exposed = [
     { worker: 1, text: textOf(5) },
     { worker: 2, text: textOf(7) },

@@ -35,7 +35,7 @@ test("what a process that was killed left of a line is dropped", async () => {
   expect(written).toBe('{"a":1}\n');
 });
 
-test("continues where nobody reads any more", async () => {
+test("continues if the output is no longer read", async () => {
   let attempts = 0;
   const output = new LineOutput(() => {
     attempts++;

@@ -1,5 +1,5 @@
-// Follows a shop whose events several writers add to, over connections that are lost again and again. `npm run torture`
-// does it for longer. On PostgreSQL, the writers use another process than those who follow.
+// Follows the events of a shop with several writers over connections that break again and again. `npm run torture`
+// runs it for longer. On PostgreSQL, writers and followers use different processes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rounds } from "../../../test/harness/form.ts";
 import { Listener } from "../../../test/harness/listener.ts";
@@ -9,7 +9,7 @@ import { Random } from "../../../test/torture/random.ts";
 
 const CONNECTIONS = rounds(40, 1_000);
 const WRITERS = 4;
-/** Events of one connection, at most. */
+/** The maximum number of events on one connection. */
 const LONGEST = 12;
 const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await writing.stop();
 });
 
-/** The ids that a client gets over many connections, each of which continues where the one before was lost. */
+/** The ids that a client receives over many connections. Each one continues where the previous one broke. */
 async function follow(query: string, connections: number, random: Random): Promise<number[]> {
   const ids: number[] = [];
   let lastId = "0";
@@ -47,7 +47,7 @@ async function follow(query: string, connections: number, random: Random): Promi
 
 const call = (method: string, path: string, body?: unknown) => writing.call(method, path, { key, body });
 
-/** Adds, changes and deletes animals until it is told to stop. */
+/** Adds, changes and deletes animals until it is stopped. */
 async function write(isDone: () => boolean): Promise<void> {
   while (!isDone()) {
     const { json } = await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });

@@ -1,4 +1,4 @@
-// The events of a shop as they happen, and those before.
+// The stream of a shop's events, including earlier ones.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { integer, record, sample, subarray } from "fast-check";
 import { Listener } from "../../../test/harness/listener.ts";
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 afterAll(() => service.stop());
 
-/** A key of a new shop. The log has the events of the key itself, unless it is emptied. */
+/** A key of a new shop. The log contains the events of the key itself, unless it is emptied. */
 async function newShop(): Promise<string> {
   const { account, key: own } = await service.newAccountWithKey("enterprise");
   key = own;
@@ -41,8 +41,8 @@ async function follow(query = "", lastId?: number, by = key): Promise<Listener> 
 const got = (listener: Listener, many: number) => listener.until(({ events }) => events.length >= many);
 
 describe("a stream of events", () => {
-  // The test's clock stands still: what ends it is the change of the keys, not the look at them once a second.
-  test("ends when its account is deleted, and that of another account goes on", async () => {
+  // The test's clock does not advance, so the stream ends because of the change of keys, not the check every second.
+  test("ends when its account is deleted, and the stream of another account continues", async () => {
     const { account, key: doomed } = await service.newAccountWithKey("enterprise");
     const ended = await follow("", undefined, doomed);
     await newShop();
@@ -66,7 +66,7 @@ describe("a stream of events", () => {
     expect(events.map(({ event }) => event)).toEqual(["pet.created", "pet.updated", "order.placed", "pet.updated"]);
   });
 
-  test("ends when its sandbox is reset, and goes on in the new one", async () => {
+  test("ends when its sandbox is reset, and continues in the new one", async () => {
     await newShop();
     await add(2);
     const listener = await follow();
@@ -115,7 +115,7 @@ describe("a stream of events", () => {
     expect(listener.ids).toEqual([3, 4, 5]);
   });
 
-  test("tells nobody of another shop's events", async () => {
+  test("does not send events of another shop", async () => {
     const other = await newShop();
     const theirs = await follow("", undefined, other);
     await newShop();
@@ -141,7 +141,7 @@ describe("a stream of events", () => {
     expect([status, json.code, json.message.includes(named)]).toEqual([expected, "events_expired", true]);
   });
 
-  test("that is no longer kept is refused, with the first id that is", async () => {
+  test("that was deleted is refused, and the error names the first stored id", async () => {
     const { account, key: own } = await service.newAccountWithKey("enterprise");
     key = own;
     const shop = await service.shop(account.id);
@@ -170,7 +170,7 @@ test("the filters of a stream, old events and new ones, are those of the list", 
     await call("DELETE", "/pets/3");
   };
   await work();
-  await list(); // the first half is there before anybody follows
+  await list(); // the first half exists before any client follows
   const followed = sample(
     record(
       {

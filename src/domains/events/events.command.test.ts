@@ -1,4 +1,4 @@
-// `petstore events`, alongside the running service.
+// `petstore events` next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { contextOf } from "../../../test/harness/commands.ts";
 import { eventually } from "../../../test/harness/program.ts";
@@ -24,7 +24,7 @@ afterAll(() => service.stop());
 
 const add = () => service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
 
-/** Runs the command with these words. What it says so far is in `said`. */
+/** Runs the command with these arguments. `said` is its output so far. */
 function events(words: string, stop = new AbortController()) {
   const { context, said } = contextOf(service.store.folder, service.store.settings, stop);
   return { said, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], context) };

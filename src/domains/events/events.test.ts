@@ -1,4 +1,4 @@
-// The log of a shop: what changes add to it, and how it is read.
+// The event log of a shop: the events that changes add, and the operations that read them.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
@@ -14,7 +14,7 @@ beforeEach(async () => {
   const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
   service = await TestService.start({ domains: tasks.domains, settings });
   key = await service.newKey("enterprise", undefined, scopes);
-  await service.store.run("DELETE FROM events; UPDATE shops SET last_event_id = 0"); // that of the key
+  await service.store.run("DELETE FROM events; UPDATE shops SET last_event_id = 0"); // removes the event of the key
 });
 afterEach(() => service.stop());
 
@@ -37,7 +37,7 @@ const list = async (query = ""): Promise<Shown[]> => {
   return json as Shown[];
 };
 const ids = async (query: string) => (await list(query)).map(({ id }) => id);
-/** The ids of each page, up to the last. */
+/** The ids on each page. */
 const walk = async (query: string) => {
   const pages: number[][] = [];
   for (let path: string | undefined = `/events?${query}`; path !== undefined; ) {
@@ -258,7 +258,7 @@ describe("old events", () => {
   test("are those of the shop's own clock", async () => {
     await addOverTime(2, 1);
     await service.store.run(`UPDATE shops SET ahead = ${30 * DAY + 1} WHERE shop = ${await service.shop()}`);
-    service.clock.advance(DAY / 2); // the next walk through the shops
+    service.clock.advance(DAY / 2); // the next scan of the shops
     await tasks.run();
     expect(await ids("")).toEqual([3]);
   });

@@ -43,7 +43,7 @@ test("a key is looked up once, and known from then on", async () => {
   expect(storage.reads).toBe(1);
 });
 
-test("a key that nobody has is looked up, and refused", async () => {
+test("an unknown key is looked up and refused", async () => {
   expect(await authenticator.authenticate(generateApiKey("test"))).toBeUndefined();
   expect(storage.reads).toBe(1);
 });

@@ -22,7 +22,7 @@ interface CachedKey extends KnownCaller {
 }
 
 /**
- * Tells whose key a request carries. Well-formed keys are looked up by digest, first in memory;
+ * Finds the caller of a request by its key. Well-formed keys are looked up by digest, first in memory;
  * invalid ones are never remembered, so that guessing cannot fill the memory. `forget` must be
  * called whenever keys or accounts may have changed, in this process or in another.
  */

@@ -1,4 +1,4 @@
-// A key gives no more than it has: no scope that it lacks, and no life beyond its own end.
+// A new key has no scope that the calling key lacks, and does not outlive it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";

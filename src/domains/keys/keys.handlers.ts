@@ -24,7 +24,7 @@ import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 /** The minimum number of seconds that a key stays valid after it replaces itself, so that the request can be repeated. */
 const MIN_OVERLAP = 60;
 
-/** Knows when keys were used before that is written down. */
+/** Knows recent uses of keys that are not stored yet. */
 export interface KeyUses {
   /** Unix milliseconds; undefined if all uses are written. */
   lastUse(keyId: string): number | undefined;
@@ -36,7 +36,7 @@ export function keyHandlers(
   bans: KeyBans,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
-  /** As the start of a transaction: a key of the caller's own account that the caller knows of. */
+  /** The start of a transaction: a key of the caller's account that the caller can see. */
   function* ownKey(keyId: string, caller: Caller) {
     yield* store.lock(caller.accountId);
     const key = yield* store.find(keyId);
@@ -113,7 +113,7 @@ export function keyHandlers(
   };
 }
 
-/** True if a key knows of keys of this mode: a test key knows of no live key. */
+/** True if a key can see keys of this mode. A test key cannot see live keys. */
 function knows(caller: Caller, mode: Mode): boolean {
   return caller.mode === "live" || mode === "test";
 }

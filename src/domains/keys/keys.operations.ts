@@ -8,7 +8,7 @@ import { described, Int32, PATTERN_MEANING, textWithout } from "../../contract/s
 import { account } from "../accounts/accounts.operations.ts";
 import { ApiKey, exampleBan, IssuedApiKey, issuedTill, KeyMode, ListedApiKey, Scope, till } from "./keys.schemas.ts";
 
-/** The shortest life that a new key can be given, in seconds. */
+/** The shortest lifetime of a new key, in seconds. */
 export const MIN_LIFETIME = 60;
 
 /** The maximum number of valid keys per account and mode. */

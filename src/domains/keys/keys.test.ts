@@ -74,7 +74,7 @@ describe("getCurrentKey", () => {
     expect((await get(key, "/key")).json.bans.next).toBe(60);
   });
 
-  test("waiting as told sets the strikes to nothing", async () => {
+  test("waiting for Retry-After resets the strikes", async () => {
     const { key } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 1_000 }, ["read"]);
     for (let request = 0; request < 2; request++) await get(key, "/pets");
     service.clock.advance(1_000);
@@ -116,7 +116,7 @@ describe("createKey", () => {
     expect(await isValid(json.key)).toBe(false);
   });
 
-  test("gives no scope that the calling key lacks", async () => {
+  test("refuses scopes that the calling key lacks", async () => {
     const { key } = await service.newAccountWithKey("enterprise", undefined, ["read", "admin"]);
     const { status, json, headers } = await create(key, { name: "more", scopes: ["read", "write"] });
     expect([status, json.code]).toEqual([403, "scope_not_held"]);
@@ -212,7 +212,7 @@ describe("listKeys", () => {
 });
 
 describe("rotateKey", () => {
-  test("makes a key like the old one, which lives on for a day or as long as it is told", async () => {
+  test("makes a key like the old one, which stays valid for a day or the given overlap", async () => {
     const { key } = await newAdmin();
     const old = (await create(key, { name: "till", scopes: ["write", "read", "read"] })).json;
     const { status, json } = await rotate(key, old.id);
@@ -266,7 +266,7 @@ describe("rotateKey", () => {
     expect(await isValid(key)).toBe(true);
   });
 
-  test("gives nobody a scope that the calling key lacks", async () => {
+  test("refuses keys with scopes that the calling key lacks", async () => {
     const { key, account } = await service.newAccountWithKey("enterprise", undefined, ["admin"]);
     const strong = await service.app.keys.issueKey(account.id, "strong", ["read", "write"], service.clock.now());
     const { status, json } = await rotate(key, strong.record.id);

@@ -3,7 +3,7 @@ import type { ApiKey } from "./keys.ts";
 
 /** Knows which keys are banned. */
 export interface KeyBans {
-  /** When the bans end that hold now, in unix seconds, by key. All keys are of the caller's account. */
+  /** The ends of current bans by key, in unix seconds. All keys belong to the caller's account. */
   endsOf(keys: readonly ApiKey[], caller: Caller): Promise<ReadonlyMap<string, number>>;
 }
 

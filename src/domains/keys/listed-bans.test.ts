@@ -14,7 +14,7 @@ async function newShop() {
   const { keys } = service.app;
   const { account, key: admin } = await service.newAccountWithKey("enterprise", quota, ["admin"]);
   const issue = (name: string) => {
-    service.clock.advance(1_000); // keys are listed in the order of their making
+    service.clock.advance(1_000); // keys are listed in the order of creation
     return keys.issueKey(account.id, name, ["read"], service.clock.now());
   };
   const [banned, other, ended] = [await issue("banned"), await issue("other"), await issue("ended")];
@@ -23,7 +23,7 @@ async function newShop() {
   service.clock.advance(1_000);
   for (const { key } of [banned, ended]) for (let strike = 0; strike < 20; strike++) await get(key, "/pets");
   await keys.revokeKey(ended.record.id, service.clock.now());
-  service.clock.advance(59_000); // the account's minute is over, the bans of a minute last one second more
+  service.clock.advance(59_000); // the account's minute window is over; the bans of one minute last for another second
   return { admin, banned, other, ended };
 }
 
@@ -44,7 +44,7 @@ test("listKeys shows the ban of a key until it ends, as getCurrentKey does", asy
   expect((await bansOf(admin))["banned"]).toBeUndefined();
 });
 
-test("listKeys shows a ban that was given before a restart", async () => {
+test("listKeys shows a ban from before a restart", async () => {
   const { admin } = await newShop();
   service = await service.restart();
   expect((await bansOf(admin))["banned"]).toBeDefined();

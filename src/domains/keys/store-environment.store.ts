@@ -12,7 +12,7 @@ const writeEnvironment = statement("INSERT INTO store_environment (only_row, env
 const leaveProduction = statement("UPDATE store_environment SET environment = 'other'");
 const deleteLiveKeys = statement("DELETE FROM api_keys WHERE mode = 'live' RETURNING id");
 
-/** Whether the store belongs to production; undefined until it has had a key or a service. */
+/** True if the store belongs to production; undefined until it is assigned to an environment. */
 export async function belongsToProduction(storage: Storage): Promise<boolean | undefined> {
   const row = await storage.first(readEnvironment);
   return row && row.environment === "production";
@@ -26,7 +26,7 @@ export function* ensureEnvironment(isProduction: boolean): Transaction<boolean> 
   return isProduction;
 }
 
-/** A transaction: makes a store of production one of another environment, without its live keys. Gives their number. */
+/** A transaction: moves a store from production to another environment and deletes its live keys. Returns their number. */
 export function* adoptStore(): Transaction<number> {
   yield* all(leaveProduction);
   return (yield* all(deleteLiveKeys)).length;

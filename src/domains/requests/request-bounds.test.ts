@@ -1,4 +1,4 @@
-// What keeps records few, however many requests come and however many processes serve them.
+// The limits on the number of records, with many requests and several processes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
@@ -107,7 +107,7 @@ test("anonymous clients have fifty records a second together, and ten of one add
   expect(await kept(NO_SHOP)).toBe(50);
 });
 
-/** Records of a shop, each of another second. */
+/** Records of a shop, each in a different second. */
 const many = (shop: number, records: number): StoredRequest[] =>
   Array.from({ length: records }, () => {
     clock.advance(1_000);

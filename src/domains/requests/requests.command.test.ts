@@ -1,4 +1,4 @@
-// What operators ask about requests while the service runs.
+// The commands for request records, next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { jsonHere, runHere } from "../../../test/harness/commands.ts";
 import { newDataDir, Program } from "../../../test/harness/program.ts";
@@ -19,7 +19,7 @@ async function send(path: string, bearer?: string): Promise<string> {
   return (await fetch(program.base + path, { headers })).headers.get("x-request-id") ?? "";
 }
 
-/** What a command says once the request that it asks for is recorded. */
+/** The output of a command once the request is recorded. */
 async function explained(id: string) {
   for (;;) {
     const { status, stdout } = await runHere(dataDir, ["explain", id, "--json"]);
@@ -68,7 +68,7 @@ test("requests lists those of a shop, with the filters of the interface", async 
   }
 });
 
-test("keys list --unused shows valid keys that nobody has used for so long", async () => {
+test("keys list --unused shows valid keys that were not used for this long", async () => {
   const listed = async (time: string) =>
     (await jsonHere(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(
       (one: { id: string }) => one.id,

@@ -8,7 +8,7 @@ import { account } from "../accounts/accounts.operations.ts";
 
 /** Days that a record is stored. */
 export const RETENTION_DAYS = 7;
-/** Records that are stored for a shop; beyond it the oldest are deleted. */
+/** The maximum number of stored records per shop. The oldest are deleted. */
 export const MAX_RECORDS = 10_000;
 /** The maximum number of records of one key in a second. */
 export const MAX_PER_SECOND = 10;

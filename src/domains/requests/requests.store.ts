@@ -23,7 +23,7 @@ import { NO_SHOP, type StoredRequest, valuesOf } from "./stored-request.ts";
 
 export type { RecordFilters } from "./requests.statements.ts";
 
-/** The most records of requests without a valid key in a second, from all addresses together. */
+/** The maximum number of records per second of requests without a valid key, for all addresses together. */
 export const MAX_ANONYMOUS_PER_SECOND = 50;
 const DAY = 86_400_000;
 /** Records deleted in one transaction. It limits how long the transaction blocks others. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await TestService.start();
 });
 afterAll(() => service.stop());
-/** Each test has its own second: few records of a key are kept of one. */
+/** Each test has its own second, because the number of records per key and second is limited. */
 beforeEach(() => service.clock.advance(SECOND));
 
 interface Shop {
@@ -36,7 +36,7 @@ const send = (shop: Shop, method: string, path: string, call: Omit<Call, "key"> 
   service.call(method, path, { key: shop.key, ...call });
 const requestIdOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id") as string;
 
-/** The shop's records once there are so many: they are written twice a second. */
+/** The shop's records once there are this many. They are written twice a second. */
 async function records(shop: Shop, count: number, query = "") {
   for (;;) {
     const { json } = await send(shop, "GET", `/requests?limit=100${query}`);
@@ -44,7 +44,7 @@ async function records(shop: Shop, count: number, query = "") {
   }
 }
 
-/** What is recorded of a reply, once it is. */
+/** The record of a reply, once it is written. */
 async function recordOf(shop: Shop, reply: { headers: Headers }) {
   const id = requestIdOf(reply);
   await untilRecorded(id);
@@ -279,7 +279,7 @@ describe("a request without a valid key", () => {
 describe("records hold", () => {
   test("no key, no body and no query, wherever a client puts them", async () => {
     const shop = await newShop();
-    // Of nobody: answers repeat what the client sent, and no answer may hold a key that exists.
+    // The key does not exist: responses repeat the client's input, and no response may contain an existing key.
     const typed = generateApiKey("test", "00");
     const replies = [
       await send(shop, "GET", `/${typed}`),
@@ -335,7 +335,7 @@ test("records outlive a restart, and those that still wait are written before it
 });
 
 test("records that were shown outlive a kill", async () => {
-  if (onPostgres) return; // the store is the same
+  if (onPostgres) return; // the store is shared
   const dataDir = newDataDir();
   let program = await Program.start(dataDir, environment);
   const [key = ""] = await newKeys(dataDir, unlimitedQuota, 1);

@@ -1,10 +1,10 @@
-// What becomes due when a clock is advanced has happened before the response, however much it is.
+// All work that becomes due when a clock is advanced is done before the response.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
 
-/** What one step does at the most, and open orders beyond it. */
+/** The maximum number of items in one step, and more open orders than that. */
 const AT_ONCE = 10_000;
 const MORE = 50;
 
@@ -33,7 +33,7 @@ const call = (method: string, path: string, body?: unknown) =>
 
 test("10,000 reservations end before the response, and the others in the background", async () => {
   const waiting = async () => (await call("GET", "/sandbox")).json.waiting;
-  expect((await waiting())[0].count).toBe(AT_ONCE); // no more are counted
+  expect((await waiting())[0].count).toBe(AT_ONCE); // the count stops here
   expect((await call("POST", "/sandbox/fast-forward", { seconds: 900 })).status).toBe(200);
   expect((await waiting())[0].count).toBe(MORE);
   expect((await call("GET", `/pets/${AT_ONCE}`)).json.status).toBe("available");

@@ -75,7 +75,7 @@ export class SandboxStore {
     return this.#shown(ahead);
   }
 
-  /** Applies the clock of a sandbox to its limits, and does what is due. It can be called again. */
+  /** Applies the clock of a sandbox to its limits, and does all due work. It can be called again. */
   async settle({ accountId, mode, shop }: Caller): Promise<void> {
     const { storage, limiter, work, advanced } = this.#parts;
     await limiter.advanceTo({ accountId, mode }, await readClock(storage, shop));
@@ -83,7 +83,7 @@ export class SandboxStore {
     advanced();
   }
 
-  /** Part of a transaction: replaces a sandbox with a new shop. Returns the new number. Call `known` afterwards. */
+  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `known` afterwards. */
   *reset(
     name: ShopName,
     author: Author,
@@ -97,7 +97,7 @@ export class SandboxStore {
     return { shop: replacement, clock: this.#shown(locked.ahead) };
   }
 
-  /** Resolves when all processes know which shops are replaced. */
+  /** Resolves when all processes know the replaced shops. */
   known(): Promise<void> {
     return this.#parts.storage.keyChangesKnown();
   }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A sandbox of its own, by its key. */
+/** The key of a new sandbox. */
 async function newSandbox(quota = unlimited) {
   const { key, account } = await service.newAccountWithKey("enterprise", quota, ALL);
   const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -25,7 +25,7 @@ async function newSandbox(quota = unlimited) {
     call,
     forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
     reset: (animals = "none", headers = {}) => call("POST", "/sandbox/reset", { animals }, headers),
-    /** Adds so many animals that can be sold. */
+    /** Adds this many available animals. */
     add: async (count: number) => {
       for (let id = 1; id <= count; id++)
         await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
@@ -62,7 +62,7 @@ describe("fast-forward", () => {
     expect((await call("GET", "/pets/1")).json.status).toBe("available");
   });
 
-  test("ends the minute, so that a key whose requests are used up is served again", async () => {
+  test("ends the minute window, so that a limited key is served again", async () => {
     const { call, forward } = await newSandbox({ perMinute: 2, perDay: 100 });
     const list = async () => (await call("GET", "/pets")).status;
     expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
@@ -251,7 +251,7 @@ describe("a reset", () => {
 
   test("is done once where the request is sent again", async () => {
     const { add, call, reset } = await newSandbox();
-    const again = { "Idempotency-Key": "start-anew" };
+    const again = { "Idempotency-Key": "start-again" };
     await reset("none", again);
     await add(1);
     const { status, headers } = await reset("none", again);
@@ -274,7 +274,7 @@ describe("a reset", () => {
     await call("GET", "/pets");
     const release = await service.store.lock();
     let sent = 0;
-    /** Resolves when all that was sent waits for the store: what comes next waits behind it. */
+    /** Resolves when all sent requests wait for the store. Later requests wait after them. */
     const waiting = async () => {
       while ((await metric(service.app.base, "petstore_idempotent_requests_running")) !== sent) await Bun.sleep(5);
     };
@@ -296,7 +296,7 @@ describe("a reset", () => {
     const codes = (await Promise.all([...before, ...behind])).map(({ json }) => json.code ?? "none");
     expect(new Set(codes).isSubsetOf(new Set(["none", "sandbox_was_reset"]))).toBe(true);
     expect(service.logLines.filter((line) => line.includes("storage_unavailable"))).toEqual([]);
-    // The key of a request that was not done can be used again.
+    // The idempotency key of a refused request can be used again.
     const again = await call(
       "POST",
       "/pets",

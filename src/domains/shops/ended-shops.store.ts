@@ -6,7 +6,7 @@ import { ended, endedOfAccount, remove } from "./shops.statements.ts";
 
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
-/** How long after the end of a shop a transaction that began before may still write to it, in milliseconds. */
+/** How long transactions that began before the end of a shop may still write to it, in milliseconds. */
 const WRITTEN_UNTIL = 5_000;
 
 /** Shops whose account was deleted or whose sandbox was reset. Nothing more is written to them. */

@@ -6,7 +6,7 @@ import { DAY, daily } from "./figures.ts";
 import { CATEGORY_SCAN, MAX_CATEGORIES, type ShopSummary } from "./shops.operations.ts";
 import { ShopDeleted } from "./shops.store.ts";
 
-/** The figures of a shop and one of its categories, whose columns are null if the shop has none. */
+/** The figures of a shop and one of its categories. The columns of the category are null if the shop has none. */
 interface FigureRow extends Row {
   animals_available: bigint;
   animals_pending: bigint;
