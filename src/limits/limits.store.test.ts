@@ -1,4 +1,4 @@
-// What processes that count limits each for itself keep in one store.
+// Several processes without a shared limiter save their counts in one store.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
@@ -28,24 +28,24 @@ afterEach(async () => {
   await store.remove();
 });
 
-/** A process that has read what is kept, on this machine or on one with a clock of its own. */
+/** A process that has loaded the saved limits, on this machine or on one with a different clock. */
 async function start(its = clock): Promise<MemoryLimiter> {
   const limiter = await MemoryLimiter.open(new LimitStore(storage), its, { perMinute: 60, perDay: 1_000 });
   await limiter.peek(caller);
   return limiter;
 }
 
-/** Sends this many requests, and lets the process save what it has counted. */
+/** Sends this many requests, then saves the counts of the process. */
 async function send(limiter: MemoryLimiter, requests: number): Promise<void> {
   for (let request = 0; request < requests; request++) await limiter.admit(caller);
   await limiter.save();
 }
-/** What a process that starts now knows of the account. */
+/** The limits of the account in a process that starts now. */
 async function used(its = clock) {
   const { minute, day } = await (await start(its)).peek(caller);
   return { minute: minute.used, day: day.used };
 }
-/** Sends until the key is banned. Every request but the first that is limited is a strike. */
+/** Sends requests until the key is banned. Every limited request except the first is a strike. */
 async function untilBanned(limiter: MemoryLimiter, its = clock): Promise<void> {
   await send(limiter, quota.perMinute + 1);
   its.advance(1_000);
@@ -54,7 +54,7 @@ async function untilBanned(limiter: MemoryLimiter, its = clock): Promise<void> {
 
 const limitStatus = async () => (await start()).peek(caller);
 
-/** Two processes, the first of which has banned the key so often, at last for longer than a minute. */
+/** Two processes. The first has banned the key this many times, the last time for longer than a minute. */
 async function afterBans(count: number) {
   const [one, other] = [await start(), await start()];
   for (let ban = 1; ban <= count; ban++) {

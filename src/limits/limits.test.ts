@@ -158,7 +158,7 @@ describe("MemoryLimiter", () => {
       await offend();
       clock.advance(20 * SECOND);
       clock.setWall(clock.now() + jump);
-      await limiter.save(); // lets go of what is no longer needed
+      await limiter.save(); // drops entries that are no longer needed
       const reset = noonSecond + 61 + jump / SECOND;
       expect(await sendOne()).toMatchObject({ verdict: "banned", reset, retryAfter: 40 });
       clock.advance(40 * SECOND);
@@ -184,7 +184,7 @@ describe("MemoryLimiter", () => {
     await send(4, caller);
     clock.setWall(clock.now() - DAY);
     await send(1, caller);
-    clock.advance(60 * SECOND); // midnight passes unseen
+    clock.advance(60 * SECOND); // midnight passes without a request
     clock.setWall(clock.now() + DAY);
     await send(1, caller);
     clock.setWall(clock.now() - DAY);
@@ -192,11 +192,11 @@ describe("MemoryLimiter", () => {
   });
 
   /**
-   * Tells stories in which the limiter is saved, and ends and starts again, with the machine or alone;
-   * and in which the wall clock is set wrong by this many milliseconds and right again, at any time.
+   * Runs random stories: the limiter is saved and restarted, with or without a reboot of the machine, and the wall
+   * clock is set wrong by this many milliseconds and corrected, at any time.
    */
   const tell = async (wrong: number, withMachine: boolean) => {
-    // A clock that is wrong by two days, for days, touches more of them than are kept.
+    // A clock that is wrong by two days, for several days, visits more days than are kept.
     const known = arbitraryEvent.filter(
       (one) => Math.abs(wrong) <= DAY || one.kind === "requests" || one.milliseconds < DAY / 2,
     );

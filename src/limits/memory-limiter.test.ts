@@ -58,7 +58,7 @@ describe("an account that is not in memory", () => {
 
 describe("a save that fails", () => {
   test.each([0, 1, 2])("after %p good writes loses no count of any account", async (good) => {
-    const accounts = 2_500; // more than one transaction takes
+    const accounts = 2_500; // more than fit into one transaction
     for (let account = 0; account < accounts; account++) await limiter.admit(caller(account));
     storage.writesLeft = good;
     expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(StorageUnavailable);

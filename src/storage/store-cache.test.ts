@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import type { Storage } from "./storage.ts";
 import { StoreCache } from "./store-cache.ts";
 
-/** Nobody else writes to it. */
+/** No other process writes to it. */
 let isExact = true;
 const storage = { noticesEveryWrite: true, onForeignWrite: () => {}, catchUp: () => isExact } as unknown as Storage;
 
@@ -24,7 +24,7 @@ beforeEach(() => {
   reads = 0;
 });
 
-/** Asks for a value of 10 bytes, and gives which read it is of. */
+/** Gets a value of 10 bytes. Returns the number of the read that produced it. */
 const get = (shop: number, key: string) => {
   const value = values.get(shop, key, () => ({ text: `${++reads}`.padStart(10, "0") })) as Value;
   return Number(value.text);
@@ -33,7 +33,7 @@ const getTwice = (shop: number, key: string) => {
   get(shop, key);
   return get(shop, key);
 };
-/** Whether a value is remembered. */
+/** True if a value is cached. */
 const isKept = (shop: number, key: string) => {
   const before = reads;
   get(shop, key);

@@ -1,4 +1,4 @@
-// What the limiter does while its server is away: no request fails, none waits for long, and it comes back by itself.
+// While the server is unreachable, no request fails or waits for long. Afterwards the limiter recovers by itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { eventually } from "../../../test/harness/program.ts";
@@ -21,13 +21,13 @@ async function untilAlone(processes: readonly TestProcess[], alone: boolean): Pr
 
 let caller = callerOf("acc_0", "key_0", { perMinute: 100, perDay: 100_000 });
 let accounts = 0;
-/** An account that nobody counted yet. */
+/** A new account without counts. */
 function nextCaller() {
   caller = callerOf(`acc_${++accounts}`, `key_${accounts}`, { perMinute: 100, perDay: 100_000 });
   return caller;
 }
 
-/** Until each process has heard of all the others. */
+/** Waits until each process knows of all others. */
 async function untilTogether(processes: readonly TestProcess[]): Promise<void> {
   await untilAlone(processes, false);
   await eventually(
@@ -89,7 +89,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
       await untilAlone(processes, false);
       nextCaller();
       const again = (await Promise.all(processes.map((process) => send(process, 60)))).flat();
-      expect(admitted(again)).toBeLessThanOrEqual(2 * caller.perMinute); // a busy machine may make one of them alone again
+      expect(admitted(again)).toBeLessThanOrEqual(2 * caller.perMinute); // on a busy machine, one may fall back again
     },
   );
 
@@ -146,7 +146,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
       await untilTogether(processes);
       for (let count = 0; count < 4; count++) await other.limiter.admit(who);
       await begin();
-      expect(await advance()).toBeInstanceOf(StorageUnavailable); // before it is noticed that the server is away
+      expect(await advance()).toBeInstanceOf(StorageUnavailable); // before the limiter notices the fault
       await untilAlone(processes, true);
       expect(await advance()).toBeInstanceOf(StorageUnavailable);
       const forgotten = await process.limiter.forget("acc_1").catch((error: unknown) => error);

@@ -17,7 +17,7 @@ afterAll(async () => {
   if (hasValkey) await Promise.all([server.stop(), cluster.stop()]);
 });
 
-/** One process that never finds the server too slow: these tests also run on busy machines. */
+/** One process with a long timeout, because these tests also run on busy machines. */
 const open = async (url: string, clock?: ManualClock, place?: string, quota?: Quota) => {
   const process = await openProcess(url, {
     callTimeout: 30_000,
@@ -26,7 +26,7 @@ const open = async (url: string, clock?: ManualClock, place?: string, quota?: Qu
     ...(quota ? { quota } : {}),
   });
   const close = () => {
-    expect(process.changes).toEqual([]); // what it decided alone would show nothing of the server
+    expect(process.changes).toEqual([]); // local decisions would not test the server
     return process.close();
   };
   expect(process.limiter.isDegraded).toBe(false);
@@ -119,7 +119,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
     const asked = (await commands()) - seeded;
     expect(asked).toBeGreaterThanOrEqual(500);
-    expect(asked).toBeLessThan(520); // and now and then that this process runs
+    expect(asked).toBeLessThan(520); // the decisions, and some reports that this process runs
     await close();
   });
 

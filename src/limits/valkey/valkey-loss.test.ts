@@ -1,4 +1,4 @@
-// What is left of counts and bans when the server loses its data: what the store has of them.
+// When the server loses its data, the counts and bans in the store remain.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
@@ -51,7 +51,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     return callerOf(id, record.id, quota);
   }
 
-  /** Sends requests, and lets what they counted be saved. Returns how many were admitted. */
+  /** Sends requests and saves their counts. Returns the number of admitted requests. */
   async function send(caller: Caller, times: number): Promise<number> {
     const answers = await Promise.all(Array.from({ length: times }, async () => process.limiter.admit(caller)));
     await process.limiter.save();

@@ -1,4 +1,4 @@
-// What a server or cluster is asked, over real connections.
+// Commands to a server or cluster, over real connections.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
@@ -18,10 +18,10 @@ const connect = (url: string, callTimeout = CALL_TIMEOUT) =>
 const command = script("return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))");
 const ask = (valkey: Valkey, name: string, key: string, ...words: (string | number)[]) =>
   valkey.run(command, [key], [name, ...words]);
-/** The slot of a key, as the servers say. */
+/** The slot of a key according to the servers. */
 const slotOf = async (server: ValkeyServer | undefined, key: string) =>
   Number(await server?.command("CLUSTER", "KEYSLOT", key));
-/** What a promise is rejected with. */
+/** The error that a promise rejects with. */
 const refusal = (promise: Promise<unknown>) => promise.then(() => "", String);
 
 describe.skipIf(!hasValkey)("a server", () => {
@@ -207,7 +207,7 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     await joining.stop();
   });
 
-  /** The master that has a slot and another one, with the names that they have in the cluster. */
+  /** The master that has a slot, and another master, with their node ids. */
   async function move(slot: number): Promise<[ValkeyServer, ValkeyServer, string, string]> {
     const ids = await Promise.all(cluster.masters.map((master) => master.command("CLUSTER", "MYID")));
     const from = Math.floor(slot / Math.ceil(SLOTS / ids.length));

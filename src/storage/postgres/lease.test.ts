@@ -18,7 +18,7 @@ describe.skipIf(postgresMissing !== undefined)("processes that lead", () => {
     const first = await leads();
     expect(first.filter(Boolean)).toHaveLength(1);
     const leader = first.indexOf(true);
-    // Longer than a lease: it is renewed.
+    // Longer than a lease, so it must be renewed.
     for (let round = 0; round < 40; round++) {
       expect((await leads()).indexOf(true)).toBe(leader);
       await Bun.sleep(100);

@@ -1,6 +1,5 @@
-// Faults of real servers, under load. What must hold: nothing that was acknowledged is lost or there
-// twice, work fails only while the server is away and always with `StorageUnavailable`, nothing hangs,
-// and all is well again soon after the server is.
+// Faults of real servers, under load. No acknowledged work is lost or done twice. Work fails only while the server is
+// unreachable, and always with `StorageUnavailable`. Nothing hangs. All work succeeds soon after the server returns.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
@@ -14,19 +13,19 @@ import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
-/** The promise: all is well so soon after the server is, in milliseconds. */
+/** The documented time until all work succeeds after the server returns, in milliseconds. */
 const WELL_WITHIN = 2_000;
 /** Longer than any deadline of the engine. */
 const NEVER = 20_000;
-/** The promise: a read or a single write fails so soon after it was sent to a silent server, in milliseconds. */
+/** The documented time until a read or a single write fails on a silent server, in milliseconds. */
 const FAILS_WITHIN = 3_000;
-/** What a busy machine may add to it. */
+/** The additional time on a busy machine, in milliseconds. */
 const BUSY = 1_000;
 
 interface PetRow extends Row {
   name: string;
 }
-// Ids by chance: a count of them would be a row that all wait for.
+// Random ids: all transactions would wait for the row of a counter.
 const addPet = statement<PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
@@ -36,7 +35,7 @@ const allPets = statement<PetRow>("SELECT name FROM pets");
 const stagedPets = { name: "staged_pets", columns: { line: "integer" } } as const;
 const addCategory = statement("INSERT INTO categories (shop, id, name) VALUES (1, $1, $2)");
 
-/** Writers and readers of one store, and what came of their work. */
+/** Writers and readers of one store, and the results of their work. */
 class Load {
   readonly #storage: Storage;
   readonly #acknowledged: string[] = [];
@@ -73,13 +72,13 @@ class Load {
     return this.#refused;
   }
 
-  /** Resolves after that many more pieces of work have succeeded: then the server is there. */
+  /** Resolves when this many more operations have succeeded, which proves that the server is reachable. */
   async more(count: number): Promise<void> {
     const wanted = this.acknowledged + count;
     while (this.acknowledged < wanted) await Bun.sleep(1);
   }
 
-  /** How long it takes until one of each kind of work succeeds, in milliseconds. */
+  /** The time until one operation of each kind succeeds, in milliseconds. */
   async untilWell(): Promise<number> {
     const elapsed = stopwatch();
     const tries = [
@@ -93,7 +92,7 @@ class Load {
     return elapsed();
   }
 
-  /** Ends the load and tells what went wrong. */
+  /** Ends the load and returns the failures. */
   async faults() {
     this.#isOver = true;
     await this.#work;
@@ -134,7 +133,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     servers.push(server);
     return server;
   }
-  /** The address of a new store on a server that no test stops, freezes or takes sessions from. */
+  /** The address of a new store on a server that tests neither stop nor freeze, and whose sessions they do not end. */
   async function newStore(): Promise<string> {
     shared ??= await SharedPostgres.start();
     return shared.server.url(await shared.newDatabase());
@@ -179,7 +178,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const elapsed = stopwatch();
     let refused: number;
     do {
-      refused = load.refused; // each connection is opened again when it is needed
+      refused = load.refused; // each connection is reopened on its next use
       await load.more(200);
     } while (load.refused > refused);
     expect(elapsed()).toBeLessThan(WELL_WITHIN);
@@ -239,9 +238,9 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test("that answers while our process stands still is not taken for a silent one", async () => {
     const storage = await open(await newStore());
     await storage.all(petsFrom, 1);
-    // Over a connection that is there, and one that must be made.
+    // On an open connection, and on a new one.
     const reads = [1, 2].map((done) => storage.all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`)));
-    // Each time, timers are late, and nothing of what the server sends is read in between.
+    // Each time, timers are late, and responses of the server stay unread.
     for (let stall = 0; stall < 4; stall++) {
       Bun.sleepSync(800);
       await new Promise(setImmediate);
@@ -298,14 +297,14 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       const larger = () => noted(() => all(addPet, "Rex", 1));
       const work: readonly (() => Promise<unknown>)[] =
         what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
-      for (let round = 0; round < 2; round++) await Promise.all(work.map((act) => act())); // statements are prepared
+      for (let round = 0; round < 2; round++) await Promise.all(work.map((act) => act())); // prepares the statements
       // An INSERT of one statement is committed behind its own answer, a group and a larger transaction by COMMIT.
       proxy.cutBefore = what === "one transaction" ? "INSERT 0 1\0" : "COMMIT\0";
       const ends = await Promise.allSettled(work.map((act) => act()));
       const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
       expect(reasons).toEqual(work.map(() => expect.any(StorageUnavailable)));
       expect(await storage.all(allPets)).toHaveLength(3 * work.length);
-      expect(done).toBe(2 * work.length); // not after the commits whose answers were lost
+      expect(done).toBe(2 * work.length); // none for the commits whose responses were lost
       proxy.stop();
     },
   );

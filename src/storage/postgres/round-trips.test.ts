@@ -8,14 +8,14 @@ import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
-// Ids by chance: a count of them would be a row that all wait for.
+// Random ids: all transactions would wait for the row of a counter.
 const addPet = statement(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING id`,
 );
 const addNamed = statement("INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (1, $1, $2, 1, 0)");
 const petById = statement("SELECT name FROM pets WHERE shop = 1 AND id = $1");
-/** Tells when the server began the statement that found the animal. */
+/** Returns when the server began the statement that found the animal. */
 const findPet = lookUp(
   "SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND id = $2",
 );
@@ -30,7 +30,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () 
     proxy = await DatabaseProxy.start(server.port);
     const url = server.url().replace(String(server.port), String(proxy.port));
     storage = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
-    // Connections are made, and statements prepared, when they are first used.
+    // Connections are opened, and statements are prepared, on first use.
     for (let round = 0; round < 3; round++) {
       await Promise.all(Array.from({ length: 12 }, work.read));
       await Promise.all(Array.from({ length: 12 }, work.create));

@@ -21,7 +21,7 @@ const addPet = statement(
 );
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
 
-/** How many lefts and rights there are in a copy, which must be a store that can be used. */
+/** The numbers of lefts and rights in a copy, which must be a usable store. */
 async function pairsIn(copy: string): Promise<[number, number]> {
   const opened = new SqliteStorage(copy);
   const count = (name: string) => Number(opened.first(countPets, name)?.figure);
@@ -92,7 +92,7 @@ describe("a backup", () => {
   });
 
   test("that fails leaves no unfinished file", async () => {
-    // Long enough that a part of the copy is written before the damaged end is found.
+    // Large enough that part of the copy is written before SQLite finds the damaged end.
     for (let round = 0; round < 50; round++) await storage.write(() => all(addPet, "x".repeat(10_000)));
     await storage.close();
     const bytes = readFileSync(file);

@@ -63,16 +63,16 @@ const countIn = (path: string) => {
   database.close();
   return row?.figure;
 };
-/** Pages in the log. */
+/** The number of pages in the log. */
 const pages = () => {
   const beside = new Database(file);
   const size = beside.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)").get()?.log;
   beside.close();
   return size ?? 0;
 };
-/** Where the folder of the store is moved to. */
+/** The new location of the store's folder. */
 const away = () => `${dirname(file)}-away`;
-/** Lets every checkpoint fail until it is restored, and counts them. */
+/** Makes every checkpoint fail until it is restored, and counts the failures. */
 function failingCheckpoints(code: string) {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const first = Connection.prototype.first;
@@ -186,7 +186,7 @@ describe("the log", () => {
     expect(await failureOf(add("Tom"))).toBeInstanceOf(StorageUnavailable);
     expect(count).toThrow(StorageUnavailable);
     expect(postponed).toEqual([]);
-    await storage.close(); // syncs again, and without the fault that succeeds
+    await storage.close(); // syncs again, which succeeds without the fault
     expect(existsSync(`${file}-wal`)).toBe(true);
     expect(countIn(file)).toBe(acknowledged);
   });

@@ -31,12 +31,12 @@ beforeEach(() => {
   file = join(folder, `${++stores}`, "petstore.db");
 });
 
-/** Opens the store and closes it again, with the given steps of the schema. */
+/** Opens the store with the given migrations and closes it. */
 function openOnce(steps: readonly Migration[] = migrations): void {
   openDatabase(file, 1, steps).close();
 }
 
-/** The reason that the operator is given. */
+/** The error message for the operator. */
 function refusal(): string {
   try {
     openOnce();
@@ -47,7 +47,7 @@ function refusal(): string {
   throw new Error("The store was opened.");
 }
 
-/** As an account without the rights of root, which no permission stops. */
+/** Runs as an unprivileged user, because root ignores file permissions. */
 function withoutPrivileges<T>(work: () => T): T {
   if (process.geteuid?.() !== 0) return work();
   chmodSync(folder, 0o777);
@@ -62,7 +62,7 @@ function withoutPrivileges<T>(work: () => T): T {
 const step = (name: string, sqlite: string): Migration => ({ name, sqlite, postgres: "" });
 const make = step("make", "CREATE TABLE log (entry TEXT NOT NULL) STRICT; INSERT INTO log VALUES ('make');");
 const note = (name: string) => step(name, `INSERT INTO log VALUES ('${name}');`);
-/** What the steps have noted in the store, in order. */
+/** The notes that the migrations wrote into the store, in order. */
 const log = () => {
   const database = new Database(file);
   const entries = database.query<{ entry: string }, []>("SELECT entry FROM log ORDER BY rowid").all();
@@ -70,7 +70,7 @@ const log = () => {
   return entries.map(({ entry }) => entry);
 };
 
-/** Another program that has opened the store for itself alone. */
+/** Another program that has opened the store exclusively. */
 const lockStore = () => {
   openOnce();
   const other = new Database(file);

@@ -26,7 +26,7 @@ const addPet = statement(
 );
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
 
-/** Lets some turns of the event loop pass. */
+/** Waits for some turns of the event loop. */
 async function turns(number: number): Promise<void> {
   for (let turn = 0; turn < number; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -38,7 +38,7 @@ async function until(condition: () => boolean): Promise<void> {
 describe("SqliteStorage", () => {
   let file: string;
   let storage: SqliteStorage;
-  /** How many transactions shared each commit so far. */
+  /** The number of transactions in each commit so far. */
   let commits: number[];
   let fatalErrors: Error[];
   let postponed: Error[];
@@ -75,7 +75,7 @@ describe("SqliteStorage", () => {
 
   test("keeps a write-ahead log, and enforces foreign keys", () => {
     expect(pragma("journal_mode")).toBe("wal");
-    expect(pragma("synchronous")).toBe(1n); // NORMAL: SQLite still makes the syncs that keep the file whole
+    expect(pragma("synchronous")).toBe(1n); // NORMAL: SQLite still makes the syncs that protect the file from damage
     expect(pragma("foreign_keys")).toBe(1n);
   });
 
@@ -116,7 +116,7 @@ describe("SqliteStorage", () => {
     await Promise.all(writes);
     const late = [add("Kim"), add("Ada")];
     await until(() => syncs.length === 2);
-    expect([count(), storage.catchUp()]).toEqual([4, true]); // nothing is to be done after these
+    expect([count(), storage.catchUp()]).toEqual([4, true]); // these have no `afterCommit` actions
     sync.mockRestore();
     syncs[1]?.();
     await Promise.all(late);
@@ -129,7 +129,7 @@ describe("SqliteStorage", () => {
     let told = 0;
     storage.onCommit(() => void told++);
     const writes = [add("Rex"), add("Tom")];
-    expect(storage.settled()).toBeUndefined(); // nothing of it can be read yet
+    expect(storage.settled()).toBeUndefined(); // reads do not see it yet
     await until(() => syncs.length === 1);
     const settled = Promise.resolve(storage.settled()).then(() => void (isSettled = true));
     await turns(3);
@@ -234,7 +234,7 @@ describe("SqliteStorage", () => {
       const written = Promise.all([add("Tom"), add("Kim")]);
       const order: string[] = [];
       void written.then(() => order.push("written"));
-      // Each turn of the loop is a read that is served while the writes are tried again.
+      // Each iteration is a read that runs while the writes are retried.
       for (let turn = 0; turn < 50; turn++) {
         expect(count()).toBe(1);
         await new Promise(setImmediate);
@@ -290,7 +290,7 @@ describe("SqliteStorage", () => {
   });
 
   test("refuses every member of a group whose commit the disk has no room for, and continues", async () => {
-    // A limit on the size of files does what a full disk does: the log cannot grow.
+    // A limit on file sizes acts like a full disk: the log cannot grow.
     const child = Bun.spawn(
       ["sh", "-c", `trap '' XFSZ; ulimit -f 800; exec "$0" -e "$1"`, process.execPath, fullDiskScript],
       { env: { ...process.env, STORE: file, SOURCE: import.meta.dir }, stdout: "pipe", stderr: "inherit" },
@@ -305,7 +305,7 @@ describe("SqliteStorage", () => {
   test("reports a damaged file as fatal", async () => {
     await add("Rex");
     await storage.close();
-    // The pages of the animals and of their index. Those of the schema stay: without them it is no store at all.
+    // Selects the pages of the animals and their index, but not of the schema: without it, the file is not a store.
     const database = new Database(file, { readonly: true });
     const roots = database.query<{ page: number }, []>(
       "SELECT rootpage AS page FROM sqlite_schema WHERE tbl_name = 'pets'",
@@ -313,7 +313,7 @@ describe("SqliteStorage", () => {
     const pages = roots
       .all()
       .map(({ page }) => page)
-      .filter(Boolean); // a trigger has none
+      .filter(Boolean); // triggers have no pages
     database.close();
     const bytes = await Bun.file(file).bytes();
     for (const page of pages) bytes.fill(7, (page - 1) * 4096, page * 4096);
@@ -324,7 +324,7 @@ describe("SqliteStorage", () => {
   });
 });
 
-/** Writes groups of five until one is refused, then makes room and writes once more. */
+/** Writes groups of five until one fails, then frees space and writes once more. */
 const fullDiskScript = `
   const { Database } = await import("bun:sqlite");
   const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
@@ -347,8 +347,8 @@ const fullDiskScript = `
     last = outcomes.filter(({ status }) => status === "rejected").map(({ reason }) => reason.name);
   }
   const found = count();
-  await new Promise((resolve) => setImmediate(resolve)); // the end of the turn, and so of its reads
-  new Database(process.env.STORE).run("PRAGMA wal_checkpoint(TRUNCATE)"); // makes room in the log
+  await new Promise((resolve) => setImmediate(resolve)); // ends the turn and its read transaction
+  new Database(process.env.STORE).run("PRAGMA wal_checkpoint(TRUNCATE)"); // frees space in the log
   await add();
   console.log(JSON.stringify({ acknowledged, last, found, foundAfterwards: count(), fatalErrors }));
   await storage.close();
