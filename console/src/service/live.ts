@@ -28,6 +28,8 @@ export function followNewLog(): void {
 export async function followShop(petstore: Petstore, signal: AbortSignal): Promise<void> {
   let after: bigint | undefined;
   let isNewLog = false;
+  // At once: when the loop below notices, another session may already be live.
+  signal.addEventListener("abort", () => isLive.set(false));
   while (!signal.aborted) {
     currentStream = new AbortController();
     const options = { signal: AbortSignal.any([signal, currentStream.signal]) };
@@ -42,12 +44,12 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
         for (const listener of listeners) listener(event);
       }
     } catch (error) {
-      if (signal.aborted) break;
+      if (signal.aborted) return;
+      isLive.set(false);
       if (error instanceof AuthenticationError) {
         reportFailure(error); // the key was revoked, or has expired
-        break;
+        return;
       }
-      isLive.set(false);
       // Another client has reset the sandbox, or the events after the last one were deleted.
       if (error instanceof PetstoreError && error.code === "events_expired") followNewLog();
       isNewLog = currentStream.signal.aborted;
@@ -55,5 +57,4 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
       else await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
     }
   }
-  isLive.set(false);
 }
