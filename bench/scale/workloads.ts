@@ -132,7 +132,7 @@ const streamDelay: Workload = {
   targets: [delayTarget(SAME_PROCESS, 100), delayTarget(OTHER_PROCESS, 500)],
 };
 
-/** A service of one process, in a folder of its own. */
+/** Starts a service of one process in a separate folder. */
 function startOne(bench: Bench, backends: Backends, store: SharedStore): Promise<SharedService> {
   return startService({ ...bench, folder: mkdtempSync(join(bench.folder, "one-")) }, backends, store, "service", 1);
 }

@@ -8,7 +8,7 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
  */
 const PERIOD = 500;
 
-/** Runs tasks one after the other, twice a second, outside of requests. A failed task is logged and tried again. */
+/** Runs tasks in sequence, twice a second, outside of requests. A failed task is logged and tried again. */
 export class BackgroundTasks {
   readonly #log: Log;
   readonly #tasks: readonly BackgroundTask[];

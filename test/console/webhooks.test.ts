@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("region", { name: "The event that was sent" }).getByText('"name": "Rex"').waitFor();
     status = 200;
     await page.getByRole("button", { name: /^Redeliver attempt/ }).click();
-    await page.getByText("The message is sent again").waitFor();
+    await page.getByText("The message is queued").waitFor();
     await webhooks.deliver();
     await row(page, "Redelivery, attempt 1").getByText("Succeeded").waitFor(); // among the attempts of the message
 
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await button(page, "Redeliver…").click();
     await dialogOf(page).getByLabel("Since").fill("2000-01-01T00:00");
     await submit(page, "Redeliver").click();
-    await page.getByText(/^Events \d+ to \d+ are sent again$/).waitFor();
+    await page.getByText(/^Events \d+ to \d+ are queued$/).waitFor();
     await webhooks.deliver();
     expect(receiver.received.length).toBe(got + 1);
 
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await dialogOf(page).getByRole("alert").or(dialogOf(page).locator(".fault")).first().waitFor();
     await dialogOf(page).getByLabel("From").fill(String(last));
     await submit(page, "Redeliver").click();
-    await page.getByText(`Events ${last} to ${last} are sent again`).waitFor();
+    await page.getByText(`Events ${last} to ${last} are queued`).waitFor();
     await page.close();
   });
 

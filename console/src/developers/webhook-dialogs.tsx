@@ -179,7 +179,7 @@ export function Redeliver({ of, onClose }: EndpointDialogProps) {
       asked = { from: first.id };
     }
     const { from, to } = await petstore.redeliverWebhooks(of.id, asked);
-    say(`Events ${from} to ${to} are sent again`);
+    say(`Events ${from} to ${to} are queued`);
     refreshDeliveriesSoon();
   });
   return (

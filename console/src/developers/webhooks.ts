@@ -21,6 +21,6 @@ export function refreshDeliveriesSoon(): void {
 /** Sends the message of one attempt again. */
 export async function sendAgain(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
   await petstore.redeliverWebhooks(endpointId, { deliveryId: id });
-  say("The message is sent again");
+  say("The message is queued");
   refreshDeliveriesSoon();
 }
