@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { operator } from "../../src/domains/events/author.ts";
 import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
-import type { Pet } from "../../src/domains/pets/pets.operations.ts";
+import type { Pet } from "../../src/domains/pets/pets.schemas.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";

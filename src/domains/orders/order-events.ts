@@ -1,5 +1,5 @@
 import { eventsOf } from "../events/new-event.ts";
-import { StoreOrder } from "./orders.operations.ts";
+import { StoreOrder } from "./orders.schemas.ts";
 
 /** Makes the events of an order. */
 export const orderEvent = eventsOf<StoreOrder>(StoreOrder, ({ id, petId }) => ({ petId, subject: String(id) }));

@@ -11,8 +11,8 @@ import {
   orderNotOpen,
   type orderOperations,
   petNotAvailable,
-  type StoreOrderStatus,
 } from "./orders.operations.ts";
+import type { StoreOrderStatus } from "./orders.schemas.ts";
 import type { OrderStore } from "./orders.store.ts";
 import { transitions } from "./transitions.ts";
 

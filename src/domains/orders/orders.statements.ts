@@ -4,7 +4,8 @@ import { type Condition, pageQuery, type Query, type Scanned } from "../../stora
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import { attachedPairs, pairsColumn } from "../metadata/metadata.statements.ts";
 import { readPairs } from "../metadata/metadata.store.ts";
-import type { OrderFilters, StoreOrder, StoreOrderStatus } from "./orders.operations.ts";
+import type { OrderFilters } from "./orders.operations.ts";
+import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 export interface OrderRow extends Row {
   id: bigint;

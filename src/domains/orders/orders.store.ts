@@ -22,17 +22,14 @@ import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { orderEvent } from "./order-events.ts";
 import type { NotAllowed, OrderedAnimals } from "./ordered-animals.ts";
 import {
-  type NewStoreOrder,
   type OrderFilters,
   orderCancelled,
   orderConfirmed,
   orderPlaced,
   orderReturned,
   orderUpdated,
-  StoreOrder,
-  type StoreOrderPatch,
-  type StoreOrderStatus,
 } from "./orders.operations.ts";
+import { type NewStoreOrder, StoreOrder, type StoreOrderPatch, type StoreOrderStatus } from "./orders.schemas.ts";
 import {
   become,
   byId,

@@ -6,7 +6,8 @@ import type { Transaction } from "../../storage/transaction.ts";
 import type { Domain } from "../domain.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
 import { petHandlers } from "./pets.handlers.ts";
-import { type PetStatus, petEventTypes, petOperations } from "./pets.operations.ts";
+import { petEventTypes, petOperations } from "./pets.operations.ts";
+import type { PetStatus } from "./pets.schemas.ts";
 import { type DecidingOrder, PetStore } from "./pets.store.ts";
 import { transitions } from "./transitions.ts";
 

@@ -4,7 +4,8 @@ import type { Storage } from "../../storage/storage.ts";
 import { StoreCache } from "../../storage/store-cache.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { bytesOf } from "../metadata/metadata.schemas.ts";
-import type { ListFilters, Pet, PetStatus } from "./pets.operations.ts";
+import type { ListFilters } from "./pets.operations.ts";
+import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, toPet } from "./pets.statements.ts";
 
 /** Lower than any id of an animal (int64). */

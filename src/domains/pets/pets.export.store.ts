@@ -2,7 +2,7 @@ import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
-import type { Pet } from "./pets.operations.ts";
+import type { Pet } from "./pets.schemas.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 
 const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { type LineFault, readLines, UnreadableRest } from "../../files/lines.ts";
 import { animalWriter, type Format, fileHead, formats, type IdRule, readAnimals } from "./pets.files.ts";
-import type { NewPet, Pet } from "./pets.operations.ts";
+import type { NewPet, Pet } from "./pets.schemas.ts";
 
 /** The bytes of a text in chunks of this size. */
 async function* pieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {

@@ -6,7 +6,7 @@ import { compileTextReaders } from "../../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 import { type CsvRecord, csvLine, readCsv } from "../../files/csv.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
-import { NewPet, Pet } from "./pets.operations.ts";
+import { NewPet, Pet } from "./pets.schemas.ts";
 
 export const formats = ["jsonl", "csv"] as const;
 /** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */

@@ -1,5 +1,5 @@
 import { type Row, statement } from "../../storage/statement.ts";
-import type { PetStatus } from "./pets.operations.ts";
+import type { PetStatus } from "./pets.schemas.ts";
 import type { PetRow } from "./pets.statements.ts";
 
 export interface IdRow extends Row {

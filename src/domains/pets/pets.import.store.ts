@@ -33,7 +33,8 @@ import {
   repeatedIds,
   staged,
 } from "./pets.import.statements.ts";
-import { importCompleted, notACategory, Pet, petCreated } from "./pets.operations.ts";
+import { importCompleted, notACategory, petCreated } from "./pets.operations.ts";
+import { Pet } from "./pets.schemas.ts";
 import { toPet } from "./pets.statements.ts";
 import type { CategoryCheck, PetPorts } from "./pets.store.ts";
 

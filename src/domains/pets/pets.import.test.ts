@@ -11,7 +11,7 @@ import { EventLog } from "../events/events.store.ts";
 import { shopOf } from "../shops/shops.store.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportOptions, importAnimals } from "./pets.import.ts";
-import type { Pet } from "./pets.operations.ts";
+import type { Pet } from "./pets.schemas.ts";
 import { type CategoryCheck, PetStore } from "./pets.store.ts";
 
 interface CountRow extends Row {

@@ -3,8 +3,8 @@ import { defineError, invalidRequest, preconditionFailed } from "../../contract/
 import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, noContent, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int64, Text } from "../../contract/schemas.ts";
-import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
+import { described, Int64 } from "../../contract/schemas.ts";
+import { NewPet, name, Pet, PetPatch, PetStatus, Pets } from "./pets.schemas.ts";
 
 const animals: Tag = {
   name: "animals",
@@ -49,46 +49,6 @@ export const petsReassigned = defineEvent({
     "All animals of one category were moved to another. The data names both categories and the number of animals.",
 });
 export const petEventTypes = [petCreated, petUpdated, petDeleted, importCompleted, petsReassigned] as const;
-
-const PetStatus = Type.Enum(["available", "pending", "sold"], {
-  title: "PetStatus",
-  type: "string",
-  description: "Availability status of an animal.",
-});
-export type PetStatus = Static<typeof PetStatus>;
-
-const name = Text({ description: "The animal's name.", minLength: 1, maxLength: 255, examples: ["Rex"] });
-const categoryId = Int64({ description: "Identifier of the category the animal belongs to.", examples: [1n] });
-const status = Type.Optional(PetStatus);
-const newPetProperties = { name, categoryId, status };
-
-export const NewPet = Type.Object(
-  { ...newPetProperties, metadata: newMetadata },
-  { title: "NewPet", description: "An animal to add.", additionalProperties: false },
-);
-export type NewPet = Static<typeof NewPet>;
-
-export const Pet = Type.Object(
-  {
-    id: Int64({ description: "Unique identifier assigned by the service on creation.", examples: [7n] }),
-    ...newPetProperties,
-    metadata,
-  },
-  { title: "Pet", description: "An animal of the store." },
-);
-export type Pet = Static<typeof Pet>;
-
-const PetPatch = Type.Object(
-  { name: Type.Optional(name), categoryId: Type.Optional(categoryId), status, metadata: metadataPatch },
-  {
-    title: "PetPatch",
-    description: "The fields of an animal to change (JSON Merge Patch, RFC 7396). Only metadata can be removed.",
-    additionalProperties: false,
-  },
-);
-export type PetPatch = Static<typeof PetPatch>;
-
-const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, sorted by `id`." });
 
 /** Sample animals of a new development instance, so the examples work there. */
 const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };

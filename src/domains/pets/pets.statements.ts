@@ -14,7 +14,8 @@ import { readPairs } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
 import { dayOfChange, isCurrent, isCurrentShop, setTime } from "../shops/shops.statements.ts";
 import { folded } from "./folded-name.ts";
-import { type ListFilters, type Pet, type PetStatus, petCreated } from "./pets.operations.ts";
+import { type ListFilters, petCreated } from "./pets.operations.ts";
+import type { Pet, PetStatus } from "./pets.schemas.ts";
 
 /** An animal without its metadata. */
 interface PlainRow extends Row {

@@ -20,17 +20,8 @@ import { count, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { keptFold } from "./folded-name.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
-import {
-  type ListFilters,
-  NewPet,
-  Pet,
-  type PetPatch,
-  type PetStatus,
-  petCreated,
-  petDeleted,
-  petsReassigned,
-  petUpdated,
-} from "./pets.operations.ts";
+import { type ListFilters, petCreated, petDeleted, petsReassigned, petUpdated } from "./pets.operations.ts";
+import { NewPet, Pet, type PetPatch, type PetStatus } from "./pets.schemas.ts";
 import {
   add,
   byId,

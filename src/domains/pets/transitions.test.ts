@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { newTestStore } from "../../../test/harness/test-store.ts";
 import { operator } from "../events/author.ts";
 import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
-import { type PetStatus, petUpdated } from "./pets.operations.ts";
+import { petUpdated } from "./pets.operations.ts";
+import type { PetStatus } from "./pets.schemas.ts";
 import { PetStore } from "./pets.store.ts";
 import { type StatusCause, transitions } from "./transitions.ts";
 

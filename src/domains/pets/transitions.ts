@@ -1,4 +1,4 @@
-import type { PetStatus } from "./pets.operations.ts";
+import type { PetStatus } from "./pets.schemas.ts";
 
 /** The cause of a change of an animal's status: a client (`updated`) or an order. */
 export type StatusCause =
