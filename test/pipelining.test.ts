@@ -49,9 +49,9 @@ describe("reads", () => {
   });
 });
 
-// What the runtime does today, and what docs/operating.md and docs/reliability.md tell operators. Where one of
+// What the runtime does today, and what docs/limits.md and docs/reliability.md tell operators. Where one of
 // these fails because answers come, the runtime has been mended: expect both answers, and change both pages.
-const MENDED = "The runtime answers pipelined writes now: say so in docs/operating.md, docs/reliability.md and here.";
+const MENDED = "The runtime answers pipelined writes now: say so in docs/limits.md, docs/reliability.md and here.";
 
 describe("of two writes that are pipelined", () => {
   test("none is answered, and the first is done", async () => {

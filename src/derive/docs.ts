@@ -41,11 +41,9 @@ export function derivedParts(
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     "docs/errors.md": { errors: errorTable(errorCatalogue(operations)) },
-    "docs/operating.md": {
-      commands: commandTable(commands),
-      settings: settingsTable(settings),
-      events: eventTable(events),
-    },
+    "docs/commands.md": { commands: commandTable(commands) },
+    "docs/monitoring.md": { events: eventTable(events) },
+    "docs/settings.md": { settings: settingsTable(settings) },
     "docs/status.md": { transitions: transitionTable(transitions) },
   };
 }

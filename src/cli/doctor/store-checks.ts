@@ -84,7 +84,7 @@ function existingPart(folder: string): string {
 
 /** Checks the age of the newest backup of an embedded store. */
 export function checkBackups({ database, backups: { every, folder } }: Config, now: number): Finding {
-  if (database) return ok("backups", "PostgreSQL has its own tools: see docs/operating.md.");
+  if (database) return ok("backups", "PostgreSQL has its own tools: see docs/backups.md.");
   const [newest] = backupsIn(folder);
   const age = newest && `The newest one in ${folder} was taken at ${new Date(newest.takenAt).toISOString()}.`;
   if (every === undefined) {

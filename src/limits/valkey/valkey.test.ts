@@ -84,7 +84,7 @@ describe.skipIf(!hasValkey)("a server", () => {
   });
 
   test("needs to allow what is documented, and nothing else", async () => {
-    const rules = /`(~petstore:\* [^`]+)`/.exec(await Bun.file("docs/operating.md").text())?.[1] ?? "";
+    const rules = /`(~petstore:\* [^`]+)`/.exec(await Bun.file("docs/many-processes.md").text())?.[1] ?? "";
     await withPassword("ACL", "SETUSER", "limits", "reset", "on", ">pass", ...rules.split(" "));
     const process = await openProcess(urlFor("limits:pass", "/1"), { place: "petstore:", callTimeout: CALL_TIMEOUT });
     const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
