@@ -5,6 +5,7 @@ import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/ports.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Clock } from "../../timing/clock.ts";
+import { DeprecatedCallCounter } from "./deprecated-calls.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
 import type { RequestCount } from "./usage-intervals.ts";
 
@@ -63,8 +64,7 @@ export class UsageCounter implements Usage {
   #shops = noCounts();
   #size = 0;
   #uncounted = 0;
-  /** Calls by deprecated operation and key. */
-  readonly #calls = new Map<Operation, Map<string, DeprecatedCalls>>();
+  readonly #deprecated = new DeprecatedCallCounter();
   /** The batch that is being written. */
   #writing: Batch | undefined;
   #saved: Promise<void> = Promise.resolve();
@@ -79,7 +79,7 @@ export class UsageCounter implements Usage {
     const now = this.#clock.now();
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
     this.#add(Math.floor(now / MINUTE), caller, caller.keyId, number * STATUSES + status, 1);
-    if (operation?.deprecation) this.#addCalls(operation, caller, 1, now);
+    if (operation?.deprecation) this.#deprecated.add(operation, caller, 1, now);
   }
 
   /**
@@ -110,9 +110,7 @@ export class UsageCounter implements Usage {
       shops.deleteAccount(accountId);
       if (shops.size === 0) this.#leave(minute);
     }
-    for (const byKey of this.#calls.values()) {
-      for (const [keyId, calls] of byKey) if (calls.accountId === accountId) byKey.delete(keyId);
-    }
+    this.#deprecated.forget(accountId);
     await this.#store.forget(accountId, this.#clock.now());
   }
 
@@ -149,7 +147,7 @@ export class UsageCounter implements Usage {
   }
 
   #isEmpty(): boolean {
-    return this.#minutes.size === 0 && this.#calls.values().every((byKey) => byKey.size === 0);
+    return this.#minutes.size === 0 && this.#deprecated.isEmpty;
   }
 
   #numberFor(operation: Operation | undefined): number {
@@ -188,32 +186,7 @@ export class UsageCounter implements Usage {
     this.#shops = shops;
   }
 
-  #addCalls(
-    operation: Operation,
-    { keyId, accountId }: Pick<Caller, "keyId" | "accountId">,
-    calls: number,
-    lastAt: number,
-  ): void {
-    let byKey = this.#calls.get(operation);
-    if (!byKey) {
-      byKey = new Map();
-      this.#calls.set(operation, byKey);
-    }
-    const known = byKey.get(keyId);
-    if (known) {
-      known.calls += calls;
-      known.lastAt = Math.max(known.lastAt, lastAt);
-    } else if (byKey.size < MAX_COUNTS) byKey.set(keyId, { operation, keyId, accountId, calls, lastAt });
-  }
-
   #take(): Batch {
-    const calls: DeprecatedCalls[] = [];
-    for (const byKey of this.#calls.values()) {
-      for (const one of byKey.values().take(AT_ONCE)) {
-        calls.push(one);
-        byKey.delete(one.keyId);
-      }
-    }
     const counts: KeyMinute[] = [];
     let size = 0;
     for (const [minute, shops] of this.#minutes) {
@@ -230,7 +203,7 @@ export class UsageCounter implements Usage {
       if (shops.size === 0) this.#leave(minute);
     }
     this.#size -= size;
-    return { counts, calls };
+    return { counts, calls: this.#deprecated.take(AT_ONCE) };
   }
 
   #leave(minute: number): void {
@@ -255,8 +228,6 @@ export class UsageCounter implements Usage {
     for (const { minute, shop, keyId, counts: ofKey } of counts) {
       for (const [code, requests] of ofKey) this.#add(minute, shop, keyId, code, requests);
     }
-    for (const { operation, calls: times, lastAt, ...caller } of calls) {
-      this.#addCalls(operation, caller, times, lastAt);
-    }
+    this.#deprecated.giveBack(calls);
   }
 }
