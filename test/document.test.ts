@@ -143,16 +143,20 @@ function byCode(one: { code: string }, other: { code: string }): number {
 
 describe("errors", () => {
   test("document, docs and catalogue hold the same codes with the same status and meaning", () => {
-    const expected = catalogue.map(({ code, status, meaning }) => ({ code, status, meaning }));
-    for (const text of [document.info.description, readFileSync(join(root, "docs/errors.md"), "utf8")]) {
-      const rows = [...text.matchAll(/^\| `([a-z_]+)` \| ([0-9]+) \| (.*) \|$/gm)];
-      const stated = rows.map(([, code, status, meaning]) => ({
-        code: code as string,
-        status: Number(status),
-        meaning: meaning as string,
-      }));
-      expect(stated.toSorted(byCode)).toEqual(expected.toSorted(byCode));
-    }
+    const expected = catalogue.map(({ code, status, meaning }) => ({ code, status, meaning })).toSorted(byCode);
+    const table: string = document.info.description;
+    const rows = [...table.matchAll(/^\| `([a-z_]+)` \| ([0-9]+) \| (.*) \|$/gm)];
+    const inDocument = rows.map(([, code = "", status, meaning = ""]) => ({ code, status: Number(status), meaning }));
+    expect(inDocument.toSorted(byCode)).toEqual(expected);
+    const sections = readFileSync(join(root, "docs/errors.md"), "utf8").split(/^### /m).slice(1);
+    const inDocs = sections.flatMap((section) =>
+      [...section.matchAll(/^- `([a-z_]+)`: (.*)$/gm)].map(([, code = "", meaning = ""]) => ({
+        code,
+        status: Number(section.slice(0, 3)),
+        meaning,
+      })),
+    );
+    expect(inDocs.toSorted(byCode)).toEqual(expected);
   });
 
   test("each operation declares every error that it can give", () => {

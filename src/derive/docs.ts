@@ -1,6 +1,6 @@
 import { errorCatalogue } from "../contract/check.ts";
 import type { Operation } from "../contract/operation.ts";
-import { errorTable } from "./error-table.ts";
+import { errorLists } from "./error-table.ts";
 
 /** A setting, as far as its reference shows it. */
 interface DocumentedSetting {
@@ -40,7 +40,7 @@ export function derivedParts(
   commands: readonly DocumentedCommand[],
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
-    "docs/errors.md": { errors: errorTable(errorCatalogue(operations)) },
+    "docs/errors.md": { errors: errorLists(errorCatalogue(operations)) },
     "docs/commands.md": { commands: commandTable(commands) },
     "docs/monitoring.md": { events: eventTable(events) },
     "docs/settings.md": { settings: settingsTable(settings) },
