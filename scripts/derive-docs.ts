@@ -10,7 +10,6 @@ import { events } from "../src/telemetry/events.ts";
 import { generatedModules, typeDeclarations } from "../test/harness/client-files.ts";
 import { architectureDiagrams } from "../test/harness/diagrams.ts";
 import { interopTable } from "../test/harness/interop-tools.ts";
-import { tierLists } from "../test/runner/tiers.ts";
 
 const commands = commandsOf(domains);
 const settings = { ...ownSettings, ...settingsOf(domains) };
@@ -23,7 +22,6 @@ const documents = {
   ...derivedParts(operations, settings, transitions, events, commands),
   "docs/architecture.md": architectureDiagrams(),
   "docs/interop.md": { interop: interopTable() },
-  "docs/tests.md": { tiers: tierLists(root) },
 };
 
 for (const [file, parts] of Object.entries(documents)) {

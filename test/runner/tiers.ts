@@ -121,17 +121,3 @@ export function testFiles(root: string): string[] {
     .filter((file) => !file.includes("node_modules/"))
     .toSorted();
 }
-
-/** The test files of each tier, one line per folder, for docs/tests.md. */
-export function tierLists(root: string): string {
-  const groups = Map.groupBy(testFiles(root), (file) => tiersOf(file).join(" and "));
-  return [...groups].map(([names, files]) => `Tier ${names}:\n\n${folderLines(files).join("\n")}`).join("\n\n");
-}
-
-function folderLines(files: readonly string[]): string[] {
-  const folders = Map.groupBy(files, (file) => file.slice(0, file.lastIndexOf("/") + 1));
-  return [...folders].map(([folder, members]) => `- \`${folder}\`: ${members.map(shortName).join(", ")}`);
-}
-
-/** The name of a test file without its folder and extension: `pets` for `pets.test.ts`. */
-const shortName = (file: string) => file.slice(file.lastIndexOf("/") + 1).replace(/\.test\.tsx?$/, "");
