@@ -10,13 +10,13 @@ const seconds = (number: number) => number.toFixed(1);
 export function page(outcomes: readonly Outcome[], versions: readonly string[]): string {
   return `# Measured: failover
 
-Written by \`npm run drill\`. One run on one machine. Three machines with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx as in [deploy/README.md](../deploy/README.md#several-machines) are network namespaces. \`nft\` cuts links, a relay delays bytes, and libfaketime sets a clock. For PostgreSQL and Valkey, 100 ms away means 50 ms more in each direction.
+Written by \`npm run drill\`: one run on one machine. The machines are network namespaces: three with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx ([several machines](../deploy/README.md#several-machines)). \`nft\` cuts links, a relay delays bytes, and libfaketime sets a clock. 100 ms away means 50 ms more in each direction.
 
-Eight clients add animals, each with an \`Idempotency-Key\` until it is acknowledged, and two read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. A machine that dies is gone without a word; the drill acts 3 s later, in place of an operator or a monitor.
+Eight clients add animals, each with an \`Idempotency-Key\` until it is acknowledged, and two read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. When a machine dies, the drill acts 3 s later, in place of an operator.
 
-*Lost* are acknowledged animals that are missing at the end, *duplicated* those that exist twice. *Beyond* is what the limited client was admitted above its limit. The seconds are the longest without any successful write or read. *Failed* are all answers that were not a success; each client repeated its request, and gave up on an answer after 5 s. A repeated request whose first attempt is still running gets 409.
+*Lost* are acknowledged animals that are missing at the end, *duplicated* those that exist twice. *Beyond* is what the limited client was admitted above its limit. The seconds are the longest without any successful write or read. *Failed* are all answers that were not a success. Each client gave up on an answer after 5 s, and repeated its request; while the first attempt is running, that gets 409.
 
-A machine that cannot reach PostgreSQL still gets its share of requests, because nginx does not know. Reads fail there within 3 s, and writes with an \`Idempotency-Key\` within 10.5 s. The same holds for writes that were sent to a primary just before it died. While the primary cannot reach its standby, no write is acknowledged.
+nginx still sends requests to a machine that cannot reach PostgreSQL. Reads fail there within 3 s, and writes with an \`Idempotency-Key\` within 10.5 s. So do writes that were sent to a primary just before it died. While the primary cannot reach its standby, no write is acknowledged.
 
 ${[
   row("fault", "acknowledged", "lost", "duplicated", "beyond", "s without writes", "s without reads", "failed"),
