@@ -1,6 +1,7 @@
 /**
- * The stages of a request, in order: so 401 comes before 429, and that before 404, 405, 415, 413 and 400. `identify` only
- * finds out whose request it is. In `load` an overloaded service refuses requests of the shops that have sent most.
+ * The stages of a request, in order. `identify` refuses nothing: it only records a missing or invalid key and a suspended
+ * account. `load` refuses requests of the shops with the most with 503. `admit` refuses with 429; a request within the
+ * limits then gets the recorded 401 or 403. `resolve` follows with 404, 405, 410 and 403.
  */
 export const requestStages = [
   "identify",
