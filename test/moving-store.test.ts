@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { scopes } from "../src/contract/caller.ts";
-import { copyStore } from "../src/storage/migrate-store/migrate-store.ts";
+import { copyStore } from "../src/storage/copy-store/copy-store.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
 import { PostgresTarget } from "../src/storage/postgres/postgres-target.ts";

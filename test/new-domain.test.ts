@@ -6,7 +6,7 @@ import { domains, type ServedDomain } from "../src/app/domains.ts";
 import { storeAccess } from "../src/app/store-access.ts";
 import { run } from "../src/cli/run.ts";
 import type { Config } from "../src/config.ts";
-import { copyStore } from "../src/storage/migrate-store/migrate-store.ts";
+import { copyStore } from "../src/storage/copy-store/copy-store.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
 import { openPostgres } from "../src/storage/postgres/opening.ts";

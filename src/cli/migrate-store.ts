@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { migrateStore as move } from "../app/migrate-store.ts";
+import { moveStore } from "../app/move-store.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
 import { UsageError } from "../terminal/command.ts";
 import { counted, Progress, pace } from "../terminal/progress.ts";
@@ -26,7 +26,7 @@ export const migrateStore: ProgramCommand = {
     if (!to) throw new UsageError("--to must be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.");
     const progress = new Progress(showStatus, undefined, "row");
     try {
-      const { tables, wasThere } = await move(from, to, {
+      const { tables, wasThere } = await moveStore(from, to, {
         stop,
         onProgress: ({ work, rows, of }) => progress.report(work, rows, rows / of),
       });

@@ -13,7 +13,7 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import { afterCommit, all, append, final, first } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
-import { movingConformance } from "./migrate-store.ts";
+import { movingConformance } from "./moving-animals.ts";
 
 /** An engine, as the suite needs it. */
 export interface StorageEngine {

@@ -1,7 +1,7 @@
+import { asText } from "../copy-store/checksum.ts";
+import type { TargetStore } from "../copy-store/copy-store.ts";
+import { BATCH, columnList, type Table } from "../copy-store/source-store.ts";
 import { CommitUnknown } from "../errors.ts";
-import { asText } from "../migrate-store/checksum.ts";
-import type { TargetStore } from "../migrate-store/migrate-store.ts";
-import { BATCH, columnList, type Table } from "../migrate-store/source-store.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { STEPS_TABLE } from "../migrations/taken-steps.ts";
 import type { Row, Statement } from "../statement.ts";

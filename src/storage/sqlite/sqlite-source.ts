@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { BATCH, columnList, type SourceStore, type Table } from "../copy-store/source-store.ts";
 import { StorageUnusable } from "../errors.ts";
-import { BATCH, columnList, type SourceStore, type Table } from "../migrate-store/source-store.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { STEPS_TABLE } from "../migrations/taken-steps.ts";
 import type { Row } from "../statement.ts";

@@ -13,20 +13,20 @@ export interface TargetStore extends SourceStore {
   commit(): Promise<void>;
 }
 
-export interface MigrateOptions {
+export interface CopyOptions {
   /** A new store, to check that the target is empty. */
   readonly pristine: SourceStore;
   readonly stop: AbortSignal;
-  readonly onProgress: (progress: MigrateProgress) => void;
+  readonly onProgress: (progress: CopyProgress) => void;
 }
 
 /** The number of rows copied so far, then the number of rows read back so far. */
-export interface MigrateProgress {
+export interface CopyProgress {
   readonly work: "Moving" | "Checking";
   readonly rows: number;
 }
 
-export interface MigrateResult {
+export interface CopyResult {
   /** The number of copied rows by table. */
   readonly tables: Readonly<Record<string, number>>;
   /** True if the target already had all rows. */
@@ -37,11 +37,7 @@ export interface MigrateResult {
  * Copies all rows of a store to another one and reads them back to compare them before it commits. Rejects with
  * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was copied.
  */
-export async function copyStore(
-  source: SourceStore,
-  target: TargetStore,
-  options: MigrateOptions,
-): Promise<MigrateResult> {
+export async function copyStore(source: SourceStore, target: TargetStore, options: CopyOptions): Promise<CopyResult> {
   const { pristine, stop, onProgress } = options;
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
@@ -49,7 +45,7 @@ export async function copyStore(
   const checksumOf = async (
     store: SourceStore,
     table: Table,
-    work?: MigrateProgress["work"],
+    work?: CopyProgress["work"],
     each?: TargetStore["add"],
   ) => {
     const checksum = new Checksum();

@@ -1,19 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  copyStore,
-  type MigrateOptions,
-  type MigrateProgress,
-  type MigrateResult,
-} from "../storage/migrate-store/migrate-store.ts";
+import { type CopyOptions, type CopyProgress, type CopyResult, copyStore } from "../storage/copy-store/copy-store.ts";
 import type { PostgresAddress } from "../storage/postgres/address.ts";
 import { PostgresTarget } from "../storage/postgres/postgres-target.ts";
 import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
 import { STORE_FILE } from "./engines.ts";
 
 /** The progress also has the total number of rows. */
-interface Migration extends Omit<MigrateOptions, "pristine" | "onProgress"> {
-  readonly onProgress: (progress: MigrateProgress & { of: number }) => void;
+interface MoveOptions extends Omit<CopyOptions, "pristine" | "onProgress"> {
+  readonly onProgress: (progress: CopyProgress & { of: number }) => void;
 }
 
 /**
@@ -21,11 +16,11 @@ interface Migration extends Omit<MigrateOptions, "pristine" | "onProgress"> {
  * while it runs. Afterwards the embedded store is refused. Rejects with `StorageUnusable` or `StorageUnavailable`; then
  * nothing was moved, unless the message says so.
  */
-export async function migrateStore(
+export async function moveStore(
   from: string,
   to: PostgresAddress,
-  { stop, onProgress }: Migration,
-): Promise<MigrateResult> {
+  { stop, onProgress }: MoveOptions,
+): Promise<CopyResult> {
   const isFolder = existsSync(from) && statSync(from).isDirectory();
   const source = SqliteSource.open(isFolder ? join(from, STORE_FILE) : from);
   try {
