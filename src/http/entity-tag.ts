@@ -8,12 +8,12 @@ export function entityTag(body: string | Uint8Array<ArrayBuffer>, link = ""): st
 }
 
 /** True if an `If-None-Match` header names the tag, by weak comparison (RFC 9110, section 13.1.2). */
-export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
+export function matchesIfNoneMatch(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.trim() === "*") return true;
   return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === tag);
 }
 
 /** True if an `If-Match` header names the tag, by strong comparison (RFC 9110, section 13.1.1). */
-export function namesEntityTag(ifMatch: string, tag: string): boolean {
+export function matchesIfMatch(ifMatch: string, tag: string): boolean {
   return ifMatch.trim() === "*" || ifMatch.split(",").some((candidate) => candidate.trim() === tag);
 }

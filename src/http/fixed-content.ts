@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { type Coding, codings, preferredCoding } from "./content-coding.ts";
-import { entityTag, matchesEntityTag } from "./entity-tag.ts";
+import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
 
 /** Larger content, in bytes, is compressed at a lower level, because the first client would wait for seconds. */
 const LARGE = 1_000_000;
@@ -31,7 +31,7 @@ export class FixedContent {
     const { body, tag } = await this.#in(coding);
     const own = { "Cache-Control": "no-cache", ...headers, ETag: tag, Vary: "Accept-Encoding" };
     const ifNoneMatch = request.headers.get("if-none-match");
-    if (ifNoneMatch !== null && matchesEntityTag(ifNoneMatch, tag)) {
+    if (ifNoneMatch !== null && matchesIfNoneMatch(ifNoneMatch, tag)) {
       const { "Content-Type": _, ...unchanged } = own as Record<string, string>;
       return new Response(null, { status: 304, headers: unchanged });
     }

@@ -1,6 +1,6 @@
 import type { Operation } from "../contract/operation.ts";
 import { compileSerializer } from "../contract/serialize.ts";
-import { entityTag, namesEntityTag } from "./entity-tag.ts";
+import { entityTag, matchesIfMatch } from "./entity-tag.ts";
 
 /** Whether a resource is still what the client expects. */
 type Matches = (current: unknown) => boolean;
@@ -16,6 +16,6 @@ export function compilePrecondition({ ifMatch }: Operation): ((headers: Headers)
   const serialize = compileSerializer(ifMatch);
   return (headers) => {
     const expected = headers.get("if-match");
-    return expected === null ? always : (current) => namesEntityTag(expected, entityTag(serialize(current)));
+    return expected === null ? always : (current) => matchesIfMatch(expected, entityTag(serialize(current)));
   };
 }

@@ -1,6 +1,6 @@
 import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
-import { matchesEntityTag } from "./entity-tag.ts";
+import { matchesIfNoneMatch } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./ports.ts";
@@ -23,7 +23,7 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   if (compiled.hasEntityTag) successHeaders.setEntityTag(tag);
   if (!compiled.isCacheable) return marked(exchange, new Response(text, { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
-  if (ifNoneMatch === null || !matchesEntityTag(ifNoneMatch, tag)) return new Response(text, { headers });
+  if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag)) return new Response(text, { headers });
   const unchanged = new Response(null, { status: 304, headers });
   unchanged.headers.delete("Content-Type");
   return unchanged;
