@@ -1,4 +1,4 @@
-/** The receiver of the events of a stream. */
+/** The producer of the events of a stream. */
 export interface StreamSource<T> {
   /** The id of the last event before the stream. The client resumes here if it loses the connection before the next one. */
   readonly position: bigint;
@@ -11,7 +11,7 @@ export interface StreamSink<T> {
   /** Sends events in order. A list that is sent to several clients is serialized once. */
   send(events: readonly T[]): void;
   /** Records that the client has all matching events up to this id. */
-  pass(id: bigint): void;
+  skipTo(id: bigint): void;
   /** Resolves when the client has taken all that was sent, or the stream has ended. */
   drained(): Promise<void>;
   readonly isOpen: boolean;

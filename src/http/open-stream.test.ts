@@ -24,12 +24,12 @@ test("a client gets a comment after 15 s of silence, with the id up to which it 
   const { stream, read } = open();
   await read();
   stream.sweep(1_000); // the first data was sent before
-  stream.pass(9n);
+  stream.skipTo(9n);
   stream.sweep(15_999);
   stream.send([tick(10)]);
   expect((await read()).comments).toEqual([]);
   stream.sweep(16_000);
-  stream.pass(12n);
+  stream.skipTo(12n);
   stream.sweep(30_999);
   stream.sweep(31_000);
   const { comments, lastId } = await read();
@@ -41,7 +41,7 @@ test("a client gets a comment after 15 s of silence, with the id up to which it 
 
 test("the id to continue from never falls", async () => {
   const { stream, read } = open();
-  stream.pass(2n);
+  stream.skipTo(2n);
   stream.sweep(0);
   stream.sweep(15_000);
   expect((await read()).lastId).toBe("3");

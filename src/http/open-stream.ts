@@ -67,7 +67,7 @@ export class OpenStream implements StreamSink<unknown> {
     this.#push(this.#text.events(events));
   }
 
-  pass(id: bigint): void {
+  skipTo(id: bigint): void {
     if (id > this.#position) this.#position = id;
   }
 

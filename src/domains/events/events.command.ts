@@ -73,7 +73,7 @@ async function follow({ storage, log, shop, filters, after, write, stop }: Follo
       written = written.then(() => write(events));
       written.catch(ended.reject); // the reader of the output has closed it
     },
-    pass: () => {},
+    skipTo: () => {},
     drained: () => written,
     end: () => ended.reject(new CommandFailed("not_followed", "The events cannot be read any more.")),
   };

@@ -65,5 +65,5 @@ export function send(follower: Follower, events: readonly Event[], upTo: bigint)
   const sent = isNew && !wants ? events : events.filter((event) => event.id > position && (wants?.(event) ?? true));
   follower.position = upTo;
   sink.send(sent);
-  sink.pass(upTo);
+  sink.skipTo(upTo);
 }
