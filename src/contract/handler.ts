@@ -74,7 +74,7 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
 export type Write = <T>(change: () => Change<T>) => Promise<T>;
 
 /** Runs the change of an operation. The outcome can come from an earlier request. */
-export type WriteOutcome = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
+export type RunChange = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
 
 /**
  * What an operation does. A `GET` reads, synchronously if it need not wait: that is
@@ -99,7 +99,7 @@ export type Handlers<Operations extends readonly Operation[]> = {
 /** An operation together with what serves it. */
 export interface BoundOperation {
   readonly operation: Operation;
-  readonly serve: (input: Input, write: WriteOutcome) => Success | Failure | Promise<Success | Failure>;
+  readonly serve: (input: Input, write: RunChange) => Success | Failure | Promise<Success | Failure>;
 }
 
 type AnyHandler = Handler<Operation> | BoundOperation["serve"];

@@ -28,7 +28,7 @@ const LIFETIME = RESPONSE_LIFETIME_HOURS * 60 * 60 * 1000;
 const DELETE_BATCH_SIZE = 500;
 const BATCHES = 20;
 
-// The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same name. A
+// The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key. A
 // record expires by the shop's clock. It is deleted by real time, which clients cannot advance.
 const take = lockStatement<NameRow>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)

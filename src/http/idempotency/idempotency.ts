@@ -7,7 +7,7 @@ import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../ports.ts";
 import { seal, unseal } from "./sealed-text.ts";
-import { isFinal, readOutcome, writeOutcome } from "./stored-response.ts";
+import { isFinal, parseOutcome, serializeOutcome } from "./stored-response.ts";
 
 /** Seconds after which a client may repeat a request that is still running. */
 const RUNNING_RETRY = 1;
@@ -39,37 +39,40 @@ export class Idempotency {
   /** Serves a request with an idempotency key. Sets `isReplay` of the exchange if the outcome is a stored one. */
   async serve(exchange: Exchange, input: Input): Promise<Success | Failure> {
     const { operation: compiled, caller, request } = exchange;
-    if (!compiled?.requestText || !caller) throw new TypeError("A request that cannot have a name has one.");
+    if (!compiled?.requestText || !caller)
+      throw new TypeError("An Idempotency-Key was read for an operation that takes none.");
     const { operation, requestText } = compiled;
     const { accountId, mode, shop } = caller;
     const key = input.idempotencyKey as string;
     // Only the client has this value, so no one with access to the store can read a stored secret.
     const secret = operation.response.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
-    const name = digest(`${accountId}\n${mode}\n${requestText.target(input)}\n${key}`);
+    const keyDigest = digest(`${accountId}\n${mode}\n${requestText.target(input)}\n${key}`);
     const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";
     const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${requestText.content(input)}`);
-    if (this.#running.has(name)) {
+    if (this.#running.has(keyDigest)) {
       const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
       return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });
     }
 
     const records = this.#records;
-    const write = (outcome: Success | Failure) =>
-      writeOutcome("error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) });
+    const serialize = (outcome: Success | Failure) =>
+      serializeOutcome(
+        "error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) },
+      );
     const now = this.#clock.now();
     function* once(change: () => Change<Success | Failure>): Change<StoredResponse | Success | Failure> {
-      const known = yield* records.claim(shop, name, fingerprint, now);
+      const known = yield* records.claim(shop, keyDigest, fingerprint, now);
       if (known) return known;
       const outcome = yield* records.nested(change());
       if ("error" in outcome) requireDeclared(outcome, operation);
       if (isFinal(outcome)) {
-        const text = write(outcome);
-        yield* records.store(shop, name, secret === "" ? text : seal(text, secret, name));
-        if ("body" in outcome && outcome.shop !== undefined) yield* records.move(shop, name, outcome.shop);
-      } else yield* records.release(shop, name);
+        const text = serialize(outcome);
+        yield* records.store(shop, keyDigest, secret === "" ? text : seal(text, secret, keyDigest));
+        if ("body" in outcome && outcome.shop !== undefined) yield* records.move(shop, keyDigest, outcome.shop);
+      } else yield* records.release(shop, keyDigest);
       return outcome;
     }
-    this.#running.add(name);
+    this.#running.add(keyDigest);
     try {
       return await compiled.serve(input, async (change) => {
         const outcome = await this.#write(() => once(change));
@@ -77,13 +80,13 @@ export class Idempotency {
         if (outcome.fingerprint !== fingerprint) return reused(secret !== "");
         exchange.isReplay = true;
         const { response } = outcome;
-        const kept = readOutcome(secret === "" ? response : unseal(response, secret, name), operation);
+        const kept = parseOutcome(secret === "" ? response : unseal(response, secret, keyDigest), operation);
         if ("error" in kept) return kept;
         exchange.rendered = kept.rendered;
         return { body: undefined };
       });
     } finally {
-      this.#running.delete(name);
+      this.#running.delete(keyDigest);
     }
   }
 }

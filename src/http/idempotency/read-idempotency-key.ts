@@ -15,7 +15,7 @@ const fault: Fault = {
 /** The result for a request without the header. */
 export const noKey: KeyResult = { value: undefined };
 
-/** The name that a client gave its request: the content of a structured-field string, or a bare text. */
+/** Reads the `Idempotency-Key` header: the content of a structured-field string (RFC 9651), or a bare text. */
 export function readIdempotencyKey({ headers }: Request): KeyResult {
   const text = headers.get(IDEMPOTENCY_KEY);
   if (text === null) return noKey;

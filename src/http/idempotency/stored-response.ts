@@ -16,7 +16,7 @@ export function isFinal(outcome: Success | Failure): boolean {
 }
 
 /** Serializes an outcome for the store. */
-export function writeOutcome(outcome: Failure | { readonly rendered: RenderedBody }): string {
+export function serializeOutcome(outcome: Failure | { readonly rendered: RenderedBody }): string {
   if ("error" in outcome) {
     const { error, message, details, retryAfter } = outcome;
     return JSON.stringify({ failure: { code: error.code, status: error.status, message, details, retryAfter } });
@@ -25,7 +25,7 @@ export function writeOutcome(outcome: Failure | { readonly rendered: RenderedBod
 }
 
 /** Parses a stored outcome of the operation. */
-export function readOutcome(
+export function parseOutcome(
   text: string,
   { errors }: Operation,
 ): Failure | { readonly rendered: RenderedBody | undefined } {
