@@ -1,8 +1,9 @@
-// The process whose limiter `bench/limits.ts` measures: that of the checkout that is named. Told by messages what to do.
+// The process whose limiter `bench/limits.ts` measures: that of the checkout in the first argument. Messages name the load.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UNLIMITED } from "./seed.ts";
 
-/** What to do: how many requests in each turn of the event loop, of how many accounts, for how long. */
+/** How many requests in each turn of the event loop, of how many accounts, and for how many seconds. */
 export interface LimitsLoad {
   readonly perTurn: number;
   readonly accounts: number;
@@ -11,23 +12,40 @@ export interface LimitsLoad {
 
 export interface LimitsResult {
   readonly decisions: number;
-  /** Processor time of this process, in microseconds. */
+  /** CPU time of this process, in microseconds. */
   readonly cpu: number;
-  /** True if the process decided some of them alone, because the machine is too busy. */
-  readonly wasAlone: boolean;
+  /** True if the process counted some of them locally, because the machine is too busy. */
+  readonly usedLocalFallback: boolean;
 }
 
-/** How often it is looked whether the process decides alone, in milliseconds. */
-const LOOK = 50;
+/** How often the process checks whether it counts locally, in milliseconds. */
+const CHECK_INTERVAL = 50;
 
 const [checkout = "", valkey = "", folder = ""] = process.argv.slice(2);
-const load = <T>(file: string) => import(join(checkout, "src", file)) as Promise<T>;
-const { readConfig } = await load<typeof import("../src/config.ts")>("config.ts");
-const { openStorage } = await load<typeof import("../src/app/open-storage.ts")>("store.ts");
-const { openLimiter } = await load<typeof import("../src/app/open-limiter.ts")>("limiter.ts");
-const { systemClock } = await load<typeof import("../src/timing/clock.ts")>("clock.ts");
-const { Log } = await load<typeof import("../src/telemetry/log.ts")>("telemetry/log.ts");
-const { Metrics } = await load<typeof import("../src/telemetry/metrics.ts")>("telemetry/metrics.ts");
+
+/** Imports a module of the checkout from the first path that exists there: older checkouts have other paths. */
+function load<Module>(...paths: readonly string[]): Promise<Module> {
+  const files = paths.map((path) => join(checkout, "bench", path));
+  const file = files.find((one) => existsSync(one));
+  if (file === undefined) throw new Error(`None of these files exists: ${files.join(", ")}`);
+  return import(file);
+}
+
+const { readConfig } = await load<typeof import("../src/config.ts")>("../src/config.ts");
+const { openStorage } = await load<typeof import("../src/app/open-storage.ts")>(
+  "../src/app/open-storage.ts",
+  "../src/store.ts",
+);
+const { openLimiter } = await load<typeof import("../src/app/open-limiter.ts")>(
+  "../src/app/open-limiter.ts",
+  "../src/limiter.ts",
+);
+const { systemClock } = await load<typeof import("../src/timing/clock.ts")>(
+  "../src/timing/clock.ts",
+  "../src/clock.ts",
+);
+const { Log } = await load<typeof import("../src/telemetry/log.ts")>("../src/telemetry/log.ts");
+const { Metrics } = await load<typeof import("../src/telemetry/metrics.ts")>("../src/telemetry/metrics.ts");
 
 const config = readConfig({ PETSTORE_VALKEY_URL: valkey, PETSTORE_DATA_DIR: folder });
 const storage = await openStorage(config);
@@ -55,10 +73,10 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     scopes: new Set(["read"] as const),
     ...UNLIMITED,
   }));
-  let wasAlone = false;
-  const looks = setInterval(() => {
-    wasAlone ||= /^petstore_limiter_degraded 1$/m.test(parts.metrics.expose());
-  }, LOOK);
+  let usedLocalFallback = false;
+  const checks = setInterval(() => {
+    usedLocalFallback ||= /^petstore_limiter_(degraded|alone) 1$/m.test(parts.metrics.expose());
+  }, CHECK_INTERVAL);
   const before = process.cpuUsage();
   const end = performance.now() + seconds * 1_000;
   let decisions = 0;
@@ -70,8 +88,8 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     decisions += perTurn;
   }
   const { user, system } = process.cpuUsage(before);
-  clearInterval(looks);
-  return { decisions, cpu: user + system, wasAlone };
+  clearInterval(checks);
+  return { decisions, cpu: user + system, usedLocalFallback };
 }
 
 function never(): never {

@@ -1,7 +1,7 @@
-// Processor time of one decision on the limits in Valkey, of the process and of the server, for some numbers of
+// CPU time of one decision on the limits in Valkey, of the process and of the server, for some numbers of
 // requests that come in one turn of the event loop. Compares this checkout with another one, in alternating rounds.
 //
-//   npm run bench -- --limits FOLDER [ROUNDS]     (5 where it is not said)
+//   npm run bench -- --limits FOLDER [ROUNDS]     (default 5)
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { RedisClient, type Subprocess } from "bun";
@@ -14,7 +14,7 @@ const MANY = 1_000;
 const SECONDS = 1;
 const WARM_UP = 0.3;
 
-/** Microseconds of processor time of one decision. */
+/** Microseconds of CPU time of one decision. */
 interface Cost {
   readonly process: number;
   readonly server: number;
@@ -63,9 +63,9 @@ export async function compareLimits([folder, rounds = "5"]: readonly string[]): 
 async function costOf(run: () => Promise<LimitsResult>, client: RedisClient): Promise<Cost> {
   for (;;) {
     const before = await serverTime(client);
-    const { decisions, cpu, wasAlone } = await run();
+    const { decisions, cpu, usedLocalFallback } = await run();
     const used = (await serverTime(client)) - before;
-    if (!wasAlone) return { process: cpu / decisions, server: used / decisions };
+    if (!usedLocalFallback) return { process: cpu / decisions, server: used / decisions };
   }
 }
 
@@ -93,7 +93,7 @@ async function startProcess(
   };
 }
 
-/** Microseconds of processor time that the server has used. */
+/** Microseconds of CPU time that the server has used. */
 async function serverTime(client: RedisClient): Promise<number> {
   const info = String(await client.send("INFO", ["cpu"]));
   const seconds = ["used_cpu_sys", "used_cpu_user"].map(
