@@ -27,7 +27,7 @@ export async function verifyWebhook(
   const header = (name: string) => given.get(`webhook-${name}`) ?? "";
   const timestamp = header("timestamp");
   if (!(Math.abs(now / 1000 - Number(timestamp)) <= tolerance)) {
-    throw new WebhookVerificationError("The timestamp is too old.");
+    throw new WebhookVerificationError(`The timestamp is missing, or more than ${tolerance} s from now.`);
   }
   const text = await new Response(body).text();
   const signed = new TextEncoder().encode(`${header("id")}.${timestamp}.${text}`);
