@@ -53,15 +53,15 @@ const standIns = {
     esac`,
   /** Asks for its own challenge, then writes the certificate. */
   certbot: `
-    mkdir -p /var/www/html/.well-known/acme-challenge /etc/letsencrypt/live/petstore.example.com
+    mkdir -p /var/www/html/.well-known/acme-challenge /etc/letsencrypt/live/shop.example.org
     echo proof > /var/www/html/.well-known/acme-challenge/one
-    [ "$(curl -sf http://petstore.example.com/.well-known/acme-challenge/one)" = proof ]
-    cp /run/site.pem /etc/letsencrypt/live/petstore.example.com/fullchain.pem
-    cp /run/site.key /etc/letsencrypt/live/petstore.example.com/privkey.pem`,
+    [ "$(curl -sf http://shop.example.org/.well-known/acme-challenge/one)" = proof ]
+    cp /run/site.pem /etc/letsencrypt/live/shop.example.org/fullchain.pem
+    cp /run/site.key /etc/letsencrypt/live/shop.example.org/privkey.pem`,
 };
 /** Gives Caddy a certificate from files, because no authority can reach it. */
 const certifyCaddy = String.raw`#!/bin/sh
-sed -i 's|^petstore.example.com {$|&\n\ttls /run/site.pem /run/site.key|' /etc/caddy/Caddyfile
+sed -i 's|^shop.example.org {$|&\n\ttls /run/site.pem /run/site.key|' /etc/caddy/Caddyfile
 `;
 
 const groups = () => /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];

@@ -34,7 +34,7 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
   const add = (name: string) =>
     proxy.run(
       `curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $KEY" \\
-        --json '{"name":"${name}","categoryId":1}' https://petstore.example.com/v1/pets`,
+        --json '{"name":"${name}","categoryId":1}' https://shop.example.org/v1/pets`,
       authority(),
     );
   const names = async () => {
@@ -69,7 +69,7 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
     [proxy, ...others] = machines as [BareMachine];
     services = others.slice(0, 3);
     [primary, standby, valkey] = others.slice(3) as [BareMachine, BareMachine, BareMachine];
-    await proxy.certify("petstore.example.com", "127.0.0.1");
+    await proxy.certify("shop.example.org", "127.0.0.1");
   });
   afterAll(() => Promise.all(machines.map((machine) => machine.stop())));
 

@@ -27,7 +27,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
       KEY: key,
       CURL_CA_BUNDLE: "/run/authority.pem",
     });
-  const add = (name: string) => call(`--json '{"name":"${name}","categoryId":1}' https://petstore.example.com/v1/pets`);
+  const add = (name: string) => call(`--json '{"name":"${name}","categoryId":1}' https://shop.example.org/v1/pets`);
   const opened = () =>
     eventually(
       () => list().catch(() => ""),
@@ -37,7 +37,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
   beforeAll(async () => {
     blocks = await blocksOf("One machine");
     machine = await BareMachine.start();
-    await machine.certify("petstore.example.com", "127.0.0.1");
+    await machine.certify("shop.example.org", "127.0.0.1");
   });
   afterAll(() => machine?.stop());
 
@@ -69,7 +69,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
     await machine.run(step("certbot"));
     expect(await opened()).toBe("[]");
     await add("Rex");
-    const plain = "curl -s -o /dev/null -w '%{http_code}' http://petstore.example.com/v1/pets";
+    const plain = "curl -s -o /dev/null -w '%{http_code}' http://shop.example.org/v1/pets";
     await eventually(
       () => machine.run(plain),
       (status) => status === "308",
@@ -85,7 +85,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
   test("Caddy serves it as well", async () => {
     await machine.run(step("Caddyfile"));
     expect(JSON.parse(await opened())).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
-    await machine.run("curl -s -o /dev/null --fail https://petstore.example.com/docs", {
+    await machine.run("curl -s -o /dev/null --fail https://shop.example.org/docs", {
       CURL_CA_BUNDLE: "/run/authority.pem",
     });
   });
