@@ -1,9 +1,9 @@
 import type { Clock } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { settlesWithin } from "../timing/settles-within.ts";
+import { settlesWhileRunning } from "../timing/settles-within.ts";
 import type { Page } from "./pages.ts";
 
-/** How long the store may take to respond to the check, in milliseconds. */
+/** How long the store may take to respond to the check while the service itself is not held up, in milliseconds. */
 const PROBE_DEADLINE = 2_000;
 /** How long a result is reused, in milliseconds. Each probe writes to the disk, and anyone may request it. */
 const KNOWN_FOR = 1_000;
@@ -58,7 +58,7 @@ class Readiness {
   async problem(): Promise<string | undefined> {
     if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
     const asking = (this.#asking ??= this.#ask());
-    return (await settlesWithin(asking, PROBE_DEADLINE)) ? asking : "storage slow";
+    return (await settlesWhileRunning(asking, PROBE_DEADLINE)) ? asking : "storage slow";
   }
 
   async #ask(): Promise<string | undefined> {
