@@ -67,8 +67,8 @@ describe("an account that is deleted", () => {
       expect((await look(key, "/store/orders/1")).json.reference).toBe("Order of Remaining");
     }
     expect((await look(kept.live, "/pets?limit=100")).text).toBe(before);
+    await service.stop(); // writes what waits
     expect(service.logLines.filter((line) => line.includes('"account_deleted"'))).toHaveLength(1);
-    await service.stop();
   });
 
   test("is removed by the next service that starts, however often one is stopped on the way", async () => {

@@ -246,11 +246,12 @@ describe("security.txt (RFC 9116)", () => {
     other.clock.advance(Date.UTC(2027, 5, 1) - NOON - 1);
     expect((await fetch(address)).status).toBe(200);
     other.clock.advance(1);
-    expect([(await fetch(address)).status, other.logLines.filter((line) => line.includes("security_contact"))]).toEqual(
-      [404, []],
-    );
+    expect((await fetch(address)).status).toBe(404);
     const restarted = await other.restart();
-    expect(restarted.logLines.filter((line) => line.includes("security_contact_expired"))).toHaveLength(1);
-    await restarted.stop();
+    await restarted.stop(); // writes what waits
+    const warnings = [other, restarted].map(({ logLines }) =>
+      logLines.filter((line) => line.includes("security_contact")),
+    );
+    expect(warnings).toEqual([[], [expect.stringContaining("security_contact_expired")]]);
   });
 });

@@ -47,10 +47,15 @@ export class LoadedService implements AsyncDisposable {
     rmSync(this.program.dataDir, { recursive: true, force: true });
   }
 
-  /** A request of the account, byte by byte. */
-  request(method: string, path: string, body?: string): string {
+  /** A key of another account, whose requests count for another shop. */
+  otherKey(): Promise<string> {
+    return newKey(this.program.dataDir, unlimitedQuota);
+  }
+
+  /** A request of the account, byte by byte, or of the one with the given key. */
+  request(method: string, path: string, body?: string, key = this.key): string {
     const content = body === undefined ? [] : ["Content-Type: application/json", `Content-Length: ${body.length}`];
-    const lines = [`${method} /v1${path} HTTP/1.1`, "Host: petstore", `Authorization: Bearer ${this.key}`, ...content];
+    const lines = [`${method} /v1${path} HTTP/1.1`, "Host: petstore", `Authorization: Bearer ${key}`, ...content];
     return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
   }
 
@@ -77,13 +82,16 @@ export class LoadedService implements AsyncDisposable {
     return row?.count ?? 0;
   }
 
-  /** Watches over the service for as long as the work takes. Returns the statuses that it saw. */
-  async watchDuring(work: Promise<unknown>): Promise<Set<number>> {
-    const seen = new Set<number>();
+  /** Watches over the service for as long as the work takes. Returns each answer other than 200 that it saw. */
+  async watchDuring(work: Promise<unknown>): Promise<Set<string>> {
+    const seen = new Set<string>();
     const state = { isOver: false };
     void work.finally(() => (state.isOver = true));
     while (!state.isOver) {
-      for (const path of watched) seen.add((await fetch(new URL(path, this.program.base))).status);
+      for (const path of watched) {
+        const answer = await fetch(new URL(path, this.program.base));
+        if (answer.status !== 200) seen.add(`${path} ${answer.status} ${await answer.text()}`);
+      }
     }
     return seen;
   }

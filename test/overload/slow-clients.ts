@@ -22,9 +22,13 @@ export interface SlowKind {
 
 const CHUNK = `3e80\r\n${" ".repeat(16_000)}\r\n`;
 
-/** All ways of being slow, as clients of a service. */
-export function slowKinds(service: LoadedService): SlowKind[] {
+/**
+ * All ways of being slow, as clients of a service. Those that ask without end have a key of another account: thousands
+ * of requests at once are an overload by their shop, of which the service may refuse some.
+ */
+export function slowKinds(service: LoadedService, otherKey: string): SlowKind[] {
   const read = service.request("GET", "/pets?limit=100");
+  const endless = service.request("GET", "/pets?limit=100", undefined, otherKey);
   const create = service
     .request("POST", "/pets", '{"name":"Rex"')
     .replace(/Content-Length: \d+/, "Content-Length: 100");
@@ -36,7 +40,14 @@ export function slowKinds(service: LoadedService): SlowKind[] {
     { name: "sends its headers slowly", sends: "GET /v1/pets HTTP/1.1\r\nX-A: ", drips: "a", endsWithin: 14 },
     { name: "sends its body slowly", sends: create, drips: " ", answer: 408, endsWithin: 11 },
     { name: "sends its body slowly, in chunks", sends: chunked, drips: "1\r\n \r\n", answer: 408, endsWithin: 11 },
-    { name: "asks without end and does not read", sends: read, drips: read, pours: true, isDeaf: true, endsWithin: 34 },
+    {
+      name: "asks without end and does not read",
+      sends: endless,
+      drips: endless,
+      pours: true,
+      isDeaf: true,
+      endsWithin: 34,
+    },
     { name: "asks for a large page and does not read", sends: page, isDeaf: true, endsWithin: 34 },
     { name: "half-closes after its request", sends: read, halfCloses: true, answer: 200, endsWithin: 1 },
     { name: "half-closes before its end", sends: create, halfCloses: true, endsWithin: 1 },

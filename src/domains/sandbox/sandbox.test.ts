@@ -295,6 +295,7 @@ describe("a reset", () => {
     expect(new Set([...first, ...later]).isSubsetOf(new Set([201, 409]))).toBe(true);
     const codes = (await Promise.all([...before, ...behind])).map(({ json }) => json.code ?? "none");
     expect(new Set(codes).isSubsetOf(new Set(["none", "sandbox_was_reset"]))).toBe(true);
+    await service.app.log.close();
     expect(service.logLines.filter((line) => line.includes("storage_unavailable"))).toEqual([]);
     // The idempotency key of a refused request can be used again.
     const again = await call(
