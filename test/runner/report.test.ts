@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterSecondRun, closingLine, readReport } from "./report.ts";
+import { afterSecondRun, closingLine, readReport, slowestLines, sum } from "./report.ts";
 
 /** The result of a run with these tests of `a.test.ts`, by name, and whether each passed. */
 function resultOf(tests: Record<string, boolean>) {
@@ -49,4 +49,21 @@ test("after a second run, only what failed twice has failed, and the rest is nam
 test("a second run that crashes has failed", () => {
   const crashed = afterSecondRun(resultOf({ one: false }), readReport("/nowhere.xml", 1));
   expect(crashed.failed).toBe(1);
+});
+
+test("the processor time of a file is what its process used since the file before", () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-report-"));
+  const times = join(folder, "processor");
+  const lines = [
+    { pid: 1, file: "a.test.ts", seconds: 2 },
+    { pid: 2, file: "b.test.ts", seconds: 5 },
+    { pid: 1, file: "c.test.ts", seconds: 9 },
+  ];
+  writeFileSync(times, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const result = readReport("/nowhere.xml", 0, times);
+  expect(Object.fromEntries(result.processor)).toEqual({ "a.test.ts": 2, "b.test.ts": 5, "c.test.ts": 7 });
+  expect(slowestLines(sum([result, result])).at(-1)).toBe(
+    "Processor time: 28 s, most for c.test.ts 14 s, b.test.ts 10 s, a.test.ts 4 s.",
+  );
+  rmSync(folder, { recursive: true });
 });

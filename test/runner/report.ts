@@ -13,13 +13,18 @@ export interface Result {
   readonly flaky: readonly string[];
   /** How long the tests of each file took, in seconds. */
   readonly seconds: ReadonlyMap<string, number>;
+  /** How long each file, its services and its browser used a processor, in seconds. It depends little on other work. */
+  readonly processor: ReadonlyMap<string, number>;
 }
 
 /** So many files are named as the slowest. */
 const SLOWEST = 8;
 
-/** Reads the JUnit report of a run. A run that left none, or failed outside a test, counts as one failure. */
-export function readReport(file: string, status: number | null): Result {
+/**
+ * Reads the JUnit report of a run, and the file with its processor times. A run that left no report, or failed outside
+ * a test, counts as one failure.
+ */
+export function readReport(file: string, status: number | null, processorFile?: string): Result {
   const xml = existsSync(file) ? readFileSync(file, "utf8") : "";
   const [, attributes = ""] = /<testsuites ([^>]*)>/.exec(xml) ?? [];
   const figure = (name: string) => Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(attributes)?.[1] ?? 0);
@@ -33,12 +38,22 @@ export function readReport(file: string, status: number | null): Result {
     failedFiles: failedFilesOf(xml),
     flaky: [],
     seconds: secondsOf(xml),
+    processor: processorFile !== undefined && existsSync(processorFile) ? processorTimes(processorFile) : new Map(),
   };
 }
 
 /** The result of a run of no tests, `skipped` groups of which the machine cannot run. */
 export function nothingRun(skipped: number): Result {
-  return { passed: 0, failed: 0, skipped, failures: [], failedFiles: [], flaky: [], seconds: new Map() };
+  return {
+    passed: 0,
+    failed: 0,
+    skipped,
+    failures: [],
+    failedFiles: [],
+    flaky: [],
+    seconds: new Map(),
+    processor: new Map(),
+  };
 }
 
 /** The result of a run whose files with failures ran a second time: only what failed again counts as failed. */
@@ -63,14 +78,20 @@ export function sum(results: readonly Result[]): Result {
     failures: results.flatMap(({ failures }) => failures),
     failedFiles: results.flatMap(({ failedFiles }) => failedFiles),
     flaky: results.flatMap(({ flaky }) => flaky),
-    seconds: new Map(results.flatMap(({ seconds }) => [...seconds])),
+    seconds: added(results.map(({ seconds }) => seconds)),
+    processor: added(results.map(({ processor }) => processor)),
   };
 }
 
-/** A line that names the files whose tests took longest, side by side with others. */
-export function slowestLine({ seconds }: Result): string {
-  const slowest = [...seconds].toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST);
-  return `Slowest: ${slowest.map(([file, time]) => `${file} ${Math.round(time)} s`).join(", ")}.`;
+/** Lines that name the files whose tests took longest, side by side with others, and those that used most processor time. */
+export function slowestLines({ seconds, processor }: Result): string[] {
+  const total = [...processor.values()].reduce((all, one) => all + one, 0);
+  return [`Slowest: ${largest(seconds)}.`, `Processor time: ${Math.round(total)} s, most for ${largest(processor)}.`];
+}
+
+function largest(seconds: ReadonlyMap<string, number>): string {
+  const files = [...seconds].toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST);
+  return files.map(([file, time]) => `${file} ${Math.round(time)} s`).join(", ");
 }
 
 /** The closing line: `N passed, N failed`, and `, N skipped` if the machine lacks something. */
@@ -85,6 +106,25 @@ function secondsOf(xml: string): Map<string, number> {
     seconds.set(file, (seconds.get(file) ?? 0) + Number(attribute(attributes, "time")));
   }
   return seconds;
+}
+
+/** The processor time of each file: the difference to the file before it in the same process, in seconds. */
+function processorTimes(file: string): Map<string, number> {
+  const before = new Map<number, number>();
+  const times = new Map<string, number>();
+  for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
+    const one = JSON.parse(line) as { pid: number; file: string; seconds: number };
+    times.set(one.file, one.seconds - (before.get(one.pid) ?? 0));
+    before.set(one.pid, one.seconds);
+  }
+  return times;
+}
+
+/** The sums of several maps. */
+function added(maps: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [name, value] of maps.flatMap((one) => [...one])) sums.set(name, (sums.get(name) ?? 0) + value);
+  return sums;
 }
 
 /** The line of a failure that names its file and test. */

@@ -11,7 +11,7 @@ import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { searchEvidence } from "../leaks/search.ts";
 import { whatIsMissing } from "./missing.ts";
-import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLine, sum } from "./report.ts";
+import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLines, sum } from "./report.ts";
 import { type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -32,7 +32,7 @@ chmodSync(folder, 0o711); // PostgreSQL, which does not run as root, keeps its f
 try {
   const result = sum(await runTier());
   if (result.skipped > 0) for (const line of whatIsMissing()) console.log(line);
-  console.log(slowestLine(result));
+  for (const line of slowestLines(result)) console.log(line);
   for (const failure of result.flaky) console.log(`Flaky, passed when run again: ${failure}`);
   for (const failure of result.failures) console.log(failure);
   console.log(closingLine(result));
@@ -92,6 +92,7 @@ function runOnce(
   mkdirSync(temporary);
   chmodSync(temporary, 0o711);
   const times = join(folder, `${name}-times.json`);
+  const processorTimes = join(folder, `${name}-processor`);
   writeFileSync(times, timings(files));
   const { exitCode } = Bun.spawnSync(
     [
@@ -101,6 +102,7 @@ function runOnce(
       `--timings=${times}`,
       `--timeout=${TEST_TIMEOUT}`,
       "--only-failures",
+      "--preload=./test/runner/processor-time.ts",
       "--preload=./test/leaks/record.ts",
       "--preload=./test/harness/property-seed.ts",
       "--reporter=junit",
@@ -116,6 +118,7 @@ function runOnce(
         TEST_POSTGRES_CLUSTER: join(temporary, "cluster"),
         ...environment,
         TEST_EVIDENCE: evidence,
+        TEST_PROCESSOR_TIMES: processorTimes,
         TMPDIR: temporary,
       },
     },
@@ -130,5 +133,5 @@ function runOnce(
     failed: leaks.length === 0 ? 0 : 1,
     failures: leaks.map((leak) => `Leak: ${leak}`),
   };
-  return [readReport(report, exitCode), search];
+  return [readReport(report, exitCode, processorTimes), search];
 }

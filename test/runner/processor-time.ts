@@ -1,0 +1,35 @@
+// Loaded before each test file. At the end of the file it appends what its process and the ended processes below it
+// have used of a processor so far. The runner takes the difference between two files of a process.
+import { afterAll } from "bun:test";
+import { appendFileSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
+
+/** Fields of /proc/PID/stat that count the ended processes below, in ticks, of which a second has 100 on Linux. */
+const [CHILDREN_USER, CHILDREN_SYSTEM] = [15, 16];
+const TICKS_A_SECOND = 100;
+
+const file = process.env["TEST_PROCESSOR_TIMES"];
+if (file !== undefined) {
+  afterAll(() => {
+    const name = relative(process.cwd(), Bun.main);
+    appendFileSync(
+      file,
+      `${JSON.stringify({ pid: process.pid, file: name, seconds: ownSeconds() + childSeconds() })}\n`,
+    );
+  });
+}
+
+function ownSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
+
+/** 0 where the system does not report it. */
+function childSeconds(): number {
+  try {
+    const fields = readFileSync("/proc/self/stat", "utf8").split(" ");
+    return (Number(fields[CHILDREN_USER]) + Number(fields[CHILDREN_SYSTEM])) / TICKS_A_SECOND;
+  } catch {
+    return 0;
+  }
+}
