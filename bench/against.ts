@@ -1,33 +1,93 @@
-// Compares the service of this checkout with that of another one, as before a change: processor time of an
-// answer, which other work on the machine spoils less than requests a second. Rounds of both alternate.
+// Compares the service of this checkout with that of another one, for example before a change. It measures the
+// processor time of a response, which other work on the machine changes less than requests per second. Rounds of both
+// alternate. With --postgres, both services share a PostgreSQL and a Valkey server, whose processor time is measured too.
 //
-//   npx bun bench/against.ts FOLDER [ROUNDS]     (15 where it is not said)
+//   npx bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...     (15 rounds by default)
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { CONNECTIONS } from "./fleet.ts";
-import type { RunningServer } from "./peers.ts";
+import type { Dialect } from "./peers.ts";
 import { Processes } from "./processes.ts";
-import { creates, everyPage, firstPage, gets, missing } from "./requests.ts";
-import { alternate, contestant, median, type Series } from "./rounds.ts";
+import { fromManyAddresses, untilBanned } from "./refusals.ts";
+import { creates, everyPage, firstPage, gets, missing, mixed } from "./requests.ts";
+import { alternate, contestant, median } from "./rounds.ts";
+import { Backends } from "./scale/backends.ts";
+import { startService } from "./scale/services.ts";
 import { type SeededStore, UNLIMITED } from "./seed.ts";
-import { type Round, writeLoad } from "./wrk.ts";
+import { type Request, type Round, type Target, type Totals, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
-const [folder, rounds = "15"] = process.argv.slice(2);
-const effort = { rounds: Number(rounds), seconds: 2, warmUp: 4 };
-const workloads = {
-  "one animal": gets,
-  "first page": firstPage,
-  "other pages": everyPage,
-  "adding one": creates,
-  "no such animal": missing,
+/** How long other processes may take to learn of a changed account, in milliseconds. */
+const ACCOUNT_KNOWN = 1_000;
+/** `missing` sends a client address with each request. */
+const SETTINGS = { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" };
+
+/** A running service of one checkout. */
+interface Contender extends Target {
+  readonly dialect: Dialect;
+  readonly key: string;
+  /** Changes the limits of its account. Absent for the embedded store. */
+  readonly limit?: (perMinute: number, perDay: number) => Promise<void>;
+}
+
+interface Workload {
+  readonly requests: (dialect: Dialect) => readonly Request[];
+  /** True if every response is an error. */
+  readonly isRefused?: true;
+  /** The key to send instead of that of the account. */
+  readonly key?: string;
+  readonly prepare?: (contender: Contender) => Promise<void>;
+}
+
+const onAnyStore: Record<string, Workload> = {
+  "one animal": { requests: gets },
+  "first page": { requests: firstPage },
+  "unread pages": { requests: everyPage },
+  "adding one": { requests: creates },
+  "no such animal": { requests: missing, isRefused: true },
+};
+/** The last ones leave the account without quota. */
+const onPostgres: Record<string, Workload> = {
+  ...onAnyStore,
+  mixed: { requests: mixed },
+  "unknown key": {
+    requests: (dialect) => gets(dialect).map(fromManyAddresses),
+    isRefused: true,
+    key: generateApiKey("live"),
+  },
+  "used up": {
+    requests: gets,
+    isRefused: true,
+    // With such a limit per minute, no number of strikes in a run leads to a ban.
+    prepare: async ({ limit }) => limit?.(UNLIMITED.perMinute, 1),
+  },
+  banned: {
+    requests: gets,
+    isRefused: true,
+    prepare: async ({ limit, key, ...server }) => {
+      await limit?.(1, 1);
+      await untilBanned(server, key);
+    },
+  },
 };
 
-if (!folder || !(effort.rounds > 0)) throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS]");
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { postgres: { type: "boolean" }, only: { type: "string", multiple: true, default: [] } },
+});
+const [folder, rounds = "15"] = positionals;
+const effort = { rounds: Number(rounds), seconds: 2, warmUp: 4 };
+const workloads = Object.entries(values.postgres ? onPostgres : onAnyStore).filter(
+  ([name]) => values.only.length === 0 || values.only.includes(name),
+);
+if (!folder || !(effort.rounds > 0) || workloads.length === 0) {
+  throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...");
+}
 
-/** Starts the service of a checkout on a store that the checkout has seeded itself, with its own schema. */
-async function start(checkout: string, place: string): Promise<RunningServer & { readonly key: string }> {
-  mkdirSync(place);
+/** Starts the service of a checkout on an embedded store that the checkout fills, because its schema may differ. */
+async function startEmbedded(checkout: string, place: string): Promise<Contender> {
   const { seedStore } = (await import(join(checkout, "bench/seed.ts"))) as typeof import("./seed.ts");
   const store: SeededStore = seedStore(place, "seed", ANIMALS, [UNLIMITED]);
   // Of the checkout, too: it makes the cursors that its own service reads.
@@ -36,15 +96,58 @@ async function start(checkout: string, place: string): Promise<RunningServer & {
   return { ...server, key: store.keys[0] ?? "" };
 }
 
-/** Microseconds of processor time of an answer. */
-const cost = ({ core, rate }: Round) => (core / rate) * 1e6;
+/** The same on PostgreSQL and Valkey. */
+async function startShared(checkout: string, place: string, backends: Backends): Promise<Contender> {
+  const theirs = (await import(join(checkout, "bench/scale/backends.ts"))) as typeof import("./scale/backends.ts");
+  const store = await theirs.Backends.prototype.newStore.call(backends, ANIMALS);
+  const { serviceDialect } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
+  const bench = { options: { service: checkout }, processes, folder: place };
+  const server = await startService(bench, backends, store, "service", 1, SETTINGS);
+  const limit = async (perMinute: number, perDay: number) => {
+    await backends.postgres.run(`UPDATE accounts SET per_minute = ${perMinute}, per_day = ${perDay}`, store.database);
+    await Bun.sleep(ACCOUNT_KNOWN);
+  };
+  return { ...server, dialect: serviceDialect(ANIMALS), key: store.key, limit };
+}
 
-/** How often as fast the first is as the second, round by round: lower quartile, median, upper quartile. */
-function ratios([ours, theirs]: readonly Series[], figure: (round: Round) => number): string {
-  const each = (ours?.rounds ?? []).map((round, index) => figure(theirs?.rounds[index] as Round) / figure(round));
+/** Microseconds of processor time per response. */
+function costsOf({ core, rate, costs }: Round): Totals {
+  return costs ?? { "service µs": (core / rate) * 1e6 };
+}
+
+/** The median of the ratios of the rounds, with their quartiles. */
+function ratio(ours: readonly number[], theirs: readonly number[]): string {
+  const each = ours.map((value, index) => value / (theirs[index] ?? Number.NaN));
   const sorted = each.toSorted((a, b) => a - b);
   const quarter = Math.floor(sorted.length / 4);
   return `${median(each).toFixed(2)} (${sorted[quarter]?.toFixed(2)} to ${sorted.at(-1 - quarter)?.toFixed(2)})`;
+}
+
+/** Compares one workload, and prints a line for each figure. */
+async function compare(name: string, workload: Workload, contenders: readonly Contender[]): Promise<void> {
+  for (const contender of contenders) await workload.prepare?.(contender);
+  const [ours, theirs] = await alternate(
+    contenders.map((contender, index) => {
+      const requests = workload.requests(contender.dialect);
+      const load = writeLoad(join(place, `${index}.txt`), requests, workload.key ?? contender.key, CONNECTIONS);
+      return contestant(String(index), processes, contender, load, effort);
+    }),
+  );
+  if (!ours || !theirs) return;
+  for (const { requests, refused, failed } of [...ours.rounds, ...theirs.rounds]) {
+    const wrong = failed + (workload.isRefused ? requests - refused : refused);
+    // On a busy machine a service may decide locally for a moment, and then admits more.
+    if (wrong > requests / 1_000) throw new Error(`${name}: ${wrong} requests had the wrong kind of response.`);
+  }
+  const print = (figure: string, of: (round: Round) => number, digits = 1) => {
+    const [here, there] = [ours.rounds.map(of), theirs.rounds.map(of)];
+    const medians = `${median(here).toFixed(digits)} here, ${median(there).toFixed(digits)} there`;
+    console.log(`${name}: ${figure}: ${medians}, ratio ${ratio(here, there)}`);
+  };
+  for (const figure of Object.keys(costsOf(ours.rounds[0] as Round))) {
+    print(figure, (round) => costsOf(round)[figure] ?? Number.NaN, figure.endsWith("calls") ? 2 : 1);
+  }
+  print("responses per second", ({ rate }) => rate, 0);
 }
 
 const processes = new Processes();
@@ -53,25 +156,13 @@ const work = join(import.meta.dir, "work");
 mkdirSync(work, { recursive: true });
 const place = mkdtempSync(join(work, "against-"));
 try {
-  const servers = [await start(root, join(place, "ours")), await start(resolve(folder), join(place, "theirs"))];
-  for (const [name, requests] of Object.entries(workloads)) {
-    const series = await alternate(
-      servers.map((server, index) => {
-        const load = writeLoad(join(place, `${index}.txt`), requests(server.dialect), server.key, CONNECTIONS);
-        return contestant(String(index), processes, server, load, effort);
-      }),
-    );
-    const isRefused = requests === missing;
-    const faults = series
-      .flatMap((one) => one.rounds)
-      .reduce((all, { refused, failed }) => all + (isRefused ? 0 : refused) + failed, 0);
-    if (faults > 0) throw new Error(`${faults} requests for ${name} had no answer of success: nothing was compared.`);
-    const [ours = 0, theirs = 0] = series.map((one) => median(one.rounds.map(cost)));
-    console.log(
-      `${name}: ${ours.toFixed(1)} µs here, ${theirs.toFixed(1)} µs there; times as fast by processor time: ` +
-        `${ratios(series, cost)}, by the clock: ${ratios(series, ({ rate }) => 1 / rate)}`,
-    );
+  const backends = values.postgres ? await Backends.start(processes, 2 * ANIMALS) : undefined;
+  const contenders: Contender[] = [];
+  for (const checkout of [root, resolve(folder)]) {
+    const own = mkdtempSync(join(place, "service-"));
+    contenders.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
   }
+  for (const [name, workload] of workloads) await compare(name, workload, contenders);
 } finally {
   await processes.end();
   rmSync(place, { recursive: true, force: true });

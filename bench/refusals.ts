@@ -15,6 +15,9 @@ const USED_UP = { perMinute: 1_000_000_000, perDay: 1 };
 /** Strikes lead to a ban soon. */
 const BANNED = { perMinute: 1, perDay: 1 };
 
+/** A server, as far as single requests need it. */
+type Asked = Pick<RunningServer, "url" | "dialect">;
+
 /** Requests that are all refused in the same way, or none of them. */
 interface Candidate {
   readonly name: string;
@@ -83,13 +86,13 @@ export const refusal: Workload = {
   ),
 };
 
-function fromManyAddresses(request: Request, index: number): Request {
+export function fromManyAddresses(request: Request, index: number): Request {
   const number = index % ADDRESSES;
   return { ...request, headers: { "X-Forwarded-For": `10.1.${Math.floor(number / 250)}.${(number % 250) + 1}` } };
 }
 
 /** Goes on after a 429 until the key is banned; strikes count from a second after the first one. */
-async function untilBanned(server: RunningServer, key: string): Promise<void> {
+export async function untilBanned(server: Asked, key: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const answer = await ask(server, `${server.dialect.pets}/1`, key);
     if (((await answer.json()) as { code?: string }).code === "key_banned") return;
@@ -105,6 +108,6 @@ async function requireStatus(server: RunningServer, { requests, sent, status }: 
   if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${await answer.text()}`);
 }
 
-function ask({ url }: RunningServer, path: string, key: string, headers: Request["headers"] = {}): Promise<Response> {
+function ask({ url }: Asked, path: string, key: string, headers: Request["headers"] = {}): Promise<Response> {
   return fetch(url + path, { headers: { ...headers, Authorization: `Bearer ${key}` } });
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ALL_CORES } from "../machine.ts";
+import type { Options } from "../options.ts";
 import type { Bench } from "../outcome.ts";
 import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItAnswers } from "../peers.ts";
 import { type Environment, familyOf, freePort, processorTime } from "../processes.ts";
@@ -29,11 +30,12 @@ export function whyNot(kind: Kind): string | undefined {
 
 /** Starts a service of so many processes, and waits until all of them are there. */
 export async function startService(
-  { options, processes: running, folder }: Bench,
+  { options, processes: running, folder }: Pick<Bench, "processes" | "folder"> & { options: Pick<Options, "service"> },
   backends: Backends,
   store: SharedStore,
   kind: Kind,
   processes: number,
+  settings: Environment = {},
 ): Promise<SharedService> {
   const name = nameOf(kind, processes);
   const own = join(folder, name.replaceAll(/\W/g, "-"));
@@ -43,6 +45,7 @@ export async function startService(
     ...backends.addressesOf(store),
     folder: own,
     service: options.service,
+    settings,
   });
   const errors = join(own, "errors.txt");
   const process = running.start(ALL_CORES, command, { cwd, env, errors });
@@ -62,6 +65,8 @@ interface Place {
   readonly valkey: string;
   readonly folder: string;
   readonly service: string;
+  /** Settings of the service. */
+  readonly settings: Environment;
 }
 
 interface Recipe {
@@ -72,7 +77,7 @@ interface Recipe {
 }
 
 const recipes: Record<Kind, (port: number, processes: number, store: SharedStore, place: Place) => Recipe> = {
-  service: (port, processes, { animals }, { database, valkey, folder, service }) => {
+  service: (port, processes, { animals }, { database, valkey, folder, service, settings }) => {
     const workers = processes === 1 ? [] : ["--workers", String(processes)];
     return {
       command: [process.execPath, "src/main.ts", "serve", ...workers],
@@ -83,6 +88,7 @@ const recipes: Record<Kind, (port: number, processes: number, store: SharedStore
         PETSTORE_PORT: String(port),
         PETSTORE_DATABASE_URL: database,
         PETSTORE_VALKEY_URL: valkey,
+        ...settings,
       },
       dialect: serviceDialect(animals),
     };
