@@ -14,6 +14,8 @@ export interface Statement<R extends Row = Row> {
   readonly locks?: true;
   /** True if the statement finds a row by its key: see `lookUp`. */
   readonly isLookUp?: true;
+  /** True if the statement reads a page: see `pageRead`. */
+  readonly isPage?: true;
   /** True if the statement reads rows of all shops: see `acrossShops`. */
   readonly acrossShops?: true;
   /** Only carries the type of the rows. */
@@ -25,11 +27,19 @@ export function statement<R extends Row = Row>(sql: string): Statement<R> {
 }
 
 /**
- * A statement that finds one row by its key. All its parameters are integers. PostgreSQL finds the rows of many
- * requests with one statement.
+ * A statement that finds one row by its key. None of its parameters is null. PostgreSQL finds the rows of many requests
+ * with one statement.
  */
 export function lookUp<R extends Row = Row>(sql: string): Statement<R> {
   return { sql, isLookUp: true };
+}
+
+/**
+ * A statement that reads one page, with a limit. None of its parameters is null. PostgreSQL reads the pages of many
+ * requests with one statement.
+ */
+export function pageRead<R extends Row = Row>(sql: string): Statement<R> {
+  return { sql, isPage: true };
 }
 
 /**

@@ -36,7 +36,7 @@ export function statementsIn(source: string): WrittenStatement[] {
     );
   for (const [name, text] of literals(/const (\w+) =\s+(?=["`])/g))
     constants.set(name, [...(constants.get(name) ?? []), text]);
-  const makers = "(statement|lockStatement|lookUp|acrossShops)(?:<[^(]*>)?";
+  const makers = "(statement|lockStatement|lookUp|pageRead|acrossShops)(?:<[^(]*>)?";
   const written = literals(new RegExp(`\\b${makers}\\(\\s*(?=["\`])`, "g")).map(([maker, text]) => ({ maker, text }));
   for (const [, maker = "", name = ""] of source.matchAll(new RegExp(`\\b${makers}\\((\\w+)\\)`, "g")))
     written.push(...(constants.get(name) ?? []).map((text) => ({ maker, text })));

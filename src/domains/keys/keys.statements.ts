@@ -1,6 +1,6 @@
 import type { Mode, Scope } from "../../contract/caller.ts";
 import { accountTable } from "../../storage/owned-table.ts";
-import { lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { lockStatement, lookUp, type Row, statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, KeyOwner } from "./keys.ts";
@@ -75,7 +75,7 @@ export const forgetEndedKeys = statement(
 );
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join, which takes SQLite twenty times longer even if no key is found.
-export const ownerOfValidKey = statement<OwnerRow>(
+export const ownerOfValidKey = lookUp<OwnerRow>(
   `SELECT id, account_id, mode, scopes, expires_at, last_used_at,
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,

@@ -6,6 +6,7 @@ import {
   type Counted,
   lockStatement,
   lookUp,
+  pageRead,
   type Row,
   statement,
 } from "../../storage/statement.ts";
@@ -51,14 +52,14 @@ export const byId = lookUp<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 
 // because SQLite then takes a third longer for each row.
 const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
 export const rowsAfter = {
-  plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
-  whole: statement<PetRow>(`SELECT ${columns} ${afterId}`),
+  plain: pageRead<FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
+  whole: pageRead<PetRow>(`SELECT ${columns} ${afterId}`),
 };
 // The status is listed twice, so that only the index by status provides the order. See docs/decisions/postgresql.md.
 const afterIdByStatus = "FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4";
 export const rowsAfterByStatus = {
-  plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
-  whole: statement<PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
+  plain: pageRead<FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
+  whole: pageRead<PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
 };
 export const setStatus = statement("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
 export const setFields = statement(

@@ -9,9 +9,9 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
-import { Lookups } from "./lookups.ts";
 import { PostgresStage } from "./postgres-stage.ts";
 import { rewriteMark } from "./schema.ts";
+import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
@@ -44,7 +44,7 @@ export async function keyChangesOf(connection: Connection): Promise<unknown> {
 }
 
 /**
- * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key also share statements. Transactions
+ * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key and pages also share statements. Transactions
  * of one statement share commits. Other transactions use one connection each.
  */
 export class PostgresStorage implements Storage {
@@ -56,7 +56,7 @@ export class PostgresStorage implements Storage {
   readonly #groups: WriteGroups;
   readonly #appends: WriteGroups;
   readonly #transactions: Transactions;
-  readonly #lookups = new Lookups((statement, parameters) => this.#read(statement, parameters));
+  readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
   /** The connections of streams and stages. */
   readonly #ownConnections = new Set<Connection>();
@@ -89,12 +89,11 @@ export class PostgresStorage implements Storage {
   }
 
   async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
-    return (await this.#read(statement, parameters)) as R[];
+    return (await this.#rows(statement, parameters)) as R[];
   }
 
   async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
-    if (statement.isLookUp) return (await this.#lookups.find(statement, parameters)) as R | undefined;
-    return (await this.#read(statement, parameters))[0] as R | undefined;
+    return (await this.#rows(statement, parameters))[0] as R | undefined;
   }
 
   async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
@@ -197,6 +196,10 @@ export class PostgresStorage implements Storage {
   #closeOwn(connection: Connection): void {
     this.#ownConnections.delete(connection);
     connection.close();
+  }
+
+  #rows(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+    return isShared(statement) ? this.#shared.rows(statement, parameters) : this.#read(statement, parameters);
   }
 
   async #read(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { each } from "../combined-steps.ts";
-import { lookUp, statement } from "../statement.ts";
+import { lookUp, pageRead, statement } from "../statement.ts";
 import { final, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
@@ -18,6 +18,11 @@ const petById = statement("SELECT name FROM pets WHERE shop = 1 AND id = $1");
 /** Returns when the server began the statement that found the animal. */
 const findPet = lookUp(
   "SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND id = $2",
+);
+/** The same for a page. */
+const findNamed = pageRead(
+  `SELECT id, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND name IN ($2, $2) AND id > $3
+   ORDER BY id LIMIT $4`,
 );
 const touch = statement("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
@@ -72,6 +77,21 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () 
     expect(await proxy.tripsOf(async () => void (found = await find()))).toBe(1);
     expect(found.map((row) => row?.["name"] ?? "nobody")).toEqual(wanted.map(([name]) => name));
     expect(new Set(found.flatMap((row) => row?.["begun"] ?? [])).size).toBe(1);
+  });
+  test("one, and one statement, for the pages of a turn, which hold the rows of each in their order", async () => {
+    const names = ['"Quo"ted"', String.raw`Back\slash`, "{Brace, comma}", "NULL", ""];
+    for (const [index, name] of names.entries()) {
+      for (const number of [3, 1, 2]) await storage.write(() => final(addNamed, 100 * index + number, name));
+    }
+    const wanted = [...names, "nobody", ...names.toReversed()];
+    const find = () => Promise.all(wanted.map((name) => storage.all(findNamed, 1, name, 0, 2)));
+    await find();
+    let found: Awaited<ReturnType<typeof find>> = [];
+    expect(await proxy.tripsOf(async () => void (found = await find()))).toBe(1);
+    const idsOf = (name: string) =>
+      name === "nobody" ? [] : [1n, 2n].map((id) => BigInt(100 * names.indexOf(name)) + id);
+    expect(found.map((rows) => rows.map(({ id }) => id as unknown))).toEqual(wanted.map(idsOf));
+    expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
   });
   test("one for a transaction of one statement", async () => expect(await proxy.tripsOf(work.create)).toBe(1));
   test("one for fifty such transactions that come together", async () => {

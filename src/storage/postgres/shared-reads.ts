@@ -1,82 +1,111 @@
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 
-/** A look-up of this turn of the event loop. */
-interface Lookup {
-  readonly key: readonly SqlParameter[];
-  readonly resolve: (row: Row | undefined) => void;
+/** A read of this turn of the event loop. */
+interface Read {
+  readonly parameters: readonly SqlParameter[];
+  readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The maximum number of look-ups in one statement. It bounds how long the statement blocks its connection. */
-const AT_ONCE = 250;
-/** The column with the number of the look-up that a row belongs to, from 1. */
-const NUMBER = "lookup_number";
+/** The maximum number of look-ups and pages in one statement. They bound how long it blocks its connection. */
+const LOOK_UPS_AT_ONCE = 250;
+const PAGES_AT_ONCE = 32;
+/** The column with the number of the read that a row belongs to, from 1. */
+const NUMBER = "read_number";
+
+/** True if requests of one turn of the event loop share the statement. */
+export function isShared({ isLookUp, isPage }: Statement): boolean {
+  return isLookUp === true || isPage === true;
+}
 
 /**
- * Finds rows by key (see `lookUp`). Look-ups with the same statement in one turn of the event loop are sent as one
- * statement, which costs the server and this process less.
+ * Reads rows by key, and pages (see `lookUp` and `pageRead`). Reads with the same statement in one turn of the event
+ * loop are sent as one statement, which costs the server and this process less.
  */
-export class Lookups {
+export class SharedReads {
   readonly #read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>;
   readonly #together = new Map<Statement, Statement>();
-  readonly #waiting = new Map<Statement, Lookup[]>();
+  readonly #waiting = new Map<Statement, Read[]>();
 
   constructor(read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>) {
     this.#read = read;
   }
 
-  find(statement: Statement, key: readonly SqlParameter[]): Promise<Row | undefined> {
+  rows(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      const lookup = { key, resolve, reject };
+      const read = { parameters, resolve, reject };
       const others = this.#waiting.get(statement);
-      if (others) others.push(lookup);
+      if (others) others.push(read);
       else {
         if (this.#waiting.size === 0) setImmediate(this.#endTurn);
-        this.#waiting.set(statement, [lookup]);
+        this.#waiting.set(statement, [read]);
       }
     });
   }
 
   readonly #endTurn = (): void => {
-    for (const [statement, lookups] of this.#waiting) {
-      while (lookups.length > 0) void this.#findAll(statement, lookups.splice(0, AT_ONCE));
+    for (const [statement, reads] of this.#waiting) {
+      const atOnce = statement.isPage ? PAGES_AT_ONCE : LOOK_UPS_AT_ONCE;
+      while (reads.length > 0) void this.#readAll(statement, reads.splice(0, atOnce));
     }
     this.#waiting.clear();
   };
 
-  async #findAll(statement: Statement, lookups: readonly Lookup[]): Promise<void> {
+  async #readAll(statement: Statement, reads: readonly Read[]): Promise<void> {
     try {
-      const [only] = lookups;
-      if (lookups.length === 1 && only) {
-        only.resolve((await this.#read(statement, only.key))[0]);
+      const [only] = reads;
+      if (reads.length === 1 && only) {
+        only.resolve(await this.#read(statement, only.parameters));
         return;
       }
-      const columns = (only?.key ?? []).map((_, index) => `{${lookups.map(({ key }) => key[index]).join(",")}}`);
-      const rows = await this.#read(this.#togetherFor(statement, columns.length), columns);
-      const found = new Map(rows.map((row) => [Number(row[NUMBER]), row]));
-      for (const [index, { resolve }] of lookups.entries()) resolve(found.get(index + 1));
+      const [types, lists] = listsOf(reads.map(({ parameters }) => parameters));
+      const found: Row[][] = reads.map(() => []);
+      for (const row of await this.#read(this.#togetherFor(statement, types), lists)) {
+        found[Number(row[NUMBER]) - 1]?.push(row);
+      }
+      for (const [index, { resolve }] of reads.entries()) resolve(found[index] ?? []);
     } catch (error) {
-      for (const { reject } of lookups) reject(error);
+      for (const { reject } of reads) reject(error);
     }
   }
 
-  #togetherFor(statement: Statement, keyLength: number): Statement {
+  #togetherFor(statement: Statement, types: readonly string[]): Statement {
     let together = this.#together.get(statement);
-    if (!together) this.#together.set(statement, (together = lookUpTogether(statement, keyLength)));
+    if (!together) this.#together.set(statement, (together = readTogether(statement, types)));
     return together;
   }
 }
 
+/** Several parameter lists of one statement as one: the SQL type and the values of each parameter, in order. */
+export function listsOf(all: readonly (readonly SqlParameter[])[]): [types: string[], lists: string[]] {
+  const [first = []] = all;
+  return [first.map(typeOf), first.map((_, index) => arrayOf(all.map((parameters) => parameters[index] ?? null)))];
+}
+
 /**
- * The statement for lists of keys. Each parameter is a PostgreSQL array as text. It runs the original query for each
- * key.
+ * The statement for lists of parameters (see `listsOf`). It runs the original query for each element of the lists, in
+ * their order: a nested loop keeps it.
  */
-function lookUpTogether({ sql }: Statement, keyLength: number): Statement {
-  const numbers = Array.from({ length: keyLength }, (_, index) => index + 1);
-  const lists = numbers.map((number) => `CAST(CAST($${number} AS TEXT) AS BIGINT[])`);
-  const names = numbers.map((number) => `key_${number}`);
+export function readTogether({ sql, isLookUp }: Statement, types: readonly string[]): Statement {
+  const lists = types.map((type, index) => `CAST(CAST($${index + 1} AS TEXT) AS ${type}[])`);
+  const names = types.map((_, index) => `value_${index + 1}`);
+  // The limit makes the planner run the query for each element, instead of joining the list with whole tables.
+  const query = `${sql.replaceAll(/\$(\d+)/g, "given.value_$1")}${isLookUp ? " LIMIT 1" : ""}`;
   return {
     sql: `SELECT given.${NUMBER}, found.* FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS given (${names.join(", ")}, ${NUMBER})
-      CROSS JOIN LATERAL (${sql.replaceAll(/\$(\d+)/g, "given.key_$1")} LIMIT 1) AS found`,
+      CROSS JOIN LATERAL (${query}) AS found`,
   };
+}
+
+function typeOf(parameter: SqlParameter): string {
+  return typeof parameter === "string" ? "TEXT" : "BIGINT";
+}
+
+/** A PostgreSQL array as text. */
+function arrayOf(values: readonly SqlParameter[]): string {
+  return `{${values.map((value) => (typeof value === "string" ? quoted(value) : value)).join(",")}}`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
