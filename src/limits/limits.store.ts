@@ -7,7 +7,7 @@ import { all } from "../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
-import { readSavedShops, type SavedShop } from "./saved-shops.store.ts";
+import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
 import { DAY, MINUTE, type ShopState, type WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
@@ -170,8 +170,8 @@ export class LimitStore {
   }
 
   /** The stored limits of shops. */
-  shops(accountIds: readonly string[]): Promise<ShopMap<SavedShop>> {
-    return readSavedShops(this.#storage, accountIds);
+  shops(accountIds: readonly string[]): Promise<ShopMap<StoredLimits>> {
+    return readStoredLimits(this.#storage, accountIds);
   }
 
   /** Saves that the clock of a sandbox is at least this many milliseconds ahead of real time. */

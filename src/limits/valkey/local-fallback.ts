@@ -4,7 +4,7 @@ import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
-import type { KnownShop, SavedShops } from "./saved-shops.ts";
+import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
@@ -22,18 +22,18 @@ export class LocalFallback {
   readonly #limiter: MemoryLimiter;
   readonly #share: Share;
   readonly #addressQuota: Quota;
-  readonly #kept: SavedShops;
+  readonly #lastKnown: LastKnownLimits;
   /** Shops with requests since the server became unreachable. */
   #continued = newContinued();
   /** Requests that the server may have counted, although its reply was lost. */
   #unconfirmed = newUnconfirmed();
 
   /** `limiter` limits addresses by this process's share of `addressQuota`. */
-  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, kept: SavedShops) {
+  constructor(limiter: MemoryLimiter, share: Share, addressQuota: Quota, lastKnown: LastKnownLimits) {
     this.#limiter = limiter;
     this.#share = share;
     this.#addressQuota = addressQuota;
-    this.#kept = kept;
+    this.#lastKnown = lastKnown;
   }
 
   /** Call it when the server becomes unreachable, with the unanswered questions. */
@@ -46,7 +46,7 @@ export class LocalFallback {
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    const ban = this.#kept.ban(caller);
+    const ban = this.#lastKnown.ban(caller);
     if (ban) {
       const { limit, rest } = ban;
       const reset = Math.ceil((Date.now() + rest) / 1000);
@@ -99,7 +99,7 @@ export class LocalFallback {
   #continue(caller: Caller): void {
     if (this.#continued.get(caller)) return;
     this.#continued.set(caller, true);
-    const known = this.#kept.shop(caller);
+    const known = this.#lastKnown.shop(caller);
     if (known) this.#limiter.startFrom(caller, this.#usedOfShare(caller, known));
   }
 

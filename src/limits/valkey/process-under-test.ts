@@ -3,7 +3,7 @@ import type { Quota } from "../../contract/quota.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { addressQuota } from "../address-quota.ts";
 import { MemoryLimiter, nothingSaved } from "../memory-limiter.ts";
-import { noBackup, type ValkeyBackup } from "./saved-shops.ts";
+import { noBackup, type ValkeyBackup } from "./last-known-limits.ts";
 import { Share } from "./share.ts";
 import { Valkey } from "./valkey.ts";
 import { ValkeyCounts } from "./valkey-counts.ts";

@@ -2,7 +2,7 @@ import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
 import type { Mode, ShopName } from "../../http/ports.ts";
 import { strikesUntilBan } from "../key-bans.ts";
-import type { SavedShop } from "../saved-shops.store.ts";
+import type { StoredLimits } from "../stored-limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import {
   advanceScript,
@@ -80,8 +80,11 @@ export class ValkeyCounts {
   }
 
   /** Like `decide`, for shops that the server does not have. It restores them from these saved counts first. */
-  async seedAndDecide(questions: readonly Question[], kept: ShopMap<SavedShop>): Promise<(Decision | undefined)[]> {
-    const texts = questions.map(({ shop }) => seedText(shop && kept.get(shop)));
+  async seedAndDecide(
+    questions: readonly Question[],
+    stored: ShopMap<StoredLimits>,
+  ): Promise<(Decision | undefined)[]> {
+    const texts = questions.map(({ shop }) => seedText(shop && stored.get(shop)));
     // Not in one round trip: if the server has lost the seed script, the seed would run after the decision.
     await this.#valkey.run(seed, this.#hashesOf(questions), [this.#now(), ...texts]);
     return this.decide(questions);
@@ -142,9 +145,9 @@ function questionText({ keyId, quota: { perMinute, perDay }, requests }: Questio
 }
 
 /** The arguments of the script for unknown shops. */
-function seedText(kept: SavedShop | undefined): string {
-  if (!kept) return "0 0 0 0 0 0 0";
-  const { ahead, minuteEnds, minuteUsed, days, bans } = kept;
+function seedText(stored: StoredLimits | undefined): string {
+  if (!stored) return "0 0 0 0 0 0 0";
+  const { ahead, minuteEnds, minuteUsed, days, bans } = stored;
   const [last = noDay, earlier = noDay] = days;
   const counts = [ahead, minuteEnds, minuteUsed, last.day, last.used, earlier.day, earlier.used];
   return [...counts, ...bans.flatMap(({ keyId, ends, level }) => [keyId, ends, level])].join(" ");

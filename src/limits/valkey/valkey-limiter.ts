@@ -4,10 +4,10 @@ import { StorageUnavailable } from "../../storage/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
 import { admissionAt, type Decision, figures, freeAdmission, limitStatusOf } from "./decision.ts";
+import { LastKnownLimits, type ValkeyBackup } from "./last-known-limits.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { Pending, type PendingQuestion } from "./pending.ts";
 import type { WaitStart } from "./running-time.ts";
-import { SavedShops, type ValkeyBackup } from "./saved-shops.ts";
 import { ServerWatch } from "./server-watch.ts";
 import type { Share } from "./share.ts";
 import type { ValkeyCounts } from "./valkey-counts.ts";
@@ -44,7 +44,7 @@ interface Call {
  */
 export class ValkeyLimiter implements Limiter {
   readonly #options: ValkeyLimiterOptions;
-  readonly #saved: SavedShops;
+  readonly #lastKnown: LastKnownLimits;
   readonly #local: LocalFallback;
   readonly #watch: ServerWatch;
   /** The questions of this turn. `#counting` finds those that count requests, by key or address. */
@@ -57,8 +57,8 @@ export class ValkeyLimiter implements Limiter {
 
   private constructor(options: ValkeyLimiterOptions) {
     this.#options = options;
-    this.#saved = new SavedShops(options.backup);
-    this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#saved);
+    this.#lastKnown = new LastKnownLimits(options.backup);
+    this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#lastKnown);
     const watched = {
       isDegraded: () => this.#isDegraded,
       oldestCall: () => this.#calls.values().next().value,
@@ -118,20 +118,20 @@ export class ValkeyLimiter implements Limiter {
     requireSandbox(sandbox);
     // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
     if (this.#isDegraded) throw unshared();
-    await this.#saved.saveAhead(sandbox, ahead);
+    await this.#lastKnown.saveAhead(sandbox, ahead);
     await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
-    this.#saved.noteAhead(sandbox, ahead);
+    this.#lastKnown.noteAhead(sandbox, ahead);
   }
 
   /** Forgets the ban of a key, which was lifted on the server too. */
   forgetBan(keyId: string): void {
-    this.#saved.forgetBan(keyId);
+    this.#lastKnown.forgetBan(keyId);
   }
 
   async forget(accountId: string): Promise<void> {
     if (this.#isDegraded) throw unshared();
     await this.#local.forget(accountId);
-    await this.#saved.forget(accountId);
+    await this.#lastKnown.forget(accountId);
     await this.#whileShared(this.#options.counts.forget(accountId));
   }
 
@@ -163,7 +163,7 @@ export class ValkeyLimiter implements Limiter {
 
   /** Saves the counts that the server needs if it loses its data. Call it twice a second. */
   save(): Promise<void> {
-    return this.#saved.save();
+    return this.#lastKnown.save();
   }
 
   close(): void {
@@ -241,7 +241,7 @@ export class ValkeyLimiter implements Limiter {
       const decision = decisions[index];
       if (!decision) unknown.push(pending);
       else {
-        const noted = pending.shop && this.#saved.note(pending.shop, decision);
+        const noted = pending.shop && this.#lastKnown.note(pending.shop, decision);
         void whenReady(noted, () => pending.settle(decision));
       }
     }
@@ -260,9 +260,9 @@ export class ValkeyLimiter implements Limiter {
     const unknown = this.#unknown;
     this.#unknown = [];
     try {
-      const kept = await this.#saved.load(unknown.flatMap(({ shop }) => shop ?? []));
+      const stored = await this.#lastKnown.load(unknown.flatMap(({ shop }) => shop ?? []));
       const { counts } = this.#options;
-      this.#sendAll(unknown, (questions) => counts.seedAndDecide(questions, kept), true);
+      this.#sendAll(unknown, (questions) => counts.seedAndDecide(questions, stored), true);
     } catch (error) {
       for (const pending of unknown) pending.fail(error as Error);
     }

@@ -8,7 +8,7 @@ import type { DayCount } from "./windows.ts";
  * The stored limits of a shop. Times are Unix milliseconds by its clock, which is `ahead` milliseconds ahead of real
  * time.
  */
-export interface SavedShop {
+export interface StoredLimits {
   readonly ahead: number;
   readonly minuteEnds: number;
   readonly minuteUsed: number;
@@ -18,9 +18,9 @@ export interface SavedShop {
   readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
 }
 
-const nothingSaved: SavedShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
-function withRow(shop = nothingSaved, row: ShopRow): SavedShop {
+function withRow(shop = noStoredLimits, row: ShopRow): StoredLimits {
   if (row.key_id !== "") {
     const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
     return { ...shop, bans: [...shop.bans, ban] };
@@ -77,8 +77,11 @@ function readShopsIn(list: string) {
 }
 
 /** The stored limits of the shops of these accounts. Shops without any are left out. */
-export async function readSavedShops(storage: Storage, accountIds: readonly string[]): Promise<ShopMap<SavedShop>> {
-  const found = new ShopMap<SavedShop>(() => new Map());
+export async function readStoredLimits(
+  storage: Storage,
+  accountIds: readonly string[],
+): Promise<ShopMap<StoredLimits>> {
+  const found = new ShopMap<StoredLimits>(() => new Map());
   for (let start = 0; start < accountIds.length; ) {
     const length = LISTS.find((one) => one >= accountIds.length - start) ?? MAX_LIST;
     const some = accountIds.slice(start, start + length);

@@ -4,7 +4,7 @@ import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import type { KeyBan, LimitStore } from "../limits.store.ts";
-import type { SavedShop } from "../saved-shops.store.ts";
+import type { StoredLimits } from "../stored-limits.store.ts";
 import { DAY, type WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
@@ -58,7 +58,7 @@ interface KnownBan {
  * tenth of the day's limit, the saved count of a day is at most 1 s old. Below that, it is at most a hundredth of the
  * limit too low. The count of the minute is saved at the same time.
  */
-export class SavedShops {
+export class LastKnownLimits {
   readonly #backup: ValkeyBackup;
   readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(KNOWN / 2));
   readonly #due = new ShopMap<KnownShop>(() => new Map());
@@ -129,13 +129,13 @@ export class SavedShops {
   }
 
   /** The counts of shops that Valkey does not have, from the store and from this process. */
-  async load(shops: readonly ShopName[]): Promise<ShopMap<SavedShop>> {
-    const kept = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);
+  async load(shops: readonly ShopName[]): Promise<ShopMap<StoredLimits>> {
+    const stored = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);
     for (const shop of shops) {
       const known = this.#shops.get(shop);
-      if (known) kept.set(shop, withKnown(kept.get(shop), known));
+      if (known) stored.set(shop, withKnown(stored.get(shop), known));
     }
-    return kept;
+    return stored;
   }
 
   /** Forgets the ban of a key, which was lifted. */
@@ -210,24 +210,24 @@ export class SavedShops {
 }
 
 /** Combines saved and known counts: the later minute, and the larger count of a day. */
-function withKnown(kept: SavedShop = nothing, known: KnownShop): SavedShop {
+function withKnown(stored: StoredLimits = noStoredLimits, known: KnownShop): StoredLimits {
   const { minuteEnds, minuteUsed, day, dayUsed } = known;
-  const used = Math.max(dayUsed, kept.days.find((one) => one.day === day)?.used ?? 0);
+  const used = Math.max(dayUsed, stored.days.find((one) => one.day === day)?.used ?? 0);
   return {
-    ...(minuteEnds < kept.minuteEnds
-      ? kept
-      : { minuteEnds, minuteUsed: Math.max(minuteUsed, minuteOf(kept, minuteEnds)) }),
-    ahead: Math.max(known.ahead, kept.ahead),
-    days: [{ day, used }, ...kept.days.filter((one) => one.day !== day)],
-    bans: kept.bans,
+    ...(minuteEnds < stored.minuteEnds
+      ? stored
+      : { minuteEnds, minuteUsed: Math.max(minuteUsed, minuteOf(stored, minuteEnds)) }),
+    ahead: Math.max(known.ahead, stored.ahead),
+    days: [{ day, used }, ...stored.days.filter((one) => one.day !== day)],
+    bans: stored.bans,
   };
 }
 
-const nothing: SavedShop = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 /** The stored minute that ends at this time. */
-function minuteOf(kept: SavedShop, minuteEnds: number): number {
-  return kept.minuteEnds === minuteEnds ? kept.minuteUsed : 0;
+function minuteOf(stored: StoredLimits, minuteEnds: number): number {
+  return stored.minuteEnds === minuteEnds ? stored.minuteUsed : 0;
 }
 
 function isDue({ perDay, day, dayUsed, savedDay, savedUsed }: KnownShop): boolean {
