@@ -17,9 +17,11 @@ end
  * `KeyBans`, but uses the server's clock, which all processes share.
  *
  * Each key is the hash of a shop or address. It contains the windows, and a field for each API key that was limited
- * recently. All its times are by the shop's clock, which is `ahead` milliseconds ahead of real time. The arguments are
- * the time, then one string for each key of the script: the number of requests to decide on (0 counts nothing), the
- * limits per minute and per day, the strikes until a ban, and the API key (empty for an address).
+ * recently. This field has five numbers: when the current denial began (`deniedSince`) and ends (`deniedUntil`), the
+ * strikes in it, when the last ban ends, and its level. Times are in Unix milliseconds by the shop's clock, which is
+ * `ahead` milliseconds ahead of real time. The arguments are the time, then one string for each key of the script: the
+ * number of requests to decide on (0 counts nothing), the limits per minute and per day, the strikes until a ban, and
+ * the API key (empty for an address).
  *
  * The reply has one string for each key: empty for a shop that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are strings, because numbers above 2^53 would be rounded in transit.
@@ -28,16 +30,16 @@ export const decideScript = `${readTime}
 local function banLength(level) return min(${MAX_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
 
 local function readKeyBans(text)
-  local since, told, strikes, ends, level = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
-  return tonumber(since), tonumber(told), tonumber(strikes), tonumber(ends), tonumber(level)
+  local deniedSince, deniedUntil, strikes, banEnds, banLevel = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
+  return tonumber(deniedSince), tonumber(deniedUntil), tonumber(strikes), tonumber(banEnds), tonumber(banLevel)
 end
 
 -- Without it, expired strikes and bans would stay as long as the shop is used.
 local function forgetKeyBans(owner, now)
   local fields = call('HGETALL', owner)
   for i = 1, #fields, 2 do
-    local since, told, strikes, ends = readKeyBans(fields[i + 1])
-    if since and now >= told and now - ends >= DAY then call('HDEL', owner, fields[i]) end
+    local deniedSince, deniedUntil, _, banEnds = readKeyBans(fields[i + 1])
+    if deniedSince and now >= deniedUntil and now - banEnds >= DAY then call('HDEL', owner, fields[i]) end
   end
 end
 
@@ -53,9 +55,9 @@ local function decide(owner, question)
   perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
 
   -- Few keys have strikes or bans. If the server's clock was set back, no ban and no minute may get longer.
-  local since, told, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
+  local deniedSince, deniedUntil, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
   if kept[5] then
-    since, told, strikes, banEnds, banLevel = readKeyBans(kept[5])
+    deniedSince, deniedUntil, strikes, banEnds, banLevel = readKeyBans(kept[5])
     if banLevel > 0 then banEnds = min(banEnds, now + banLength(banLevel)) end
   end
   local isBanned = now < banEnds
@@ -95,7 +97,7 @@ local function decide(owner, question)
       end
       call('PEXPIRE', owner, 2 * DAY)
     end
-    told = 0 -- the next 429 of this key is a first one again
+    deniedUntil = 0 -- the next 429 of this key is a first one again
   end
 
   local limited = isBanned and 0 or n - admitted
@@ -103,17 +105,17 @@ local function decide(owner, question)
     local retryMinute, retryDay = max(1, ceil((minuteEnds - now) / 1000)), max(1, ceil((endOfDay - now) / 1000))
     local retry = retryDay
     if dayUsed < perDay or (minuteUsed >= perMinute and retryMinute > retryDay) then retry = retryMinute end
-    if now >= told then
+    if now >= deniedUntil then
       -- The first limited request starts the denial. The others are within the grace period.
-      since, told, strikes = now, now + retry * 1000, 0
+      deniedSince, deniedUntil, strikes = now, now + retry * 1000, 0
     else
-      told = min(told, now + retry * 1000)
-      local isStrike = now - since >= ${GRACE}
+      deniedUntil = min(deniedUntil, now + retry * 1000)
+      local isStrike = now - deniedSince >= ${GRACE}
       local untilBan = max(1, strikesAllowed - strikes)
       if (isStrike or strikes >= strikesAllowed) and untilBan <= limited then
         if isStrike then strikes = strikes + untilBan end
         if now - banEnds >= DAY then banLevel = 1 else banLevel = banLevel + 1 end
-        banEnds, told, limited = now + banLength(banLevel), 0, untilBan - 1
+        banEnds, deniedUntil, limited = now + banLength(banLevel), 0, untilBan - 1
       elseif isStrike then
         strikes = strikes + limited
       end
@@ -121,14 +123,14 @@ local function decide(owner, question)
   end
 
   if kept[5] or (limited > 0 and key ~= '') then
-    local keyBans = string.format('%d %d %d %d %d', since, told, strikes, banEnds, banLevel)
+    local keyBans = string.format('%d %d %d %d %d', deniedSince, deniedUntil, strikes, banEnds, banLevel)
     if n > 0 and keyBans ~= kept[5] then
       call('HSET', owner, key, keyBans)
       call('PEXPIRE', owner, 2 * DAY)
     end
   end
   return string.format('%d %d %d %d %d %d %d %d %d %d', admitted, limited, now, ahead, minuteEnds, minuteUsed,
-    dayUsed, now < told and strikes or 0, banEnds, banLevel)
+    dayUsed, now < deniedUntil and strikes or 0, banEnds, banLevel)
 end
 
 local replies = {}
