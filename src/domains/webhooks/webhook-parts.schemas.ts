@@ -34,7 +34,8 @@ export const tooManyRedeliveries = defineError({
 export const webhooksUnavailable = defineError({
   code: "webhooks_unavailable",
   status: 503,
-  meaning: "The service has no key to encrypt webhook secrets. Its operator must set `PETSTORE_SECRET_KEY`.",
+  meaning:
+    "The service has no key from which webhook secrets are derived. Its operator must set `PETSTORE_SECRET_KEY`.",
 });
 
 const refused = (code: Refusal) => defineError({ code, status: 400, meaning: refusals[code] });

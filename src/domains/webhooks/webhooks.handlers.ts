@@ -132,7 +132,7 @@ function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): 
   return Object.fromEntries(handlers) as WebhookHandlers;
 }
 
-const unavailable = failure(webhooksUnavailable, "The service has no key to encrypt webhook secrets.", {
+const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.", {
   retryAfter: 60,
 });
 const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
