@@ -18,7 +18,7 @@ export const petNotFound = defineError({
   meaning: "No animal has this identifier.",
 });
 
-/** The fault of a `categoryId` whose category does not exist, if the account requires it. */
+/** The fault of a `categoryId` whose category does not exist, if `PETSTORE_STRICT_CATEGORIES` is set. */
 export const notACategory = "is not the id of a category";
 
 export const invalidTransition = defineError({
@@ -50,7 +50,7 @@ export const petsReassigned = defineEvent({
 });
 export const petEventTypes = [petCreated, petUpdated, petDeleted, importCompleted, petsReassigned] as const;
 
-/** Sample animals of a new development instance, so the examples work there. */
+/** Animals in the documentation's examples. */
 const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };
 const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 
@@ -139,7 +139,7 @@ const createPet = defineOperation({
     location: "/pets/{id}",
     entityTag: true,
   },
-  errors: [invalidRequest], // for accounts that require that categories exist
+  errors: [invalidRequest], // if `PETSTORE_STRICT_CATEGORIES` is set
 });
 
 const getPet = defineOperation({
@@ -155,6 +155,7 @@ const getPet = defineOperation({
     since: "2026-11-21",
     removal: "2030-12-05",
     replacement: "listPets",
+    // The interface prescribes this advice, although `ids` finds one animal.
     advice: "Use `GET /pets` with the `status` filter instead.",
   },
   params,
