@@ -124,7 +124,9 @@ describe("a receiver that is away", () => {
     const get = () => service.call("GET", "/pets", { key });
     const drops = async () =>
       Number(
-        /^petstore_traces_dropped (\d+)$/m.exec(await (await fetch(new URL("/metrics", service.app.base))).text())?.[1],
+        /^petstore_traces_dropped_total (\d+)$/m.exec(
+          await (await fetch(new URL("/metrics", service.app.base))).text(),
+        )?.[1],
       );
     expect((await get()).status).toBe(200);
     await eventually(drops, (dropped) => dropped === 1);
@@ -148,7 +150,7 @@ describe("a receiver that is away", () => {
     for (let count = 0; count < 6_000; count++) tracer.record({}, served);
     // The first 512 are on their way to it.
     expect(metrics.expose()).toContain("\npetstore_traces_waiting 4096\n");
-    expect(metrics.expose()).toContain(`\npetstore_traces_dropped ${6_000 - 512 - 4_096}\n`);
+    expect(metrics.expose()).toContain(`\npetstore_traces_dropped_total ${6_000 - 512 - 4_096}\n`);
   });
 
   test("gets what waits when the service stops, in batches", async () => {

@@ -45,8 +45,8 @@ export function openIdentity({ storage, clock, metrics, repeat }: Host, environm
   const usageStore = new UsageStore(storage);
   const usage = new UsageCounter(usageStore, clock);
   metrics.gauge("petstore_usage_counts", "Usage counts that are not written yet.", () => usage.size.counts);
-  metrics.gauge(
-    "petstore_usage_uncounted",
+  metrics.counter(
+    "petstore_usage_uncounted_total",
     "Requests that are missing in the usage, because too many counts waited for the store, or that may be, because " +
       "the answer to their commit was lost.",
     () => usage.size.uncounted,

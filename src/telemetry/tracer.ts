@@ -78,7 +78,7 @@ export class Tracer {
     this.#clock = clock;
     this.#log = log;
     metrics.gauge("petstore_traces_waiting", "Requests whose spans are not sent yet.", () => this.#waiting.length);
-    metrics.gauge("petstore_traces_dropped", "Requests whose spans nobody took.", () => this.#dropped);
+    metrics.counter("petstore_traces_dropped_total", "Requests whose spans were dropped.", () => this.#dropped);
   }
 
   /** Notes that a stage of the request has waited from one moment to another, of `performance.now`. */

@@ -139,7 +139,7 @@ const cases: Readonly<Record<string, Case>> = {
     summary: "a:8080 counts limits alone: Valkey is away or slow.",
   },
   PetstoreUsageNotCounted: {
-    series: { [of("petstore_usage_uncounted")]: "0x30 15x30" },
+    series: { [of("petstore_usage_uncounted_total")]: "0x30 15x30" },
     quiet: 30,
     fires: 45,
     labels: { ...at, severity: "warning" },
@@ -169,11 +169,11 @@ const cases: Readonly<Record<string, Case>> = {
     summary: "2 webhook endpoints have been disabled for a day.",
   },
   PetstoreTracesDropped: {
-    series: { [of("petstore_traces_dropped")]: "0x30 0+5x40" },
+    series: { [of("petstore_traces_dropped_total")]: "0x30 0+5x40" },
     quiet: 40,
     fires: 60,
     labels: { ...at, severity: "info" },
-    summary: "Nobody takes the traces of a:8080. The service is not touched by it.",
+    summary: "Traces of a:8080 are dropped. Requests are not affected.",
   },
 };
 

@@ -201,7 +201,7 @@ describe.skipIf(!hasValkey)("alert rules and board", () => {
     const service = await TestService.start();
     const exposed = await (await fetch(new URL("/metrics", service.app.base))).text();
     await service.stop();
-    const [help = ""] = /^# HELP petstore_usage_uncounted .*$/m.exec(exposed) ?? [];
+    const [help = ""] = /^# HELP petstore_usage_uncounted_total .*$/m.exec(exposed) ?? [];
     const causes = [...help.matchAll(/because ([^,.]+)/g)].map(([, cause = ""]) => cause);
     expect(causes).toHaveLength(2);
     const summary = alerts.find(({ alert }) => alert === "PetstoreUsageNotCounted")?.annotations.summary;
