@@ -18,9 +18,9 @@ interface DocumentedEvent {
 
 /** A command of the command line, as far as its reference shows it. */
 interface DocumentedCommand {
+  readonly name: string;
   readonly summary: string;
-  /** A call that begins with the name of the command. */
-  readonly example: string;
+  readonly args?: readonly string[];
   readonly isInternal?: boolean;
 }
 
@@ -41,8 +41,8 @@ export function derivedParts(
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     "docs/errors.md": { errors: errorLists(errorCatalogue(operations)) },
-    "docs/commands.md": { commands: commandTable(commands) },
-    "docs/monitoring.md": { events: eventTable(events) },
+    "docs/commands.md": { commands: commandList(commands) },
+    "docs/monitoring.md": { events: eventList(events) },
     "docs/settings.md": { settings: settingsTable(settings) },
     "docs/status.md": { transitions: transitionTable(transitions) },
   };
@@ -56,11 +56,11 @@ export function replacePart(text: string, name: string, content: string): string
   return `${text.slice(0, from + start.length)}\n\n${content}\n\n${text.slice(to)}`;
 }
 
-function commandTable(commands: readonly DocumentedCommand[]): string {
-  const rows = commands
+function commandList(commands: readonly DocumentedCommand[]): string {
+  return commands
     .filter(({ isInternal }) => !isInternal)
-    .map(({ summary, example }) => `| \`${example}\` | ${summary} |`);
-  return ["| command, for example | what it does |", "| --- | --- |", ...rows].join("\n");
+    .map(({ name, args = [], summary }) => `- \`${[name, ...args].join(" ")}\`: ${summary}`)
+    .join("\n");
 }
 
 function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): string {
@@ -71,12 +71,12 @@ function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): s
   return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
-function eventTable(events: Readonly<Record<string, DocumentedEvent>>): string {
-  const rows = Object.entries(events).map(([name, { level, message, fields }]) => {
-    const shown = fields ? fields.map((field) => `\`${field}\``).join(", ") : "one for each setting";
-    return `| \`${name}\` | ${level} | ${message} | ${shown} |`;
+function eventList(events: Readonly<Record<string, DocumentedEvent>>): string {
+  const lines = Object.entries(events).map(([name, { level, message, fields = ["one for each setting"] }]) => {
+    const shown = fields.length > 0 ? ` (${fields.join(", ")})` : "";
+    return `- \`${name}\`, ${level}: ${message}${shown}`;
   });
-  return ["| event | level | message | its own fields |", "| --- | --- | --- | --- |", ...rows].join("\n");
+  return lines.join("\n");
 }
 
 /** A row for each state that is left, a column for each that is entered. */
