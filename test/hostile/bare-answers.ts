@@ -44,7 +44,7 @@ function chunked(body: string): string {
 /** The table of `docs/decisions/http.md`, which is held against this one. */
 export const bareAnswers: readonly BareAnswer[] = [
   {
-    what: "a request line of less than three words, or with a target that is neither a path nor an address",
+    what: "a request line of fewer than three words, or whose target is neither a path nor an address",
     answer: "400",
     bytes: (valid) => [
       "\r\n",
@@ -78,7 +78,7 @@ export const bareAnswers: readonly BareAnswer[] = [
     ],
   },
   {
-    what: "HTTP/0.9, an HTTP version other than 1.0 and 1.1, or anything else in its place",
+    what: "an HTTP version other than 1.0 and 1.1",
     answer: "505",
     bytes: (valid) => [
       `GET ${valid.target}\r\n`,
@@ -111,7 +111,7 @@ export const bareAnswers: readonly BareAnswer[] = [
     ],
   },
   {
-    what: "a header line without a colon, without a name, with a space in or behind the name, or folded",
+    what: "a header line without a colon or name, with a space in or after the name, or folded",
     answer: "400",
     bytes: (valid) =>
       withLine(
@@ -128,7 +128,7 @@ export const bareAnswers: readonly BareAnswer[] = [
       ),
   },
   {
-    what: "a header with a control character other than a tab, or a bare line feed or carriage return",
+    what: "a header with a control character other than a tab",
     answer: "400",
     bytes: (valid) =>
       withLine(
@@ -156,7 +156,7 @@ export const bareAnswers: readonly BareAnswer[] = [
     ],
   },
   {
-    what: "`Content-Length` that is no number, a list, negative, of twenty digits, or given twice with different values",
+    what: "`Content-Length` that is not a number of at most nineteen digits, or given twice with different values",
     answer: "400",
     bytes: (valid) =>
       framed(
@@ -212,7 +212,7 @@ export const bareAnswers: readonly BareAnswer[] = [
     ],
   },
   {
-    what: "a chunk whose size is no hexadecimal number, beyond 56 bits or not that of its bytes, or that ends in a bare line feed",
+    what: "a chunk with a wrong size, or that ends in a bare line feed",
     answer: "400",
     readsBody: true,
     bytes: (valid) =>
@@ -242,7 +242,7 @@ export const bareAnswers: readonly BareAnswer[] = [
       ),
   },
   {
-    what: "trailers after the last chunk; what was asked for may have been done all the same",
+    what: "trailers after the last chunk; the request may have been served",
     answer: "400",
     readsBody: true,
     mayHaveRun: true,
