@@ -87,6 +87,7 @@ describe("commands of a newcomer", () => {
       "npm ci && npm",
       'curl -H "Authorization: Bearer',
       "npm install http://127.0.0.1:8080/client.tgz",
+      'PETSTORE_KEY="$KEY" PETSTORE_URL=http://127.0.0.1:8080/v1 node app.mjs',
       "npm ci && npm",
       "npm run --silent petstore",
     ]);
@@ -139,12 +140,11 @@ describe("commands of a newcomer", () => {
 
   test("the README's program in TypeScript adds an animal and lists it", async () => {
     const [, program = ""] = /```ts\n([^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
-    const install = commandsOf("README.md").find((line) => line.startsWith("npm install")) ?? "";
-    await Bun.write(join(copy.folder, "../app/package.json"), '{"type":"module"}');
-    await Bun.write(join(copy.folder, "../app/readme.ts"), program);
+    const lines = commandsOf("README.md");
+    const [install = "", run = ""] = lines.slice(lines.findIndex((line) => line.startsWith("npm install")));
+    await Bun.write(join(copy.folder, "../app/app.mjs"), program);
     expect((await copy.shell(`cd ../app && ${install}`)).status).toBe(0);
-    const environment = { PETSTORE_KEY: key(), PETSTORE_URL: `http://127.0.0.1:${copy.port}/v1` };
-    const { status, stdout, stderr } = await copy.shell(`cd ../app && ${process.execPath} readme.ts`, environment);
+    const { status, stdout, stderr } = await copy.shell(`cd ../app && ${run}`, { KEY: key() });
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("3n Tom\n");
   });
