@@ -45,7 +45,7 @@ const statusOf = async ({ base }: Program, key: string) =>
   (await fetch(`${base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
 
 function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Promise<Place>): void {
-  test("makes a copy staging's: without live keys, with test keys, and refused by production", async () => {
+  test("removes live keys, keeps test keys, and makes production refuse the copy", async () => {
     const { original, copy, live, sandbox, endpointStates } = await newCopy(newPlace, copyOf);
     const run = (words: string[], more: Record<string, string>) =>
       runCommand(copy.dataDir, words, { ...copy.settings, ...more });
@@ -76,7 +76,7 @@ function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Prom
     await program.end();
   });
 
-  test("is refused for production, for a store of another environment, and without --yes where nobody can be asked", async () => {
+  test("refuses production, a store of another environment, and a missing --yes without a terminal", async () => {
     const { copy, live } = await newCopy(newPlace, copyOf);
     const run = (words: string[], more: Record<string, string>) =>
       runCommand(copy.dataDir, words, { ...copy.settings, ...more });
@@ -97,7 +97,7 @@ function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Prom
 
 const newFolder = async () => ({ dataDir: newDataDir(), settings: {} });
 
-describe("an embedded store", () => {
+describe("adopt of an embedded store", () => {
   const copyOf = async ({ dataDir }: Place) => {
     const place = await newFolder();
     await runJson(dataDir, ["backups", "take", "--file", join(place.dataDir, "petstore.db")]);
@@ -105,7 +105,7 @@ describe("an embedded store", () => {
   };
   adopting(newFolder, copyOf);
 
-  test("that does not exist is not made", async () => {
+  test("fails for a store that does not exist, and creates none", async () => {
     const dataDir = join(newDataDir(), "mistyped");
     const { status, stderr } = await runCommand(dataDir, adopt, staging);
     expect([status, stderr]).toEqual([1, expect.stringContaining("There is no store at")]);
@@ -116,7 +116,7 @@ describe("an embedded store", () => {
     ["yes", 0, "1 live key was removed."],
     ["no", 1, "Nothing was done."],
     ["", 1, "Nothing was done."],
-  ])("asks the person at the terminal: the answer %j ends with status %d", async (answer, status, expected) => {
+  ])("asks at the terminal: the answer %j ends with status %d", async (answer, status, expected) => {
     const { copy } = await newCopy(newFolder, copyOf);
     let shown = "";
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "../src/main.ts"), "adopt"], {
@@ -136,7 +136,7 @@ describe("an embedded store", () => {
   });
 });
 
-describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
+describe.skipIf(postgresMissing !== undefined)("adopt of a store in PostgreSQL", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();

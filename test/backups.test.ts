@@ -74,7 +74,7 @@ describe("the drill", () => {
 });
 
 describe("the service", () => {
-  test("takes a backup at once and when the newest is too old, and keeps as many as it is told", async () => {
+  test("takes a backup at once and when the newest is too old, and keeps the configured number", async () => {
     const program = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_KEEP: "2" });
     await program.until(() => program.output.includes('"event":"backup_taken"'));
     const [first = ""] = backups();
@@ -109,7 +109,7 @@ describe("the service", () => {
     await add(program, "Rex");
   });
 
-  test("takes none on PostgreSQL, and says so at the start", async () => {
+  test("takes none on PostgreSQL, and logs this at the start", async () => {
     const { status, stderr } = await runCommand(dataDir, ["serve"], {
       PETSTORE_BACKUP_EVERY: "1h",
       PETSTORE_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
@@ -130,7 +130,7 @@ function damage(store: string): void {
 }
 
 describe("backups", () => {
-  test("are listed, the newest first, and verified", async () => {
+  test("are listed, newest first, and verified", async () => {
     expect((await run("backups", "list")).stdout).toContain("There is no backup in");
     for (let count = 0; count < 2; count++) expect((await run("backups", "take")).status).toBe(0);
     const listed = await runJson(dataDir, ["backups", "list"], settings);
@@ -144,7 +144,7 @@ describe("backups", () => {
     expect(readdirSync(folder)).toHaveLength(2); // reading made no file
   });
 
-  test("that are damaged are found, also those that open", async () => {
+  test("are reported if damaged, also those that open", async () => {
     const { file: taken } = await runJson(dataDir, ["backups", "take"], settings);
     damage(taken);
     const { status, stderr } = await run("backups", "verify");
@@ -181,7 +181,7 @@ describe("a restore", () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining("is in use")]);
   });
 
-  test("keeps the store that it replaces, with what only its log has", async () => {
+  test("keeps the replaced store, including the data that only its log has", async () => {
     const backup = await takeBackup();
     const program = await start();
     await add(program, "in the log");
@@ -193,7 +193,7 @@ describe("a restore", () => {
     expect(await names(await start())).toEqual([]);
   });
 
-  test("takes away the log of a store that is missing", async () => {
+  test("removes the log of a missing store", async () => {
     const backup = await takeBackup();
     const program = await start();
     await add(program, "in the log");
@@ -238,12 +238,12 @@ describe("a restore", () => {
     expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
   });
 
-  test("asks first, and without an answer does nothing", async () => {
+  test("asks for confirmation, and does nothing without it", async () => {
     const { status, stderr } = await run("restore", await takeBackup());
     expect([status, stderr]).toEqual([2, expect.stringContaining("Add --yes to do it.")]);
   });
 
-  test("gives the restored store to its owner alone", async () => {
+  test("makes the restored store readable by its owner only", async () => {
     const backup = await takeBackup();
     chmodSync(backup, 0o644);
     expect((await run("restore", backup, "--yes")).status).toBe(0);

@@ -95,12 +95,12 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
 
   test("a ban is listed", async () => expectBan({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }));
 
-  test("a ban of one of two processes, each of which counts for itself, is lifted", async () => {
+  test("a ban of one of two processes with separate counts is lifted", async () => {
     const { program } = await expectLift({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }, 2);
     expect(await program.end()).toBe(0);
   });
 
-  test.skipIf(!hasValkey)("a ban that processes share in Valkey is lifted, also for when Valkey is away", async () => {
+  test.skipIf(!hasValkey)("a ban shared in Valkey is lifted, also while Valkey is unreachable", async () => {
     const valkey = await ValkeyServer.start();
     const settings = {
       PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
@@ -122,7 +122,7 @@ describe("with Valkey", () => {
     await server.stop();
   });
 
-  test("keys are listed, without bans, while the server is away", async () => {
+  test("keys are listed without bans while Valkey is unreachable", async () => {
     const dataDir = newDataDir();
     const account = await jsonHere(dataDir, ["accounts", "create", "--name", "Corner shop", ...least]);
     await jsonHere(dataDir, ["keys", "create", "--account", account.id]);

@@ -119,7 +119,7 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   ],
 };
 
-describe("the compiler names", () => {
+describe("the compiler reports", () => {
   const names = Object.keys(compilerMessages);
   const folder = mkdtempSync(join(tmpdir(), "petstore-mistakes-"));
   let said = "";
@@ -212,7 +212,7 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
   ],
 };
 
-describe("the start names it if", () => {
+describe("the start reports that", () => {
   test.each(Object.entries(startupMessages))("%s", (_name, [change, message]) => {
     const second = { ...getToy, name: "findToy", path: "/found/{toyId}", ...change } as Operation;
     expect(contractFaults([getToy, second])[0]).toBe(message);
@@ -225,7 +225,7 @@ describe("the start names it if", () => {
   });
 });
 
-test("an undeclared error that got past the compiler is named in the log", () => {
+test("an undeclared error that the compiler missed is reported in the log", () => {
   expect(() => requireDeclared({ error: toyBroken, message: "It fell." }, getToy)).toThrow(
     "getToy gave toy_broken, which it does not declare; add it to the errors of the operation.",
   );

@@ -42,8 +42,8 @@ async function untilGone({ clock, store }: TestService, id: string): Promise<voi
 
 const production = { PETSTORE_ENV: "production" };
 
-describe("an account that is deleted", () => {
-  test("leaves nothing, and others keep all", async () => {
+describe("a deleted account", () => {
+  test("leaves no data, and other accounts keep theirs", async () => {
     const service = await TestService.start({ settings: production });
     const made = { app: service.app, clock: service.clock, call: service.call.bind(service) };
     // Side by side, so that their rows share pages.
@@ -71,7 +71,7 @@ describe("an account that is deleted", () => {
     expect(service.logLines.filter((line) => line.includes('"account_deleted"'))).toHaveLength(1);
   });
 
-  test("is removed by the next service that starts, however often one is stopped on the way", async () => {
+  test("is removed by the next service that starts, however often one is stopped in between", async () => {
     let service = await TestService.start();
     const { account, key } = await service.newAccountWithKey("enterprise", quota, ALL);
     const shop = await service.shop(account.id);
@@ -94,7 +94,7 @@ describe("an account that is deleted", () => {
 });
 
 describe.skipIf(onPostgres)("accounts delete", () => {
-  test("asks, and ends the keys of an account alongside a running service", async () => {
+  test("asks for confirmation, and invalidates the keys of the account in a running service", async () => {
     const dataDir = newDataDir();
     const { id } = await jsonHere(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
     const { key } = await jsonHere(dataDir, ["keys", "create", "--account", id]);

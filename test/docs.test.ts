@@ -49,7 +49,7 @@ const anchorsOf = (page: string): string[] =>
   );
 
 describe("links and paths", () => {
-  test.each(documents)("of %s lead to something", (file) => {
+  test.each(documents)("of %s lead to an existing target", (file) => {
     const text = readFileSync(join(root, file), "utf8");
     const links = [...text.matchAll(/\]\((?!http)([^)]+)\)/g)].map(([, target = ""]) => target);
     const paths = [...text.matchAll(/`((?:src|docs|test|bench|scripts|deploy)\/[\w./-]+)`/g)].map(
@@ -72,7 +72,7 @@ test("the index of decisions lists every page", () => {
   expect([...listed, "README.md"].toSorted()).toEqual(readdirSync(join(root, "docs/decisions")).toSorted());
 });
 
-describe("commands of a newcomer", () => {
+describe("commands for newcomers", () => {
   let copy: FreshCopy;
   beforeAll(async () => {
     copy = await FreshCopy.make();
@@ -180,7 +180,7 @@ describe("commands of a newcomer", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named.slice(1)));
   });
 
-  test("take paths from where they are typed", async () => {
+  test("contain paths from the folder in which they are typed", async () => {
     const { stderr } = await copy.shell(
       "cd docs && npm run --silent petstore -- backups take --file one.db && mkdir ../else && cd ../else && " +
         "npm --prefix .. run --silent petstore -- backups take --file two.db && " +
@@ -198,7 +198,7 @@ describe("commands of a newcomer", () => {
   });
 });
 
-describe("commands of an operator, in production, word by word", () => {
+describe("commands for operators, in production, exactly as written", () => {
   const lines = ["operating", "commands", "backups"].flatMap((page) => commandsOf(`docs/${page}.md`));
   const [
     install = "",
@@ -245,18 +245,18 @@ describe("commands of an operator, in production, word by word", () => {
     ]);
   });
 
-  test("make a key that the running service takes", async () => {
+  test("create a key that the running service accepts", async () => {
     const id = /acc_\w+/.exec((await copy.shell(account)).stdout)?.[0] ?? "";
     const { stdout } = await copy.shell(create.replace("acc_…", id));
     key = /psk_live_\w+/.exec(stdout)?.[0] ?? "";
     expect((await list()).status).toBe(200);
   });
 
-  test("tell who calls what is deprecated", async () => {
+  test("list who calls deprecated operations", async () => {
     expect((await copy.shell(deprecations)).stdout).toContain("getPet (GET /pets/{petId}) is removed on 2030-12-05");
   });
 
-  test("make a backup that restores the store, as it is told there", async () => {
+  test("make a backup that restores the store, as described there", async () => {
     const target = join(copy.folder, "petstore-today.db");
     const here = (line: string) => line.replace("/backups/petstore-today.db", target);
     expect((await copy.shell(here(backup))).status).toBe(0);
@@ -267,11 +267,11 @@ describe("commands of an operator, in production, word by word", () => {
     expect((await list()).status).toBe(200);
   });
 
-  test("adopt no store that a service runs on", async () => {
+  test("refuse to adopt a store that a service runs on", async () => {
     expect((await copy.shell(adopt)).stderr).toContain("is in use. Stop its service first");
   });
 
-  test("move animals into the running service, and out of it", async () => {
+  test("import animals into the running service, and export them", async () => {
     await Bun.write(join(copy.folder, "animals.csv"), "name,categoryId,status\r\nRex,1,\r\n");
     expect((await copy.shell(bringIn)).stdout).toStartWith("Added 1 animal of ");
     expect(await (await list()).json()).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
@@ -280,15 +280,18 @@ describe("commands of an operator, in production, word by word", () => {
     expect(written).toBe('{"id":1,"name":"Rex","categoryId":1}\n');
   });
 
-  test.skipIf(postgresMissing !== undefined)("move the store to PostgreSQL, where the service continues", async () => {
-    const server = await PostgresServer.start();
-    const move = migrate.replace(/postgres:\S+/, server.url());
-    expect((await copy.shell(move)).stderr).toContain("is in use. Stop its service first");
-    await copy.stop();
-    expect((await copy.shell(move)).stdout).toStartWith("Moved ");
-    await copy.start(`PETSTORE_DATABASE_URL=${server.url()} ${start}`);
-    expect(await (await list()).json()).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
-    await copy.stop();
-    await server.remove();
-  });
+  test.skipIf(postgresMissing !== undefined)(
+    "migrate the store to PostgreSQL, where the service continues",
+    async () => {
+      const server = await PostgresServer.start();
+      const move = migrate.replace(/postgres:\S+/, server.url());
+      expect((await copy.shell(move)).stderr).toContain("is in use. Stop its service first");
+      await copy.stop();
+      expect((await copy.shell(move)).stdout).toStartWith("Moved ");
+      await copy.start(`PETSTORE_DATABASE_URL=${server.url()} ${start}`);
+      expect(await (await list()).json()).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
+      await copy.stop();
+      await server.remove();
+    },
+  );
 });

@@ -19,8 +19,8 @@ async function examine(dataDir: string, settings: Record<string, string> = {}) {
   return { status, found: Object.fromEntries(checks.map((finding) => [finding.check, finding])), checks };
 }
 
-describe("doctor", () => {
-  test("finds nothing wrong alongside a running service, nor before the first start", async () => {
+describe("petstore doctor", () => {
+  test("passes alongside a running service and before the first start", async () => {
     const dataDir = newDataDir();
     const before = await examine(dataDir, { PETSTORE_BACKUP_EVERY: "1d" });
     expect([before.status, before.checks.filter(({ state }) => state !== "ok")]).toEqual([0, []]);
@@ -40,7 +40,7 @@ describe("doctor", () => {
     expect(await program.end()).toBe(0);
   });
 
-  test("shows each setting that is wrong", async () => {
+  test("reports each invalid setting", async () => {
     const { status, checks } = await examine(newDataDir(), { PETSTORE_PORT: "many", PETSTORE_POTR: "1" });
     expect([status, checks.map(({ check, state }) => [check, state])]).toEqual([
       1,
@@ -51,7 +51,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("finds a store that cannot be read, an old backup, and proxies that trust everybody", async () => {
+  test("reports an unreadable store, an old backup, and proxies that trust every address", async () => {
     const dataDir = newDataDir();
     writeFileSync(join(dataDir, "petstore.db"), "no database at all, but long enough to be read as one".repeat(100));
     mkdirSync(join(dataDir, "backups"));
@@ -72,7 +72,7 @@ describe("doctor", () => {
     expect(found["proxies"]?.state).toBe("failed");
   });
 
-  test("finds a store of another environment, a base address without TLS, and one that leads nowhere", async () => {
+  test("reports a store of another environment, a base address without TLS, and one that does not respond", async () => {
     const dataDir = newDataDir();
     const program = await Program.start(dataDir);
     const settings = { PETSTORE_ENV: "production", PETSTORE_PORT: String(program.port) };
@@ -84,7 +84,7 @@ describe("doctor", () => {
     await program.end();
   });
 
-  test.skipIf(!hasValkey)("finds whether Valkey answers, and may drop counts", async () => {
+  test.skipIf(!hasValkey)("reports whether Valkey responds and may evict counts", async () => {
     const server = await ValkeyServer.start();
     const settings = { PETSTORE_VALKEY_URL: server.url };
     const valkey = async () => (await examine(newDataDir(), settings)).found["valkey"];
@@ -98,23 +98,26 @@ describe("doctor", () => {
     expect((await valkey())?.state).toBe("failed");
   });
 
-  test.skipIf(postgresMissing !== undefined)("looks at PostgreSQL: no store, a store, no server", async () => {
-    const server = await PostgresServer.start();
-    const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
-    const dataDir = newDataDir();
-    expect((await examine(dataDir, settings)).found["store"]?.message).toStartWith("There is none at ");
-    await runCommand(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
-    const { status, found } = await examine(dataDir, settings);
-    expect([status, found["store"]?.message, found["schema"]?.state]).toEqual([
-      0,
-      expect.stringContaining("PostgreSQL 1") as string,
-      "ok",
-    ]);
-    expect(found["clock"]?.message).toEndWith("the same as PostgreSQL.");
-    await server.remove();
-    const away = await examine(dataDir, settings);
-    expect([away.status, away.found["store"]?.state]).toEqual([1, "failed"]);
-  });
+  test.skipIf(postgresMissing !== undefined)(
+    "checks PostgreSQL: without a store, with a store, and without a server",
+    async () => {
+      const server = await PostgresServer.start();
+      const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+      const dataDir = newDataDir();
+      expect((await examine(dataDir, settings)).found["store"]?.message).toStartWith("There is none at ");
+      await runCommand(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
+      const { status, found } = await examine(dataDir, settings);
+      expect([status, found["store"]?.message, found["schema"]?.state]).toEqual([
+        0,
+        expect.stringContaining("PostgreSQL 1") as string,
+        "ok",
+      ]);
+      expect(found["clock"]?.message).toEndWith("the same as PostgreSQL.");
+      await server.remove();
+      const away = await examine(dataDir, settings);
+      expect([away.status, away.found["store"]?.state]).toEqual([1, "failed"]);
+    },
+  );
 
   test("compares the clock with servers and with the last change", () => {
     const now = Date.parse("2026-11-22T12:00:00Z");

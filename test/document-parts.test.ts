@@ -58,14 +58,14 @@ function schemas(): [string, any][] {
 }
 
 // Counted in the JSON text as `/openapi.json` sends it: in bytes before and after compression. 5.5 kB are 5,632 bytes.
-test("the document is small", () => {
+test("the document has at most 25 kB in brotli, and 5.5 KiB for each operation", () => {
   const bytes = Buffer.byteLength(text);
   expect(brotliCompressSync(text).length).toBeLessThanOrEqual(25_000);
   expect(bytes / operations.length).toBeLessThanOrEqual(5.5 * 1_024);
 });
 
-describe("error codes", () => {
-  test.each(cases)("%s has an enum of them for each status, in a named response", (_name, operation) => {
+describe("each error response", () => {
+  test.each(cases)("of %s has an enum of its codes, and a name", (_name, operation) => {
     const expected = Map.groupBy(errorsOf(operation), ({ status }) => status);
     const { responses } = documented(operation);
     const statuses = Object.keys(responses).filter((status) => Number(status) >= 400);
@@ -79,14 +79,14 @@ describe("error codes", () => {
     }
   });
 
-  test("no two responses are the same", () => {
+  test("differs from all others", () => {
     const all = Object.values(document.components.responses).map((response) => JSON.stringify(response));
     expect(new Set(all).size).toBe(all.length);
   });
 });
 
 describe("examples", () => {
-  test("every parameter and header has one that is valid", () => {
+  test("exist for every parameter and header, and are valid", () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema({ $id: "document", components: document.components });
     const described = [...partsOf(document)].filter(([, part]) => part.schema && !part.examples?.["application/json"]);
@@ -100,7 +100,7 @@ describe("examples", () => {
     }
   });
 
-  test.each(cases)("a request to %s made of them alone is valid", async (_name, operation) => {
+  test.each(cases)("form a valid request to %s", async (_name, operation) => {
     const parameters: any[] = documented(operation).parameters.map(resolve);
     const of = (place: string) => parameters.filter((parameter) => parameter.in === place);
     const path = operation.path.replaceAll(/\{([^}]*)\}/g, (_, name) =>
@@ -128,7 +128,7 @@ function inDocument(schema: object): object {
 }
 
 describe("schemas", () => {
-  test("say how large integers and lists can be", () => {
+  test("state the bounds of integers and lists", () => {
     const all = schemas();
     const wrong = all.filter(
       ([, { type, format, maxItems }]) =>
@@ -138,7 +138,7 @@ describe("schemas", () => {
     expect(all.length).toBeGreaterThan(100);
   });
 
-  test("have a name where generators of clients make a type of them", () => {
+  test("have a name where code generators create a type", () => {
     const unnamed = schemas().filter(
       ([path, { type, properties, enum: values }]) =>
         (type === "object" || properties || values) && path.includes("/") && !/\/(allOf|code$|Replayed$)/.test(path),
@@ -146,14 +146,14 @@ describe("schemas", () => {
     expect(unnamed).toEqual([]);
   });
 
-  test("of responses have no pattern", () => {
+  test("have no pattern in responses", () => {
     const responses = operations.map((operation) => documented(operation).responses);
     const parts = [...partsOf(responses, "", new Set())];
     expect(parts.filter(([, { pattern }]) => pattern !== undefined)).toEqual([]);
     expect(parts.some(([path]) => path.startsWith("#/components/schemas/Pet/properties"))).toBe(true);
   });
 
-  test("have patterns that mean the same with and without the u flag, and to the service", () => {
+  test("have patterns with the same meaning with and without the u flag, and in the service", () => {
     const patterns = new Set(
       schemas().flatMap(([, { pattern }]) => (pattern === undefined ? [] : [pattern as string])),
     );
@@ -193,7 +193,7 @@ describe("schemas", () => {
     }
   });
 
-  test("of names take every character of Unicode but NUL", () => {
+  test("of names accept every character of Unicode except NUL", () => {
     const pattern = new RegExp(document.components.schemas.NewPet.properties.name.pattern);
     for (const good of ["Rex", "🐕", "a🐕b", "שלום", "👩‍🔬", "\u{10FFFF}", ""])
       expect([good, pattern.test(good)]).toEqual([good, true]);
@@ -203,13 +203,13 @@ describe("schemas", () => {
 });
 
 describe("operations", () => {
-  test.each(cases)("%s says which scope it needs", (_name, operation) => {
+  test.each(cases)("%s states its scope", (_name, operation) => {
     expect(documented(operation).security).toEqual([
       { bearerAuth: operation.scope === "any" ? [] : [operation.scope] },
     ]);
   });
 
-  test.each(cases)("%s declares If-None-Match if it can answer 304", (_name, operation) => {
+  test.each(cases)("%s declares If-None-Match if it can return 304", (_name, operation) => {
     const { parameters, responses } = documented(operation);
     const names = parameters.map((parameter: any) => resolve(parameter).name);
     expect([names.includes("If-None-Match"), "304" in responses]).toEqual([
@@ -218,7 +218,7 @@ describe("operations", () => {
     ]);
   });
 
-  test("listPets describes its filter as the interface does", () => {
+  test("listPets describes its filter", () => {
     const status = document.paths["/pets"].get.parameters.find(({ name }: any) => name === "status");
     expect(status.description).toBe("Filters animals by availability status.");
     expect(document.components.schemas.PetStatus.description).toBe("Availability status of an animal.");
@@ -232,7 +232,7 @@ function linksOf(name: string): Record<string, any> {
 }
 
 describe("links", () => {
-  test("lead to operations, and give each of their path parameters", () => {
+  test("lead to operations, and set each of their path parameters", () => {
     const all = operations.flatMap(({ name }) => Object.values(linksOf(name)).map(resolve));
     expect(all.length).toBeGreaterThan(20);
     for (const { operationId, parameters } of all) {
@@ -241,7 +241,7 @@ describe("links", () => {
     }
   });
 
-  test("name what can be done next", () => {
+  test("name the possible next operations", () => {
     expect(Object.keys(linksOf("createPet"))).toEqual(
       expect.arrayContaining(["getPet", "updatePet", "deletePet", "getCategory"]),
     );
@@ -266,12 +266,12 @@ describe("links", () => {
 });
 
 describe("the contact", () => {
-  test("is the service's own page where no other is set", () => {
+  test("is the service's own page by default", () => {
     expect(document.info.contact).toEqual({ name: "The operator of this service", url: service.app.docs });
     expect(document.info.license).toEqual({ name: "MIT", identifier: "MIT" });
   });
 
-  test("is what the settings say", async () => {
+  test("is the configured one", async () => {
     const settings = {
       PETSTORE_CONTACT_URL: "https://example.org/help",
       PETSTORE_CONTACT_EMAIL: "help@example.org",

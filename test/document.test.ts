@@ -46,14 +46,14 @@ describe("the document", () => {
     expect(parse(await yaml.text())).toEqual(document);
   });
 
-  test("has the version, the server and the key of the interface", () => {
+  test("has the version, the server and the security scheme", () => {
     expect(document.openapi).toStartWith("3.1.");
     expect(document.info.version).toBe("1.0.0");
     expect(document.servers).toEqual([{ url: service.app.base, description: "development", "x-internal": true }]);
     expect(document.components.securitySchemes.bearerAuth).toMatchObject({ type: "http", scheme: "bearer" });
   });
 
-  test("has the three operations under the tag animals", () => {
+  test("has the three basic operations under the tag animals", () => {
     expect(document.paths["/pets"].get).toMatchObject({ operationId: "listPets", tags: ["animals"] });
     expect(document.paths["/pets"].post).toMatchObject({ operationId: "createPet", tags: ["animals"] });
     expect(document.paths["/pets/{petId}"].get).toMatchObject({
@@ -64,7 +64,7 @@ describe("the document", () => {
     });
   });
 
-  test("states the limits of the interface", () => {
+  test("states the limits", () => {
     const [limit, , status] = document.paths["/pets"].get.parameters;
     expect(limit).toMatchObject({
       name: "limit",
@@ -82,7 +82,7 @@ describe("the document", () => {
     expect(document.components.schemas.Error.required).toEqual(["code", "message", "status"]);
   });
 
-  test("says of every component what it is, and of every list of values of which type they are", () => {
+  test("describes every component, and states the type of every enum", () => {
     for (const [name, { description }] of Object.entries<any>(document.components.schemas)) {
       expect([name, description]).toEqual([name, expect.stringMatching(/\.$/)]);
     }
@@ -94,7 +94,7 @@ describe("the document", () => {
     expect(lists).toEqual(lists.map((list) => [(list as unknown[])[0], "string"]));
   });
 
-  test("declares the limit headers as required on every answer of every operation", () => {
+  test("declares the rate limit headers as required on every response of every operation", () => {
     for (const item of Object.values<Record<string, any>>(document.paths)) {
       for (const { responses } of Object.values(item)) {
         for (const response of Object.values<any>(responses)) {
@@ -106,7 +106,7 @@ describe("the document", () => {
     }
   });
 
-  test("marks what is not stable, and a switched-off test panel", () => {
+  test("marks the stability of operations, and a test panel that is turned off", () => {
     const marked = (["stable", "beta", "experimental"] as const).map((stability) =>
       defineOperation({
         name: stability,
@@ -142,7 +142,7 @@ function byCode(one: { code: string }, other: { code: string }): number {
 }
 
 describe("errors", () => {
-  test("document, docs and catalogue hold the same codes with the same status and meaning", () => {
+  test("are the same in the document, the docs and the catalogue: code, status and meaning", () => {
     const expected = catalogue.map(({ code, status, meaning }) => ({ code, status, meaning })).toSorted(byCode);
     const table: string = document.info.description;
     const rows = [...table.matchAll(/^\| `([a-z_]+)` \| ([0-9]+) \| (.*) \|$/gm)];
@@ -159,7 +159,7 @@ describe("errors", () => {
     expect(inDocs.toSorted(byCode)).toEqual(expected);
   });
 
-  test("each operation declares every error that it can give", () => {
+  test("are declared by each operation that can return them", () => {
     for (const operation of operations) {
       const { responses } = document.paths[operation.path][operation.method.toLowerCase()];
       const declared = Object.entries<any>(responses).flatMap(([status, response]) =>

@@ -56,7 +56,7 @@ async function eventsOf(work: () => Promise<unknown>, isNewLog = false): Promise
   return (json as { type: string }[]).map(({ type }) => type);
 }
 
-test("every operation that changes something in the shop says so", () => {
+test("every operation that changes something in the shop declares its events", () => {
   const silent = operations.filter(({ method, emits }) => method !== "GET" && emits === undefined);
   expect(silent.map(({ name }) => name)).toEqual([]);
   expect(operations.filter(({ method, emits }) => method === "GET" && emits !== undefined)).toEqual([]);
@@ -64,7 +64,7 @@ test("every operation that changes something in the shop says so", () => {
 
 test.each(
   operations.filter(({ emits }) => emits !== undefined).map((operation) => [operation.name, operation] as const),
-)("%s", async (_, operation) => {
+)("%s emits the events that it declares", async (_, operation) => {
   const { name, method, emits = [] } = operation;
   let { path }: { path: string } = operation;
   for (const [hole, parameter = ""] of operation.path.matchAll(/\{([^}]*)\}/g)) {
@@ -83,7 +83,7 @@ test.each(
   expect(emitted.filter((type) => !emits.includes(type as never))).toEqual([]);
 });
 
-test("what an operation may emit besides is emitted", async () => {
+test("each optional event of an operation is emitted", async () => {
   const categoryId = Number(await make("/categories", { name: `Category ${++made}` }));
   await call("POST", "/pets", { name: "Rex", categoryId });
   const other = await make("/categories", { name: `Category ${++made}` });

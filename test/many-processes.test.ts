@@ -48,7 +48,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     return { ...issued, accounts, keys, account, close: () => storage.close() };
   }
 
-  test("know within a second of a new key, a changed plan and a revoked key", async () => {
+  test("all apply a new key, a changed plan and a revoked key within a second", async () => {
     const programs = await Promise.all([start(), start()]);
     const { key, record, accounts, keys, account, close } = await newAccount();
     for (const program of programs) expect(await status(program, key)).toBe(200);
@@ -70,7 +70,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     for (const program of programs) expect(await program.end()).toBe(0);
   });
 
-  test("end the streams of a deleted account within a second, and send nothing more to its endpoints", async () => {
+  test("end the streams of a deleted account within a second, and send no more messages to its endpoints", async () => {
     const own = {
       PETSTORE_ENV: "development", // where endpoints may be on this machine
       PETSTORE_SECRET_KEY: secretKey,
@@ -116,7 +116,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     for (const { receiver, close } of [doomed, kept]) await Promise.all([receiver.stop(), close()]);
   });
 
-  test("lose no acknowledged animal and double none when they are killed under load; the log reports each", async () => {
+  test("lose and duplicate no acknowledged animal when they are killed under load; the log reports each kill", async () => {
     const ledger = new Ledger();
     const random = new Random(6);
     const animals = new Animals(random);
@@ -161,7 +161,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     expect(ledger.violations).toEqual([]);
   });
 
-  test("are refused a database that has no store, and told how a copy is made", async () => {
+  test("refuse a database without a store, and explain how to migrate one", async () => {
     const empty = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
     const listing = await runCommand(newDataDir(), ["accounts", "list"], empty);
     expect([listing.status, listing.stderr]).toEqual([1, expect.stringContaining("There is no store in postgres://")]);

@@ -50,7 +50,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     return file;
   };
 
-  test("an import that is being staged adds nothing, and says so", async () => {
+  test("an import during staging adds nothing, and reports it", async () => {
     const child = start(["import", "-", "--format", "jsonl"], "pipe");
     const input = child.stdin as Bun.FileSink;
     void input.write(lines(0, 20_000));
@@ -68,7 +68,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     expect(await count()).toBe(0);
   });
 
-  test("an import that is being added adds nothing, and says so", async () => {
+  test("an import during its transaction adds nothing, and reports it", async () => {
     const child = start(["import", newFile(lines(0, 120_000))]);
     await untilLarge("pets", 500_000);
     await server.stop("at once");
@@ -78,7 +78,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     expect(await count()).toBe(0);
   });
 
-  test("an import in parts says how far it came, and continues there", async () => {
+  test("an import in parts reports its progress, and resumes there", async () => {
     const file = newFile(lines(0, 60_000));
     const child = start(["import", file, "--resumable"]);
     while ((await count()) === 0);
@@ -100,7 +100,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     expect(await figure("SELECT count(DISTINCT name) AS figure FROM pets")).toBe(60_000);
   });
 
-  test("an export to a file leaves none, and says so", async () => {
+  test("an export to a file leaves no file, and reports it", async () => {
     await server.run(
       "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT shop, n, 'Pet ' || n, 1, 0 FROM shops, generate_series(1, 20000) AS n WHERE mode = 'test'",
       database,

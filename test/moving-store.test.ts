@@ -105,7 +105,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
   });
   afterAll(() => server.remove());
 
-  test("moves every table, and the service continues with it as if nothing had happened", async () => {
+  test("copies every table, and the service continues on the copy", async () => {
     const database = await server.newDatabase();
     const report = await runJson(dataDir, move(database));
     const counts = inSource((source) => {
@@ -137,7 +137,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     await service.end();
   });
 
-  test("can be run again, and says that all is there; with other data in the target it refuses", async () => {
+  test("succeeds again without changes, and refuses a target with other data", async () => {
     const database = await server.newDatabase();
     const folder = copy();
     expect(await runJson(folder, move(database, folder))).toMatchObject({ wasThere: false });
@@ -152,7 +152,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     ]);
   });
 
-  test("leaves a store that refuses to start, and every command, and says where its data is, without the password", async () => {
+  test("leaves a store on which the service and all commands refuse to run, and name the new store without its password", async () => {
     const database = await server.newDatabase();
     const folder = copy();
     const address = server.url(database).replace("petstore@", "petstore:a-password@");
@@ -180,7 +180,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     await service.end();
   });
 
-  test("says that all was moved where the old store cannot be marked, and marks it when it is run again", async () => {
+  test("reports a store that it cannot mark as migrated, and marks it when run again", async () => {
     const database = await server.newDatabase();
     const folder = copy();
     const mark = join(folder, "petstore.db.moved");
@@ -195,7 +195,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test("moves a table that a later release adds, and that nobody has filled manually", async () => {
+  test("copies a table that a later release adds", async () => {
     const later = [...migrations, { name: "toys", sqlite: toys("INTEGER", "STRICT"), postgres: toys("BIGINT", "") }];
     const database = await server.newDatabase();
     const file = join(copy(), "petstore.db");
@@ -215,7 +215,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     ]);
   });
 
-  test("refuses while a service has the store open, also if it writes nothing", async () => {
+  test("refuses a store that a service has open, even if the service writes nothing", async () => {
     const database = await server.newDatabase();
     const service = await Program.start(dataDir);
     const { status, stderr } = await runCommand(dataDir, move(database, dataDir));
@@ -224,7 +224,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     expect(existsSync(join(dataDir, "petstore.db.moved"))).toBe(false);
   });
 
-  test("that is killed leaves nothing, and succeeds when it is run again", async () => {
+  test("leaves nothing if it is killed, and succeeds when run again", async () => {
     const large = newDataDir();
     await runJson(large, ["accounts", "create", "--name", "x", "--plan", "business"]);
     const source = new Database(join(large, "petstore.db"));
@@ -252,7 +252,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     if (process.env["TORTURE"]) console.log(`${rows} rows in ${seconds} s`);
   });
 
-  test("whose last answer is lost says that it does not know, and tells when it is run again", async () => {
+  test("reports an unknown commit; a second run resolves it", async () => {
     const database = await server.newDatabase();
     await (await openStorage(readConfig({ PETSTORE_DATABASE_URL: server.url(database) }))).close(); // commits as well
     const proxy = await DatabaseProxy.start(server.port);

@@ -65,7 +65,7 @@ describe("a new domain", () => {
     return { status: await run(words, context, { served, access }), ...said };
   }
 
-  test("has its task done with its setting, and shows it in its metric", async () => {
+  test("runs its background task with its setting, and shows it in its metric", async () => {
     for (const toy of ["Ball", "Rope", "Bone", "Ring"]) {
       expect((await service.call("POST", "/toys", { key, body: { name: toy } })).status).toBe(201);
     }
@@ -76,7 +76,7 @@ describe("a new domain", () => {
     ]);
   });
 
-  test("has its command, which gets its setting, in the help and in suggestions", async () => {
+  test("has its command, with its setting, in the help and in suggestions", async () => {
     expect(await command("toys", "count")).toEqual({ status: 0, stdout: "2 toys, of at most 2.\n", stderr: "" });
     const { stdout } = await command("--help");
     expect(stdout).toContain("  toys count ");
@@ -94,7 +94,7 @@ describe("a new domain", () => {
       }
     });
 
-    test("has its table moved with the store", async () => {
+    test("has its table migrated with the store", async () => {
       const server = await PostgresServer.start();
       const file = embedded(newDataDir());
       const filled = openDatabase(file, 1, steps);

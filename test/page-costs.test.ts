@@ -216,7 +216,7 @@ function isDearOnSqlite(sql: string, plan: string): boolean {
   return sorts || looksThrough;
 }
 
-describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are read as a page needs, for", () => {
+describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks that a page needs are read for", () => {
   let costs: PageCosts;
   beforeAll(async () => {
     costs = await PageCosts.open([...migrations, toys], rows);
@@ -263,7 +263,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
   test.each([
     ["by an index", "WHERE id > $1 ORDER BY id LIMIT $2", []],
     ["without one", "WHERE id > $1 ORDER BY name, id LIMIT $2", [expect.anything()]],
-  ])("a list that is added, without a line here: one that is read %s", async (_, condition, found) => {
+  ])("control: a list without an entry here is reported if it is read %s", async (_, condition, found) => {
     const page = newStatement<ToyRow>(`SELECT id, name FROM toys ${condition}`);
     const handlers = (store: Storage): Handlers<readonly [typeof listToys]> => ({
       listToys: async ({ query: { limit }, after = 0n }) =>
@@ -277,7 +277,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, as few blocks are
     expect((await costs.expensivePagesOf("listToys", [domain])).slice(0, 1)).toEqual(found);
   });
 
-  test("which are planned once for all values", async () => {
+  test("queries whose plan is the same for all values", async () => {
     const recorder = new Recorder(costs.storage);
     await new PetStore(recorder.storage).page(1, half, 20, { status: "sold" });
     for (const read of recorder.take()) expect((await costs.explain(read)).plan).toMatch(/id > \$\d/);

@@ -67,7 +67,7 @@ function cursorOf({ headers }: Reply): string | undefined {
   return next && (new URL(next).searchParams.get("cursor") ?? "");
 }
 
-test("a cursor belongs to its filters, in whatever order they are written", async () => {
+test("a cursor is valid for its filters only, in any order", async () => {
   const cursor = cursorOf(await list("?colour=red&size=small"));
   const { status, json } = await list(`?cursor=${cursor}&size=small&colour=red`);
   expect([status, json]).toEqual([200, [3, 4]]);
@@ -76,7 +76,7 @@ test("a cursor belongs to its filters, in whatever order they are written", asyn
   }
 });
 
-test("a page links to the next one of the same path, and a cursor belongs to its path", async () => {
+test("a page links to the next one of the same path, and a cursor is valid for its path only", async () => {
   const first = await list("?limit=2");
   const next = /<([^>]*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
   expect(next).toStartWith(`${service.app.base}/shelves/a%20b/toys?`);
@@ -85,7 +85,7 @@ test("a page links to the next one of the same path, and a cursor belongs to its
   expect((await list(`?limit=2&cursor=${cursorOf(first)}`, {}, "c")).status).toBe(400);
 });
 
-test("a client with a full last page learns that another page follows it now", async () => {
+test("a client with a full last page finds the page that now follows it", async () => {
   const last = await list("?limit=4");
   const sent = { "If-None-Match": last.headers.get("etag") ?? "" };
   expect([last.json, cursorOf(last), (await list("?limit=4", sent)).status]).toEqual([[1, 2, 3, 4], undefined, 304]);

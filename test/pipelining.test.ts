@@ -33,7 +33,7 @@ const create = (name: string, more: readonly string[] = []) =>
   request("POST /v1/pets", more, JSON.stringify({ name, categoryId: 1 }));
 
 describe("reads", () => {
-  test("are all answered, in their order, however many are sent at once", async () => {
+  test("are all answered in order, however many are sent at once", async () => {
     key = await service.newKey();
     await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
     const reads = Array.from({ length: 2_000 }, (_, index) => request(`GET /v1/pets/${1 + (index % 2)}`, []));
@@ -53,8 +53,8 @@ describe("reads", () => {
 // these fails because answers come, the runtime has been mended: expect both answers, and change both pages.
 const MENDED = "The runtime answers pipelined writes now: say so in docs/limits.md, docs/reliability.md and here.";
 
-describe("of two writes that are pipelined", () => {
-  test("none is answered, and the first is done", async () => {
+describe("two pipelined writes", () => {
+  test("get no response, and the first is executed", async () => {
     key = await service.newKey();
     const before = await names();
     const answers = await exchange(service.app.port, create("First") + create("Second", ["Connection: close"]));
@@ -62,7 +62,7 @@ describe("of two writes that are pipelined", () => {
     expect(await namesAfter(before), MENDED).toEqual([...before, "First"]);
   });
 
-  test("with an Idempotency-Key each, both can be sent again: each is done once", async () => {
+  test("can both be retried with their Idempotency-Keys, and each is executed once", async () => {
     key = await service.newKey();
     const before = await names();
     const writes = ["Third", "Fourth"].map((name) => create(name, [`Idempotency-Key: ${name}`]));
@@ -80,7 +80,7 @@ describe("of two writes that are pipelined", () => {
     expect(await names()).toEqual([...before, "Third", "Fourth"]);
   });
 
-  test("a read behind a write is not answered either, and a write behind reads is", async () => {
+  test("a read after a write gets no response either, but a write after reads does", async () => {
     key = await service.newKey();
     const read = request("GET /v1/pets", []);
     expect(await exchange(service.app.port, create("Fifth") + read), MENDED).toEqual([]);

@@ -36,7 +36,7 @@ describe("paths and methods", () => {
     },
   );
 
-  test.each(["POST", "PUT", "TRACE", "PROPFIND", "PURGE"])("no animal has the method %s", async (method) => {
+  test.each(["POST", "PUT", "TRACE", "PROPFIND", "PURGE"])("returns 405 for %s on /pets/{petId}", async (method) => {
     const { status, body, headers } = await rawRequest(service, `${method} /v1/pets/1 HTTP/1.1`, [
       `Authorization: Bearer ${key}`,
     ]);
@@ -45,7 +45,7 @@ describe("paths and methods", () => {
     expect(headers).toContain("x-ratelimit-remaining");
   });
 
-  test("asks strangers for a key before it says that a path or method does not exist", async () => {
+  test("returns 401 without a key before 404 or 405", async () => {
     for (const [method, path] of [
       ["GET", "/nothing"],
       ["DELETE", "/pets"],
@@ -56,17 +56,17 @@ describe("paths and methods", () => {
     }
   });
 
-  test("no unknown path has the method OPTIONS", async () => {
+  test("returns 401 without a key and 404 with one for OPTIONS on an unknown path", async () => {
     expect((await service.call("OPTIONS", "/nothing")).status).toBe(401);
     const { status, json, headers } = await service.call("OPTIONS", "/nothing", { key });
     expect([status, json.code, headers.has("allow")]).toEqual([404, "path_not_found", false]);
   });
 
-  test("lists what a path allows", async () => {
+  test("lists the allowed methods of a path in Allow", async () => {
     expect((await service.call("DELETE", "/pets", { key })).headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
   });
 
-  test("shows no limits outside the interface, but the same error shape", async () => {
+  test("returns errors with the usual body and no limit headers outside /v1", async () => {
     const response = await fetch(new URL("/nothing", service.app.base));
     expect(response.headers.has("x-ratelimit-limit")).toBe(false);
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -76,7 +76,7 @@ describe("paths and methods", () => {
     ]);
   });
 
-  test("gives every answer an id of its own", async () => {
+  test("gives every response a unique X-Request-Id", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => service.call("GET", "/pets", { key })));
     expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
   });
@@ -91,7 +91,7 @@ describe("paths and methods", () => {
   }
 });
 
-test("a client that leaves in the middle of its body is no failure of the service", async () => {
+test("a client that disconnects while sending its body does not log a failure", async () => {
   const service = await TestService.start();
   const key = await service.newKey();
   const left = Promise.withResolvers<void>();
@@ -116,11 +116,11 @@ test("a client that leaves in the middle of its body is no failure of the servic
   expect(statuses).toEqual([]);
 });
 
-describe("strangers", () => {
+describe("requests without a valid key", () => {
   let service: TestService;
   afterEach(() => service.stop());
 
-  test("have 60 requests a minute for each address, which callers with a key do not share", async () => {
+  test("are limited to 60 a minute for each address, apart from requests with a key", async () => {
     service = await TestService.start();
     const key = await service.newKey();
     for (let count = 1; count <= 60; count++) {
@@ -140,14 +140,14 @@ describe("strangers", () => {
     expect((await service.call("GET", "/pets")).status).toBe(401);
   });
 
-  test("cannot choose their address by X-Forwarded-For", async () => {
+  test("are not counted by an address in X-Forwarded-For without a trusted proxy", async () => {
     service = await TestService.start();
     for (let count = 0; count < 60; count++)
       await service.call("GET", "/pets", { headers: { "X-Forwarded-For": `192.0.2.${count}` } });
     expect((await service.call("GET", "/pets", { headers: { "X-Forwarded-For": "192.0.2.99" } })).status).toBe(429);
   });
 
-  test("are told apart by what a trusted proxy says, and only by that", async () => {
+  test("are counted by the address from a trusted proxy only", async () => {
     service = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.0/8, 10.0.0.0/8" } });
     const left = async (forwarded: string) => {
       const { headers } = await service.call("GET", "/pets", { headers: { "X-Forwarded-For": forwarded } });
@@ -189,7 +189,7 @@ describe("bans", () => {
     await restarted.stop();
   });
 
-  test("the count of the day survives a restart", async () => {
+  test("the day's count survives a restart", async () => {
     let service = await TestService.start();
     const key = await service.newKey("enterprise", { perMinute: 100, perDay: 5 });
     for (let count = 0; count < 4; count++) await service.call("GET", "/pets", { key });
@@ -203,8 +203,8 @@ describe("bans", () => {
   });
 });
 
-describe("removal", () => {
-  test("getPet ends by itself on 5 December 2030, and listPets continues", async () => {
+describe("a removed operation", () => {
+  test("getPet returns 410 from its sunset date, and listPets continues", async () => {
     const service = await TestService.start();
     const key = await service.newKey();
     const { id } = (await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } })).json;
@@ -240,7 +240,7 @@ describe("failures", () => {
     ["a rejection", () => Promise.reject(new Error("secret"))],
     ["an undeclared error", () => failure({ ...petNotFound, code: "made_up" }, "secret")],
     ["no outcome", () => undefined],
-  ])("%s inside a handler is a 500 that shows nothing, and is logged", async (_name, getPet) => {
+  ])("%s inside a handler returns a 500 without details, and is logged", async (_name, getPet) => {
     const service = await serviceWith(getPet as () => never);
     const key = await service.newKey();
     const { status, json, headers, text } = await service.call("GET", "/pets/1", { key });
@@ -251,7 +251,7 @@ describe("failures", () => {
     expect(service.logLines.join("\n")).toContain(`"requestId":"${headers.get("x-request-id")}"`);
   });
 
-  test("a store that is not available is a 503 that says when to try again", async () => {
+  test("an unavailable store returns a 503 with Retry-After", async () => {
     const service = await serviceWith(() => {
       throw new StorageUnavailable("disk /dev/sda is on fire");
     });
@@ -263,7 +263,7 @@ describe("failures", () => {
     await service.stop();
   });
 
-  test("a store that fails before the request is counted shows the limits of the address", async () => {
+  test("a store that fails before the request is counted returns the limits of the address", async () => {
     const service = await TestService.start();
     await service.call("GET", "/pets");
     await service.store.run("ALTER TABLE api_keys RENAME TO elsewhere");

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     return { page, operation, button };
   }
 
-  test("calls listPets with a key that is entered, and shows the animals", async () => {
+  test("calls listPets with an entered key, and shows the animals", async () => {
     const { page, button } = await openAt("animals/listPets");
     await page.getByPlaceholder("Token").first().fill(key);
     await button.click();
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await page.close();
   });
 
-  test("does not keep a key that is entered", async () => {
+  test("does not store an entered key", async () => {
     const { page } = await openAt("animals/listPets");
     const entered = () => page.getByPlaceholder("Token").first();
     await page.clock.install();
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await page.close();
   });
 
-  test("has no test panel for an operation whose contract switches it off", async () => {
+  test("has no test panel for an operation whose contract turns it off", async () => {
     const { page, operation, button } = await openAt("trial/tryExperiment");
     await operation.getByText("curl").first().waitFor(); // the example next to which the button would be
     expect(await button.isVisible()).toBe(false);
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await neighbour.page.close();
   });
 
-  test("shows how stable an operation is", async () => {
+  test("shows the stability of an operation", async () => {
     for (const [anchor, badge] of [
       ["trial/tryBeta", "beta"],
       ["trial/tryExperiment", "experimental"],
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     }
   });
 
-  test("shows that getPet is deprecated, until when, and what replaces it, where answers link to", async () => {
+  test("shows that getPet is deprecated, its sunset date and its replacement, at the address in the Link header", async () => {
     const { headers } = await service.call("GET", "/pets/1", { key });
     const address = /<([^>]*)>; rel="deprecation"/.exec(headers.get("link") ?? "")?.[1] as string;
     const page = await browser.open(address);
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     ["in light colors", "light", { width: 1280, height: 900 }],
     ["in dark colors", "dark", { width: 1280, height: 900 }],
     ["on a telephone", "light", { width: 390, height: 844 }],
-  ] as const)("%s, has nothing that axe-core reports", async (_where, colors, viewport) => {
+  ] as const)("%s, has no accessibility violations (axe-core)", async (_where, colors, viewport) => {
     const other = await TestBrowser.start(viewport);
     const page = await other.open(`${service.app.docs}#tag/animals/listPets`, colors);
     await page.locator('[id$="tag/animals/listPets"]').getByRole("heading").first().waitFor();
@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await other.stop();
   });
 
-  test("can be read on a telephone", async () => {
+  test("fits a phone screen", async () => {
     const small = await TestBrowser.start({ width: 390, height: 844 });
     const page = await small.open(`${service.app.docs}#tag/animals/listPets`);
     await page.locator('[id$="tag/animals/listPets"]').getByRole("heading").first().waitFor();
@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await small.stop();
   });
 
-  test("asked no other host for anything, and reported no error and no violation of its policy", () => {
+  test("sends no request to another host, and reports no error and no CSP violation", () => {
     const { origin } = new URL(service.app.base);
     expect(browser.requests.length).toBeGreaterThan(10);
     const elsewhere = browser.requests.filter(
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
   });
 });
 
-describe.skipIf(!hasBrowser)("a browser keeps from the reference page", () => {
+describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy blocks", () => {
   let service: TestService;
   let browser: TestBrowser;
   beforeAll(async () => {
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)("a browser keeps from the reference page", () => {
     ["workers", "worker-src", 'new Worker("/docs/start.js")'],
     ["forms that lead elsewhere", "form-action", 'add("form", { action: "http://127.0.0.1:9/" }).submit()'],
     ["another base of its addresses", "base-uri", 'add("base", { href: "http://127.0.0.1:9/" })'],
-  ])("%s, and reports them", async (_what, directive, script) => {
+  ])("%s, and reports it", async (_what, directive, script) => {
     const page = await browser.open(service.app.docs);
     const before = browser.errors.length;
     // Later, because what a debugger evaluates itself may evaluate texts.
@@ -244,7 +244,7 @@ describe.skipIf(!hasBrowser)("a browser keeps from the reference page", () => {
     await page.close();
   });
 
-  test("a page of another site around it", async () => {
+  test("framing by a page of another site", async () => {
     const other = Bun.serve({
       port: 0,
       fetch: () =>
@@ -259,7 +259,7 @@ describe.skipIf(!hasBrowser)("a browser keeps from the reference page", () => {
   });
 });
 
-test("the page is sent with everything that protects it", async () => {
+test("the page has every security header", async () => {
   const service = await TestService.start({ settings: { PETSTORE_STAGING_BASE_URL: "https://staging.shop.test/v1" } });
   const { origin } = new URL(service.app.base);
   const { headers } = await fetch(service.app.docs);
@@ -286,14 +286,14 @@ test("the page is sent with everything that protects it", async () => {
   await service.stop();
 });
 
-test("the bare address leads to the page where the service is not for development", async () => {
+test("the base address redirects to the page outside development", async () => {
   const service = await TestService.start({ settings: { PETSTORE_ENV: "staging" } });
   const { status, headers } = await fetch(new URL("/", service.app.base), { redirect: "manual" });
   expect([status, headers.get("location")]).toEqual([302, "/docs"]);
   await service.stop();
 });
 
-test("the page allows no script but the service's own", async () => {
+test("the page allows only the service's own scripts", async () => {
   const service = await TestService.start();
   const page = await fetch(service.app.docs);
   expect(page.headers.get("content-security-policy")).toContain("script-src 'self';");

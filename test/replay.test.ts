@@ -18,13 +18,13 @@ function violationsOf(...events: LoggedEvent[]): number {
   return replay.violations.length;
 }
 
-test("a log without a fault has none, and gives what there is", () => {
+test("a valid log has no violations and yields the resources", () => {
   const replay = new Replay();
   for (const event of [created, sold]) replay.add(event);
   expect([replay.violations, replay.all("pet"), replay.length]).toEqual([[], [{ ...rex, status: "sold" }], 2]);
 });
 
-test("pairs of metadata are followed one by one", () => {
+test("metadata is replayed pair by pair", () => {
   const replay = new Replay();
   const paired = { ...rex, metadata: { a: "1", b: "2" } };
   const changes: LoggedEvent[] = [
@@ -51,6 +51,6 @@ test.each([
   ["another state before", [created, { ...sold, previous: { status: "available" } }]],
   ["a change of what is not there", [{ ...sold, id: "1" }]],
   ["the deletion of another state", [created, { id: "2", type: "pet.deleted", subject: { id: "1" }, previous: {} }]],
-] as const)("%s is found", (_, events) => {
+] as const)("the replay reports %s", (_, events) => {
   expect(violationsOf(...events)).toBe(1);
 });

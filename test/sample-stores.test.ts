@@ -33,7 +33,7 @@ async function expectToServe(sample: SampleStore): Promise<void> {
 }
 
 describe("a store", () => {
-  test("of this release fits into a sample, and is served from it", async () => {
+  test("of this release fits into a sample, and can be served from it", async () => {
     const bytes = encode(await makeSample());
     expect(bytes.length).toBeLessThan(50_000);
     const sample = decode(bytes);
@@ -43,10 +43,10 @@ describe("a store", () => {
     await expectToServe(sample);
   });
 
-  test.each(sampleStores(engine))("of release %s is served", async (_, sample) => expectToServe(sample));
+  test.each(sampleStores(engine))("of release %s can be served", async (_, sample) => expectToServe(sample));
 });
 
-test("a released step that was edited or taken out is found", () => {
+test("a released migration that was changed or removed is reported", () => {
   const [initial] = migrations;
   if (!initial) throw new TypeError("There is no step.");
   const edited = { ...initial, sqlite: `${initial.sqlite} ` };
@@ -54,7 +54,7 @@ test("a released step that was edited or taken out is found", () => {
   expect(changedSteps([initial], [initial, edited])).toEqual([]);
 });
 
-test("a release without its samples, or with samples of another schema, is refused", () => {
+test("a release without samples, or with samples of another schema, is refused", () => {
   expect(sampleFaults(manifest.version)).toEqual([]);
   const faults = ["sqlite", "postgresql"].map((one) => expect.stringContaining(`no store of 0.0.1 on ${one} `));
   expect(sampleFaults("0.0.1")).toEqual(faults);

@@ -35,7 +35,7 @@ const start = () => TestService.start({ domains: [...domains, weather] });
 describe("an operation of sandboxes", () => {
   everyOperation([getWeather], start);
 
-  test("is not in the usage of the sandbox, whatever came of it", async () => {
+  test("is not counted in the sandbox's usage, whatever its outcome", async () => {
     const service = await start();
     const key = await service.newKey("business", undefined, ["read"]);
     const get = (path: string) => service.call("GET", path, { key });
@@ -45,7 +45,7 @@ describe("an operation of sandboxes", () => {
     await service.stop();
   });
 
-  test("costs a live key quota as any other", async () => {
+  test("uses a live key's quota like any other", async () => {
     const service = await TestService.start({
       domains: [...domains, weather],
       settings: { PETSTORE_ENV: "production" },
@@ -61,7 +61,7 @@ describe("an operation of sandboxes", () => {
     await service.stop();
   });
 
-  test("is refused with the ban of a live key", () => {
+  test("declares the error for a banned live key", () => {
     expect(errorsOf(getWeather)).toContain(keyBanned);
   });
 });

@@ -9,7 +9,7 @@ const listens = ({ output }: Program) => output.includes('"event":"listening"');
 const refusal = (dataDir: string) => `The store at ${join(dataDir, "petstore.db")} is served by another process`;
 
 describe("a second process on the same data folder", () => {
-  test("is refused, and told which the first one is; commands work alongside the first", async () => {
+  test("is refused with the process id and address of the first one, while commands work alongside it", async () => {
     const first = await Program.start(newDataDir());
     const { dataDir } = first;
     const second = await runCommand(dataDir, ["serve"]);
@@ -31,7 +31,7 @@ describe("a second process on the same data folder", () => {
     expect(await third.end()).toBe(0);
   });
 
-  test("starts at once when the first was killed: nothing is left to clean up", async () => {
+  test("starts at once if the first was killed, without any cleanup", async () => {
     const first = await Program.start(newDataDir(), environment);
     await first.end("SIGKILL");
     const second = await Program.start(first.dataDir, environment);
@@ -40,7 +40,7 @@ describe("a second process on the same data folder", () => {
     expect(await second.end()).toBe(0);
   });
 
-  test("is the only one refused where several start at the same moment", async () => {
+  test("is the only one refused if several start at the same moment", async () => {
     const dataDir = newDataDir();
     const programs = Array.from({ length: 3 }, () => new Program(dataDir, environment));
     await Promise.all(
@@ -53,7 +53,7 @@ describe("a second process on the same data folder", () => {
     }
   });
 
-  test("is not noticed where the folder cannot be locked, and the log says so", async () => {
+  test("is not detected if the folder cannot be locked, and the log says so", async () => {
     const dataDir = newDataDir();
     mkdirSync(join(dataDir, "petstore.lock"));
     const program = await Program.start(dataDir, environment);

@@ -38,7 +38,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 const fixed = () => ["/openapi.json", "/openapi.yaml", "/docs", "/docs/start.js", "/llms.txt", "/client.js", bundle];
 
 describe("every document", () => {
-  test("is sent in the coding that the client prefers, with the same content", async () => {
+  test("is sent in the encoding that the client prefers, with the same content", async () => {
     for (const path of fixed()) {
       const plain = await get(path, { "Accept-Encoding": "identity" });
       expect([path, plain.status, plain.headers.get("content-encoding")]).toEqual([path, 200, null]);
@@ -67,13 +67,13 @@ describe("every document", () => {
     }
   });
 
-  test("is plain where the client names no coding", async () => {
+  test("is not compressed if the client names no encoding", async () => {
     const request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     const [answer] = await exchange(service.app.port, request, { leaves: true });
     expect([answer?.headers.get("content-encoding"), answer?.headers.get("vary")]).toEqual([null, "Accept-Encoding"]);
   });
 
-  test("has a strong entity tag for each coding, and is not sent again to a client that has it", async () => {
+  test("has a strong entity tag for each encoding, and returns 304 to a client that has it", async () => {
     for (const path of fixed()) {
       const tags = await Promise.all(
         Object.keys(decoders).map(async (coding) =>
@@ -95,14 +95,14 @@ describe("every document", () => {
     }
   });
 
-  test("is asked for again before it is used from a cache, unless its name has its version", async () => {
+  test("is revalidated before it is used from a cache, unless its name has its version", async () => {
     for (const path of fixed()) {
       const expected = path === bundle ? "public, max-age=31536000, immutable" : "no-cache";
       expect([path, (await get(path)).headers.get("cache-control")]).toEqual([path, expected]);
     }
   });
 
-  test("answers HEAD as GET, without the content, and no other method", async () => {
+  test("answers HEAD like GET, without the body, and no other method", async () => {
     for (const path of fixed()) {
       for (const coding of Object.keys(decoders)) {
         const [whole, head] = [
@@ -126,8 +126,8 @@ function linksOf({ headers }: { headers: Headers }): Record<string, string> {
   return Object.fromEntries(links.map((link) => /^<([^>]*)>; rel="([^"]*)"/.exec(link)?.slice(1).toReversed() ?? []));
 }
 
-describe("a client that knows only the address", () => {
-  test("is told where the documents are, also where it is redirected or has no key", async () => {
+describe("a client that knows only the base address", () => {
+  test("gets the addresses of the documents in each response, also in a redirect or a 401", async () => {
     for (const path of ["/", "/v1", "/v1/"]) {
       for (const method of ["GET", "HEAD"]) {
         const response = await get(path, {}, method);
@@ -139,7 +139,7 @@ describe("a client that knows only the address", () => {
     expect((await get(linksOf(await get("/"))["service-desc"] as string)).status).toBe(200);
   });
 
-  test("finds them below another base address too", async () => {
+  test("finds the documents under another base address, too", async () => {
     const store = await newTestStore();
     const settings = { ...store.settings, PETSTORE_PORT: "0", PETSTORE_BASE_URL: "https://shop.test/api/v1" };
     const app = await App.start(readConfig(settings), { log: new Log("error", async () => {}) });
@@ -163,7 +163,7 @@ describe("a client that knows only the address", () => {
     await store.remove();
   });
 
-  test("finds a catalogue of the interfaces (RFC 9727)", async () => {
+  test("finds an API catalog (RFC 9727)", async () => {
     const { headers, bytes } = await get("/.well-known/api-catalog");
     expect(headers.get("content-type")).toBe(
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
@@ -189,7 +189,7 @@ describe("a client that knows only the address", () => {
     expect(linksOf(head)).toEqual({ "api-catalog": `${root}/.well-known/api-catalog`, item: service.app.base });
   });
 
-  test("finds a short text that a language model can read", async () => {
+  test("finds a short text for language models", async () => {
     const { headers, bytes } = await get("/llms.txt");
     const text = bytes.toString();
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -200,7 +200,7 @@ describe("a client that knows only the address", () => {
     expect(bytes.length).toBeLessThan(5_000);
   });
 
-  test("gets an error in the shape of all others where nothing is", async () => {
+  test("gets an error with the usual body for an unknown path", async () => {
     for (const path of [
       "/v1",
       "/v1/",
@@ -226,12 +226,12 @@ describe("security.txt (RFC 9116)", () => {
     PETSTORE_SECURITY_EXPIRES: "2027-06-01",
   };
 
-  test("is absent where nothing is set", async () => {
+  test("is absent if it is not configured", async () => {
     const { status, bytes } = await get(path);
     expect([status, JSON.parse(bytes.toString()).code]).toEqual([404, "path_not_found"]);
   });
 
-  test("says what the settings say, until the day that they name", async () => {
+  test("has the configured values, until the configured day", async () => {
     const other = await TestService.start({
       settings: { ...settings, PETSTORE_SECURITY_POLICY: "https://example.org/policy" },
     });

@@ -80,7 +80,7 @@ function scopeAt(text: string, at: number): string {
 }
 
 describe("every statement of a store", () => {
-  test("names the shop, unless it is marked", () => {
+  test("names the shop, unless it is marked acrossShops", () => {
     expect(shopTables).toContain("pets");
     expect(written.length).toBeGreaterThan(60);
     // Those of lists are put together from parts: see below.
@@ -88,13 +88,13 @@ describe("every statement of a store", () => {
     expect(scoped.flatMap(({ text }) => faultsOf(text))).toEqual([]);
   });
 
-  test("is known if it is marked, and gives the shop, what tells the row, and its time", () => {
+  test("is in the allow-list if it is marked acrossShops", () => {
     const marked = written.filter(({ maker }) => maker === "acrossShops").map(({ text }) => text);
     expect(marked.filter((text) => !allowedAcrossShops.some((start) => text.startsWith(start)))).toEqual([]);
     expect(marked).toHaveLength(allowedAcrossShops.length);
   });
 
-  test("would be found without the shop", () => {
+  test("is detected if it does not name the shop", () => {
     expect(faultsOf("SELECT name FROM pets WHERE id = $1")).toHaveLength(1);
     expect(faultsOf("UPDATE pets SET name = $1 WHERE id = $2")).toHaveLength(1);
     expect(faultsOf("INSERT INTO pets (id, shop) VALUES ($1, $2)")).toHaveLength(1);

@@ -39,7 +39,7 @@ describe("stopping", () => {
     unfinished.end();
   });
 
-  test("ends within 15 seconds, though a request hangs and another process holds the store", async () => {
+  test("ends within 15 seconds, although a request hangs and another process holds the store", async () => {
     const program = await Program.start(newDataDir());
     const key = firstKey(program);
     const headers = { Authorization: `Bearer ${key}` };
@@ -58,7 +58,7 @@ describe("stopping", () => {
     expect(await runJson(program.dataDir, ["keys", "list"])).toHaveLength(1);
   });
 
-  test("what was acknowledged is there after kill -9, and the day's count is at most a second old", async () => {
+  test("keeps all acknowledged writes after kill -9, and the day's count except for its last second", async () => {
     const dataDir = newDataDir();
     const first = await Program.start(dataDir);
     const key = /psk_test_\w+/.exec(first.output)?.[0] as string;
@@ -96,7 +96,7 @@ describe("a service that is told to stop during its start", () => {
     other.close();
   });
 
-  test("a store that another process has locked is waited for", async () => {
+  test("the service waits for a store that another process has locked", async () => {
     const { dataDir, other } = await lockedStore();
     const program = new Program(dataDir);
     await program.until(() => isWaiting(program));
@@ -110,7 +110,7 @@ describe("a service that is told to stop during its start", () => {
     ["at once", () => true, [0, 143]], // before the program has begun, the system ends it
     ["when the store is being made", ({ dataDir }: Program) => existsSync(join(dataDir, "petstore.db")), [0]],
     ["when it first says something", ({ output }: Program) => output !== "", [0]],
-  ] as const)("SIGTERM %s is obeyed, and the next start is a whole one", async (_when, isMoment, statuses) => {
+  ] as const)("SIGTERM %s ends the service, and the next start is complete", async (_when, isMoment, statuses) => {
     const program = new Program(newDataDir());
     await eventually(
       () => new Promise<boolean>((resolve) => setImmediate(() => resolve(isMoment(program)))),
@@ -180,7 +180,7 @@ describe("a service that is told to stop under full load", () => {
     expect([broken, program.errors]).toEqual([[], ""]);
   });
 
-  test("a later SIGTERM ends it at once, and nothing acknowledged is lost", async () => {
+  test("a later SIGTERM ends it at once, and no acknowledged write is lost", async () => {
     const program = await Program.start(newDataDir(), environment);
     const unfinished = await unfinishedRequest(program, await newKey(program.dataDir, { perMinute: 10, perDay: 10 }));
     const load = loadUntilStopped(await clientOf(program), () => program.child.kill("SIGTERM"));

@@ -57,7 +57,7 @@ describe("a stream", () => {
     return JSON.parse(line as string);
   }
 
-  test("begins with the time to wait and the id to continue from, and sends each event with its id and name", async () => {
+  test("begins with the retry time and the id to resume from, and sends each event with its id and name", async () => {
     const listener = await listen({ "Last-Event-ID": "41" });
     source.send(tick(42), { id: 2n ** 63n - 1n, type: "tick.loud", text: "line\nbreak\r\u2028" });
     const { events, retry } = await listener.until(({ events: got }) => got.length === 2);
@@ -73,7 +73,7 @@ describe("a stream", () => {
     expect((await (await listen({ "Last-Event-ID": "7" })).until(({ lastId }) => lastId !== "")).lastId).toBe("7");
   });
 
-  test("has the headers of every response, and those that keep caches and proxies from holding it back", async () => {
+  test("has the headers of every response, and those that prevent buffering in caches and proxies", async () => {
     const { headers } = (await listen()).response;
     expect(headers.get("content-type")).toBe("text/event-stream");
     expect(headers.get("cache-control")).toBe("no-store");
@@ -87,18 +87,18 @@ describe("a stream", () => {
     ["", undefined],
     ["0", 0n],
     ["12", 12n],
-  ] as const)("continues from Last-Event-ID %j", async (sent, at) => {
+  ] as const)("resumes from Last-Event-ID %j", async (sent, at) => {
     source.resumedAt.length = 0;
     await listen({ "Last-Event-ID": sent });
     expect(source.resumedAt).toEqual([at]);
   });
 
-  test.each(["-1", "x", "1.5", "9223372036854775808", "01"])("refuses Last-Event-ID %j", async (sent) => {
+  test.each(["-1", "x", "1.5", "9223372036854775808", "01"])("returns 400 for Last-Event-ID %j", async (sent) => {
     const { status, json } = await service.call("GET", "/ticks/stream", { key, headers: { "Last-Event-ID": sent } });
     expect([status, json.code, json.details[0].path]).toEqual([400, "invalid_request", "/header/Last-Event-ID"]);
   });
 
-  test("is in the document with the type and the schema of its events, and with the header to continue by", async () => {
+  test("is in the document with its media type, the schema of its events, and Last-Event-ID", async () => {
     type Documented = { responses: Record<string, { content: unknown }>; parameters: unknown };
     const document = (await (await fetch(new URL("/openapi.json", service.app.base))).json()) as {
       paths: { "/ticks/stream": { get: Documented } };
@@ -115,7 +115,7 @@ describe("a stream", () => {
     expect(Object.keys(responses)).not.toContain("304");
   });
 
-  test("HEAD opens none", async () => {
+  test("is not opened by HEAD", async () => {
     source.resumedAt.length = 0;
     const { status, headers } = await service.call("HEAD", "/ticks/stream", { key });
     expect([status, headers.get("content-type"), source.sinks.size]).toEqual([200, "text/event-stream", 0]);
@@ -136,7 +136,7 @@ describe("a stream", () => {
     });
   });
 
-  test("ends when its key is revoked, and no other key's does", async () => {
+  test("ends when its key is revoked, and streams of other keys continue", async () => {
     const { key: other, record } = await service.newAccountWithKey("enterprise");
     const [revoked, rest] = [await listen({}, other), await listen()];
     await service.app.keys.revokeKey(record.id, service.clock.now());
@@ -154,7 +154,7 @@ describe("a stream", () => {
     expect(await listener.ended).toBeUndefined();
   });
 
-  test("is forgotten when its client has gone", async () => {
+  test("is closed when its client disconnects", async () => {
     const listener = await listen();
     source.send(tick(1));
     await listener.until(({ events }) => events.length === 1);
@@ -163,7 +163,7 @@ describe("a stream", () => {
     expect(await ending(listener)).toMatchObject({ reason: "gone", events: 1 });
   });
 
-  test("an account may have 100, and another one nevertheless some", async () => {
+  test("is limited to 100 for each account, and others can still open some", async () => {
     const { key: many } = await service.newAccountWithKey("enterprise");
     for (let count = 0; count < MAX_STREAMS; count++) await listen({}, many);
     const { status, json, headers } = await service.call("GET", "/ticks/stream", { key: many });
@@ -175,7 +175,7 @@ describe("a stream", () => {
     expect((await listen({}, many)).response.status).toBe(200);
   });
 
-  test("a client that does not read is disconnected, and holds up nobody", async () => {
+  test("is closed if its client does not read, and delays no other", async () => {
     const { port } = service.app;
     const socket = connect(port, "127.0.0.1", () => {
       socket.write(`GET /v1/ticks/stream HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${key}\r\n\r\n`);
@@ -208,7 +208,7 @@ describe("a stream", () => {
     await closed;
   });
 
-  test("a text is written once, however many clients get it", async () => {
+  test("an event is serialized once, however many clients receive it", async () => {
     let written = 0;
     const seen = {
       id: 1n,
@@ -225,14 +225,14 @@ describe("a stream", () => {
     expect(written).toBe(1);
   });
 
-  test("metrics say how many there are", async () => {
+  test("the number of streams is in the metrics", async () => {
     await listen();
     const metrics = await fetch(new URL("/metrics", service.app.base));
     expect(await metrics.text()).toContain("\npetstore_streams 1\n");
   });
 });
 
-test("streams end when the service stops, so that it need not wait for them", async () => {
+test("streams end when the service stops, so that it does not wait for them", async () => {
   const source = new TickSource();
   const service = await start(source);
   const listener = await Listener.open(`${service.app.base}/ticks/stream`, await service.newKey());
@@ -243,7 +243,7 @@ test("streams end when the service stops, so that it need not wait for them", as
   await stopped;
 });
 
-test("a process serves a limited number of streams, of all accounts together, and requests as before", async () => {
+test("a process serves a limited number of streams for all accounts together, and other requests continue", async () => {
   const source = new TickSource();
   const service = await start(source, { maxStreams: 3 });
   const keys = await Promise.all([1, 2].map(async () => (await service.newAccountWithKey("enterprise")).key));

@@ -56,7 +56,7 @@ describe.each([".", "bench/peers", "test/interop"])("the packages of %s", (folde
     expect(notPinned).toEqual([]);
   });
 
-  test("have a checksum each, but for those that are documented, which no service needs", () => {
+  test("have a checksum each, except the documented ones, which no service needs", () => {
     const without = lock.filter(([, { integrity }]) => !integrity?.startsWith("sha512-"));
     const known = without.filter(
       ([path, { dev, optional }]) => dev && optional && unchecked?.some((pattern) => pattern.test(nameOf(path))),
@@ -64,19 +64,19 @@ describe.each([".", "bench/peers", "test/interop"])("the packages of %s", (folde
     expect(without.map(([path]) => path)).toEqual(known.map(([path]) => path));
   });
 
-  test("come from whichever registry npm is set to", () => {
+  test("come from the registry that npm is configured with", () => {
     expect(lock.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
     expect(read(join(folder, ".npmrc"))).toContain("omit-lockfile-registry-resolved=true");
   });
 
-  test("run no install script of which it is not said whether it may", () => {
+  test("run no install script unless package.json allows or forbids it", () => {
     const scripted = lock.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
     expect(scripted).not.toBeEmpty();
     expect(scripted.filter((name) => !(name in manifest.allowScripts))).toEqual([]);
   });
 });
 
-test("of the packages that are installed, those have an install script of which the lock says so", () => {
+test("an installed package has an install script only if the lock file says so", () => {
   const scripts = ["preinstall", "install", "postinstall"];
   const installed = readdirSync(join(root, "node_modules"), { recursive: true, encoding: "utf8" }).filter((file) =>
     /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file),
@@ -97,13 +97,13 @@ describe("the packages of the service", () => {
   /** Served to browsers as a file: none of its code runs in the service. */
   const served = "@scalar/api-reference";
 
-  test("have each its reason in SECURITY.md, and no other is named there", () => {
+  test("have a reason each in SECURITY.md, which names no others", () => {
     const table = /\| package \|[^]*?\n\n/.exec(read("SECURITY.md"))?.[0] ?? "";
     const named = [...table.matchAll(/^\| `([^`]+)` \| [^|]{20,} \|$/gm)].map(([, name]) => name);
     expect(new Set(named)).toEqual(new Set(Object.keys(dependencies)));
   });
 
-  test("need no others than are named there, where their code runs in every service", () => {
+  test("need no other package in code that runs in every service", () => {
     const locked = new Map(lockOf("."));
     const running = new Set(Object.keys(dependencies).filter((name) => name !== served));
     const own = [...running];
@@ -153,13 +153,13 @@ describe("the audit", () => {
       fetch: () => new Response(null, { status: 404 }),
     });
 
-  test("finds a package that the registry knows to be vulnerable: the control", async () => {
+  test("control: reports a vulnerable package", async () => {
     const knowing = registry();
     expect(await audit(`--registry=${knowing.url}`)).toContain("yaml: high");
     await knowing.stop(true);
   });
 
-  test("is not taken for clean where the registry does not answer it", async () => {
+  test("does not succeed if the registry does not respond", async () => {
     const silent = Bun.serve({ port: 0, fetch: () => new Response(null, { status: 405 }) });
     expect(await audit(`--registry=${silent.url}`)).toBeUndefined();
     await silent.stop(true);
@@ -169,7 +169,7 @@ describe("the audit", () => {
 // Long form only: what the world finds out tomorrow must not fail a test of what was right today.
 if (longForm) {
   const findings = await audit();
-  test.skipIf(findings === undefined)("the registry knows of no vulnerability in any package", () => {
+  test.skipIf(findings === undefined)("finds no vulnerability in any package", () => {
     expect(findings).toEqual([]);
   });
 }

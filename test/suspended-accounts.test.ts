@@ -20,7 +20,7 @@ describe("a suspended account", () => {
   });
   afterAll(() => service.stop());
 
-  test("gets 403 account_suspended from every operation, and from what is none", async () => {
+  test("gets 403 account_suspended from every operation and from unknown paths", async () => {
     const { account, key } = await service.newAccountWithKey("enterprise", undefined, ALL);
     const suspended = await service.app.accounts.suspend(account.id, service.clock.now());
     expect(suspended.suspendedAt).toBe(service.clock.now());
@@ -52,7 +52,7 @@ describe("a suspended account", () => {
     expect(json.explanation).toBe("The account is suspended. Ask the operator of the service why.");
   });
 
-  test("is limited and banned as any other", async () => {
+  test("is limited and banned like any other", async () => {
     const { account, key } = await service.newAccountWithKey("enterprise", { perMinute: 3, perDay: 100 });
     await service.app.accounts.suspend(account.id, service.clock.now());
     const code = async () => (await service.call("GET", "/pets", { key })).json.code;
@@ -76,7 +76,7 @@ describe("a suspended account", () => {
   });
 });
 
-test("webhooks of a suspended account wait, and continue where they stopped", async () => {
+test("gets no webhooks until it is resumed; then they continue where they stopped", async () => {
   const hooks = await WebhookService.start();
   try {
     const receiver = hooks.receiver();
@@ -107,7 +107,7 @@ const accountOf = async ({ service }: WebhookService) => ({
 });
 
 describe.skipIf(onPostgres)("accounts suspend", () => {
-  test("stops an account alongside a running service, and resume ends that", async () => {
+  test("suspends an account alongside a running service; accounts resume reverts it", async () => {
     const dataDir = newDataDir();
     const { id } = await jsonHere(dataDir, [
       "accounts",

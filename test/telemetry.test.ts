@@ -13,7 +13,7 @@ function requestLines({ logLines }: TestService) {
 }
 
 describe("the log", () => {
-  test("has one line for each request, with what it was and never a key", async () => {
+  test("has one line for each request, with its facts and never a key", async () => {
     const service = await TestService.start();
     const { key, account, record } = await service.newAccountWithKey("free");
     const answers = [
@@ -62,7 +62,7 @@ describe("the log", () => {
     expect(service.logLines.join("\n")).not.toContain(key.slice(12));
   });
 
-  test("tells which key was created, rotated or revoked, and by which", async () => {
+  test("reports which key was created, rotated or revoked, and by which key", async () => {
     const service = await TestService.start();
     const { key, record } = await service.newAccountWithKey("pro", undefined, ["read", "write", "admin"]);
     const made = await service.call("POST", "/keys", { key, body: { name: "till", scopes: ["read"] } });
@@ -76,7 +76,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("has the id that a client gives its request, if it has the right form and holds no key", async () => {
+  test("has the id that a client gives its request, if it has the right form and contains no key", async () => {
     const service = await TestService.start();
     const key = await service.newKey();
     const given = [
@@ -97,7 +97,7 @@ describe("the log", () => {
     expect(ids).toEqual(given.map((id, index) => (index < 3 ? id : undefined)));
   });
 
-  test("has no address of a client where it is not to", async () => {
+  test("has no client address if that is turned off", async () => {
     const service = await TestService.start({ settings: { PETSTORE_LOG_ADDRESSES: "false" } });
     for (let count = 0; count < 12; count++) await service.call("GET", "/pets", { key: "wrong" });
     await service.stop();
@@ -107,7 +107,7 @@ describe("the log", () => {
     expect(guesses).toMatchObject([{ count: 12, addresses: 1 }]);
   });
 
-  test("knows each event by a name for alerts, a sentence for people, and from where it comes", async () => {
+  test("has for each event a name that the code uses, and a sentence", async () => {
     const root = join(import.meta.dir, "../src");
     const files = [...new Bun.Glob("**/*.ts").scanSync(root)].filter((file) => !/events\.ts$|\.test\.ts$/.test(file));
     const source = (await Promise.all(files.map((file) => Bun.file(join(root, file)).text()))).join("\n");
@@ -130,7 +130,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("drops lines, and says how many, where nobody reads them", async () => {
+  test("drops lines that nobody reads, and reports how many", async () => {
     const written: string[] = [];
     const log = new Log("info", async (text) => void written.push(text));
     const long = "x".repeat(1024 * 1024);
@@ -145,7 +145,7 @@ describe("the log", () => {
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
   });
 
-  test("says of a failure that continues when it began, then how often it happened", async () => {
+  test("reports the start of a repeated failure, then its count", async () => {
     jest.useFakeTimers();
     const lines: string[] = [];
     const log = new Log("warn", async (text) => void lines.push(...text.trimEnd().split("\n")));
@@ -170,7 +170,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("that nobody reads stops neither the service nor its end", async () => {
+  test("does not block the service or its shutdown if nobody reads it", async () => {
     const dataDir = newDataDir();
     const program = await Program.start(dataDir);
     const key = /psk_test_\w+/.exec(program.output)?.[0];
@@ -190,7 +190,7 @@ describe("the log", () => {
   test.each([
     ["warn", 0],
     ["info", 1],
-  ] as const)("at level %s has %d lines of a request", async (level, count) => {
+  ] as const)("has at level %s %d lines of a request", async (level, count) => {
     const lines: string[] = [];
     const log = new Log(level, async (text) => void lines.push(text));
     log.request({
@@ -230,7 +230,7 @@ describe("the monitoring pages", () => {
   });
   afterAll(() => service.stop());
 
-  test("say that it is alive and ready", async () => {
+  test("report that it is alive and ready", async () => {
     expect(await (await page("/healthz")).json()).toEqual({ status: "ok" });
     expect([(await page("/readyz")).status, await (await page("/readyz")).json()]).toEqual([200, { status: "ready" }]);
     expect([(await page("/healthz", "HEAD")).status, (await page("/healthz", "POST")).status]).toEqual([200, 405]);
@@ -259,7 +259,7 @@ describe("the monitoring pages", () => {
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
   });
 
-  test("are written as Prometheus reads them", async () => {
+  test("are in the format of Prometheus", async () => {
     const response = await page("/metrics");
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     for (const line of (await response.text()).trimEnd().split("\n")) {
@@ -268,7 +268,7 @@ describe("the monitoring pages", () => {
   });
 });
 
-test("a service that stops is no longer ready", async () => {
+test("report a stopping service as not ready", async () => {
   const program = await Program.start(newDataDir());
   const { origin } = new URL(program.base);
   const key = /psk_test_\w+/.exec(program.output)?.[0];

@@ -69,7 +69,7 @@ async function transcript(key: string): Promise<unknown[]> {
   return replies;
 }
 
-test("every operation does in a shop what it did before another had data", async () => {
+test("every operation returns the same in a shop after another shop has data", async () => {
   const before = await transcript(await newShop());
   const other = await newShop();
   for (let id = 1; id <= 30; id++) {
@@ -83,7 +83,7 @@ test("every operation does in a shop what it did before another had data", async
   expect(after).toEqual(before);
 });
 
-test("the next page of one shop is no page of another", async () => {
+test("a cursor of one shop is refused in another", async () => {
   const [one, other] = [await newShop(), await newShop()];
   for (const key of [one, other]) {
     for (let id = 1; id <= 3; id++) {
@@ -111,7 +111,7 @@ test("the next page of one shop is no page of another", async () => {
 
 const read = (key: string, path: string, headers = {}) => service.call("GET", path, { key, headers });
 
-test("an entity tag of one shop says nothing of another's resource with the same id", async () => {
+test("an entity tag of one shop does not match another shop's resource with the same id", async () => {
   const [one, other] = [await newShop(), await newShop()];
   for (const [key, word] of [
     [one, "one"],
@@ -158,7 +158,7 @@ const cases = (id: number) => [
     ]),
 ];
 
-test("an id that only another shop has is unknown, in the path, the query and the body", async () => {
+test("an id that only another shop has is unknown in the path, the query and the body", async () => {
   const [one, other] = [await newShop(), await newShop()];
   for (const id of [1, 2]) {
     await service.call("POST", "/pets", { key: one, body: { name: "Rex", categoryId: id, status: "available" } });
@@ -179,7 +179,7 @@ test("an id that only another shop has is unknown, in the path, the query and th
   }
 });
 
-test("an Idempotency-Key of one shop is a new one in another", async () => {
+test("an Idempotency-Key of one shop is unused in another", async () => {
   const [one, other] = [await newShop(), await newShop()];
   const headers = { "Idempotency-Key": "order-of-today" };
   const first = await service.call("POST", "/pets", { key: one, headers, body: { name: "Rex", categoryId: 1 } });
@@ -188,7 +188,7 @@ test("an Idempotency-Key of one shop is a new one in another", async () => {
   expect(second.headers.get("idempotent-replayed")).toBeNull();
 });
 
-test("both shops give the same ids, each from 1 on", async () => {
+test("both shops assign the same ids, from 1", async () => {
   const keys = [await newShop(), await newShop()];
   const replies = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>

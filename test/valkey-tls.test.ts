@@ -7,7 +7,7 @@ import { Authority, canCertify } from "./harness/certificates.ts";
 import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 
-describe.skipIf(!hasValkey || !canCertify)("a server over TLS", () => {
+describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-tls-"));
   const authority = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
   let server: ValkeyServer;
@@ -37,19 +37,19 @@ describe.skipIf(!hasValkey || !canCertify)("a server over TLS", () => {
     };
   }
 
-  test("is used where its certificate is trusted", async () => {
+  test("is used if its certificate is trusted", async () => {
     const { isDegraded, reason = "" } = await started("localhost", authority, true);
     expect(isDegraded).toBe(false);
     expect(reason).not.toContain("certificate");
   });
 
-  test("is told nothing where nobody trusted has signed its certificate, and it is said why", async () => {
+  test("receives no data if its certificate is not trusted; the error says why", async () => {
     const { isDegraded, reason } = await started("localhost", {});
     expect(isDegraded).toBe(true);
     expect(reason).toContain("certificate");
   });
 
-  test("is told nothing where the certificate is for another name", async () => {
+  test("receives no data if its certificate is for another name", async () => {
     const { isDegraded, reason } = await started("127.0.0.1", authority);
     expect(isDegraded).toBe(true);
     expect(reason).toContain("does not match");

@@ -109,7 +109,7 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
   });
   afterAll(() => server.remove());
 
-  test("another process delivers within 5 s after the one that did was killed", async () => {
+  test("another process delivers within 5 s after the delivering one was killed", async () => {
     const ledger = new EventLedger();
     const database = await server.newDatabase();
     const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_DATABASE_URL: server.url(database) };

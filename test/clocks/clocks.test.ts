@@ -62,7 +62,7 @@ const whiles: [string, (happen: () => void) => Promise<void>][] = [
 ];
 
 describe.each(whiles)("a wall clock that is set %s,", (_, during) => {
-  test.each(jumps)("%s, ends and lengthens no minute and no ban, and gives nobody a new day", async (_jump, jump) => {
+  test.each(jumps)("%s, does not change minute windows or bans, and resets no day count", async (_jump, jump) => {
     service.clock.setWall(NOON);
     const [limited, banned, daily] = [await newKey(), await newKey(), await newKey()];
     await sendAll(limited, quota.perMinute);
@@ -95,7 +95,7 @@ describe.each(whiles)("a wall clock that is set %s,", (_, during) => {
     expect(admitted).toBe(quota.perDay - quota.perMinute);
   });
 
-  test("again and again by a little, changes nothing", async () => {
+  test("by a little again and again, changes nothing", async () => {
     const key = await newKey();
     expectRefused(await offend(key), "key_banned", 60);
     for (const milliseconds of [-90, -90, 700, -1_900, 99, 99, 1_999]) {
@@ -106,7 +106,7 @@ describe.each(whiles)("a wall clock that is set %s,", (_, during) => {
     expect((await send(key)).status).toBe(200);
   });
 
-  test("to the day on which getPet is removed, removes it for as long as it says so", async () => {
+  test("to the sunset date of getPet, removes it until the clock is set back", async () => {
     const key = await newKey();
     const statusOfGetPet = async () => (await service.call("GET", "/pets/1", { key })).status;
     service.clock.setWall(NOON);
@@ -124,8 +124,8 @@ const reboot = (happen: () => void) =>
     happen();
   });
 
-describe("a machine that is restarted", () => {
-  test("with its clock right, keeps minutes and bans", async () => {
+describe("a restart of the machine", () => {
+  test("with the correct clock keeps minutes and bans", async () => {
     const [limited, banned] = [await newKey(), await newKey()];
     expectRefused(await offend(banned), "key_banned", 60);
     await sendAll(limited, quota.perMinute);
@@ -134,7 +134,7 @@ describe("a machine that is restarted", () => {
     expectRefused(await send(limited), "rate_limit_exceeded", 30);
   });
 
-  test.each(jumps)("with its clock set %s, lengthens no minute and no ban beyond its length", async (_jump, jump) => {
+  test.each(jumps)("with the clock set %s extends no minute and no ban", async (_jump, jump) => {
     const [limited, banned] = [await newKey(), await newKey()];
     await offend(banned);
     await sendAll(limited, quota.perMinute);

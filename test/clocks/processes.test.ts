@@ -46,7 +46,7 @@ async function afterRestart(error: number, ...only: string[]): Promise<Asked> {
   return asked;
 }
 
-describe("a ban outlives a kill, and ends as it was told, though the wall clock was set meanwhile", () => {
+describe("a ban survives a kill and ends at its announced time, although the wall clock was set", () => {
   test.each([
     ["not at all", 0],
     ["back by an hour", -HOUR],
@@ -54,7 +54,7 @@ describe("a ban outlives a kill, and ends as it was told, though the wall clock 
     ["forward by an hour", HOUR],
     ["forward by a day", DAY],
     ["to 2030-12-05", Date.UTC(2030, 11, 5) - Date.now()],
-  ])("%s", async (_, error) => {
+  ])("%s while the service was down", async (_, error) => {
     const { text, retryAfter, disagreement } = await afterRestart(error);
     expect(text).toContain('"key_banned"');
     expect(retryAfter).toBeGreaterThanOrEqual(someRest.from);
@@ -62,7 +62,7 @@ describe("a ban outlives a kill, and ends as it was told, though the wall clock 
     expect([-1, 0, 1]).toContain(disagreement);
   });
 
-  test("which a service that knows nothing but the wall clock cannot do", async () => {
+  test("control: does not with the wall clock only", async () => {
     expect((await afterRestart(DAY, "wall clock only")).text).not.toContain('"key_banned"');
   });
 });

@@ -14,7 +14,7 @@ const canRun = canMakeNetworks() && postgresMissing === undefined && hasValkey &
 
 const isServed = (load: Load) => load.untilServed(100, 20);
 
-test.skipIf(!canRun)("a primary that dies with its machine loses and doubles nothing acknowledged", async () => {
+test.skipIf(!canRun)("if the primary dies with its machine, no acknowledged write is lost or duplicated", async () => {
   const cluster = newCluster();
   const pace = { before: isServed, during: async () => {}, after: isServed, notice: 500 };
   const { acknowledged, lost, duplicated, violations, admittedBeyond } = await perform(primaryDies, cluster, pace);

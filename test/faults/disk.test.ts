@@ -31,8 +31,8 @@ async function expectWritesToFailAndComeBack(
   expect(store.loggedFailures()).toBe(store.failures); // none is hidden
 }
 
-describe.skipIf(!canMount)("a disk that is full", () => {
-  test("fails writes and nothing else, until there is room again", async () => {
+describe.skipIf(!canMount)("a full disk", () => {
+  test("fails writes and nothing else, until there is space", async () => {
     await using store = await StoreUnderFault.start((dataDir) => onSmallDisk(dataDir, 4 * 1024 * 1024, serveCommand));
     const ballast = `/proc/${store.pid}/root${store.dataDir}/ballast`;
     await expectWritesToFailAndComeBack(store, "database or disk is full", async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!canInject)("a disk on which every write fails", () => {
     ["because a quota is used up", "EDQUOT", "disk I/O error"],
     ["because it is mounted read-only", "EROFS", "disk I/O error"],
     ["because it is broken", "EIO", "disk I/O error"],
-  ])("%s, fails writes and nothing else, until it is mended", async (_, error, reason) => {
+  ])("%s, fails writes and nothing else, until it works again", async (_, error, reason) => {
     await using store = await StoreUnderFault.start();
     await expectWritesToFailAndComeBack(store, reason, async () => {
       const injection = await Injection.begin(store.pid, "pwrite64", error);
@@ -61,7 +61,7 @@ describe.skipIf(!canInject)("a disk on which every write fails", () => {
 });
 
 describe.skipIf(!canInject)("while its disk fails, the service", () => {
-  test("ends with a line that says why, if what it needs cannot be read", async () => {
+  test("ends with a line that says why, if it cannot read what it needs", async () => {
     await using store = await StoreUnderFault.start();
     await using _ = await Injection.begin(store.pid, "pread64", "EIO");
     const beside = new Database(store.file);
@@ -71,7 +71,7 @@ describe.skipIf(!canInject)("while its disk fails, the service", () => {
     expect(await store.lastWords()).toStartWith(`The store at ${store.file} failed: `); // SQLite takes it for damaged
   });
 
-  test("can be stopped in order, and has what it acknowledged when it starts again", async () => {
+  test("can be stopped in order, and has all acknowledged writes when it starts again", async () => {
     await using store = await StoreUnderFault.start();
     await using _ = await Injection.begin(store.pid, "pwrite64", "ENOSPC");
     expect(await store.add("too much")).toBe(unavailable);

@@ -48,7 +48,7 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
     expect(await runJson(dataDir, ["keys", "list"], settings)).toHaveLength(1);
   });
 
-  test("under an import is not taken for nothing added", async () => {
+  test("during an import does not report that nothing was added", async () => {
     const dataDir = newDataDir();
     await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"]);
     const file = join(dataDir, "animals.jsonl");

@@ -66,8 +66,8 @@ const faults: [string, (store: StoreUnderFault) => void][] = [
   ],
 ];
 
-describe("files that go while the service runs:", () => {
-  test.each(faults)("if %s, writes are refused and reads go on", async (_, happen) => {
+describe("store files removed while the service runs:", () => {
+  test.each(faults)("if %s, writes fail and reads succeed", async (_, happen) => {
     await using store = await StoreUnderFault.start();
     happen(store);
     expect(new Set(await store.addAll(50))).toEqual(new Set([unavailable]));
@@ -77,7 +77,7 @@ describe("files that go while the service runs:", () => {
     expect(store.logged().length).toBeLessThan(20);
   });
 
-  test("as soon as they are back, they are written again", async () => {
+  test("writes succeed as soon as the files are back", async () => {
     await using store = await StoreUnderFault.start();
     renameSync(store.dataDir, `${store.dataDir}.away`);
     expect(await store.add("while they were away")).toBe(unavailable);
@@ -96,8 +96,8 @@ const newer = ({ file }: StoreUnderFault) =>
   `The store at ${file} was written by a newer release: ` +
   `its schema is ${migrations.length + 1}, this release knows ${migrations.length}.\n`;
 
-describe("a store on which continuing would risk data ends the service with a line that says why:", () => {
-  test("one whose animals are found damaged", async () => {
+describe("the service ends with a line that says why, for", () => {
+  test("a store whose animals are damaged", async () => {
     await using store = await StoreUnderFault.start();
     damage(store.file);
     for (const seen of await Promise.all([store.read(), store.add("on a damaged store")]))
@@ -108,7 +108,7 @@ describe("a store on which continuing would risk data ends the service with a li
     expect(await store.lastWords()).toBe(damaged(store));
   });
 
-  test("one that a newer release writes meanwhile", async () => {
+  test("a store migrated by a newer release while open", async () => {
     await using store = await StoreUnderFault.start();
     renew(store.file);
     expect(lastAnswers).toContain(await store.add("too old"));
@@ -137,7 +137,7 @@ describe("at the start,", () => {
       "unable to open database file",
     ],
   ];
-  test.each(refusals)("%s is refused with a reason", async (_, happen, reason) => {
+  test.each(refusals)("the service refuses %s with a reason", async (_, happen, reason) => {
     const store = await StoreUnderFault.prepare();
     happen(store);
     await store.serve();
@@ -151,7 +151,7 @@ describe("at the start,", () => {
       ({ file }: StoreUnderFault) => renameSync(file, `${file}-wal`),
       "is missing, but its log",
     ],
-  ])("a store that %s is refused, and no new one begins in its place", async (_, happen, reason) => {
+  ])("the service refuses a store that %s, and creates no new one in its place", async (_, happen, reason) => {
     const store = await StoreUnderFault.prepare();
     happen(store);
     await store.serve();
@@ -162,7 +162,7 @@ describe("at the start,", () => {
     );
   });
 
-  test.skipIf(!canMount)("a folder on a file system that is mounted read-only is refused with a reason", async () => {
+  test.skipIf(!canMount)("the service refuses a folder on a read-only file system with a reason", async () => {
     const store = await StoreUnderFault.prepare();
     await store.serve(readOnly(store.dataDir, serveCommand));
     expect(await store.lastWords()).toBe(
@@ -217,7 +217,7 @@ describe("at the start,", () => {
     },
   );
 
-  test.skipIf(!canBeNobody)("a file that its owner may not write is refused with a reason", async () => {
+  test.skipIf(!canBeNobody)("the service refuses a file that its owner may not write, with a reason", async () => {
     const store = await StoreUnderFault.prepare();
     if (isRoot) for (const path of [store.dataDir, store.file]) chownSync(path, NOBODY, NOBODY);
     chmodSync(store.file, 0o444);
@@ -228,7 +228,7 @@ describe("at the start,", () => {
     );
   });
 
-  test("a folder that is missing is made, with those above it", async () => {
+  test("the service creates a missing folder and its parents", async () => {
     await using store = await StoreUnderFault.start((dataDir) => {
       rmSync(dataDir, { recursive: true });
       return serveCommand;

@@ -7,7 +7,7 @@ import { StoreUnderFault, unavailable } from "./store-under-fault.ts";
 /** How long a write waits for the lock, and what a busy machine may add to it, in milliseconds. */
 const DEADLINE = { from: 5_000, to: 9_000 };
 
-test("a locked store is read, is written as soon as it is free, and refuses writes that waited too long", async () => {
+test("a locked store can be read, is written once unlocked, and rejects writes that waited too long", async () => {
   await using store = await StoreUnderFault.start();
   const other = new Database(store.file);
   other.run("BEGIN IMMEDIATE");

@@ -45,7 +45,7 @@ test.skipIf(!existsSync(node))("the newest Node passes the suite", async () => {
   expect(failuresOf(await run([node, await writeProgram("suite.mjs", "script")]))).toEqual([]);
 });
 
-test.skipIf(!existsSync(deno))("Deno passes the suite, with no permission but to reach the service", async () => {
+test.skipIf(!existsSync(deno))("Deno passes the suite with permission to reach the service only", async () => {
   const program = await writeProgram("suite.mjs", "script");
   const net = `--allow-net=${new URL(context.baseUrl).host}`;
   const output = await run([deno, "run", "--no-prompt", "--no-remote", net, program], {

@@ -129,7 +129,7 @@ describe.each(Object.keys(errorTypes))("the client of %s", (tool) => {
     expect(page.slice(0, animals.length).map(seen)).toEqual(animals);
   });
 
-  test.skipIf(!isInstalled)("adds such animals", async () => {
+  test.skipIf(!isInstalled)("adds animals with these values", async () => {
     const client = await load();
     for (const animal of animals) {
       expect(seen(await client.create(animal.name, animal.categoryId))).toEqual(animal);
@@ -139,13 +139,13 @@ describe.each(Object.keys(errorTypes))("the client of %s", (tool) => {
 
 // What the tools themselves do to large integers, as docs/interop.md says.
 describe("without an exact parser", () => {
-  test.skipIf(!isInstalled)("@hey-api's validator refuses 2^63-1, which JSON.parse rounds up", async () => {
+  test.skipIf(!isInstalled)("@hey-api's validator rejects 2^63-1, which JSON.parse rounds up", async () => {
     const { connect } = (await import(join(folder, "clients/hey-api.ts"))) as { connect: Connect };
     const refusal = await connect(service.app.base, key).listPlainly(2).catch(String);
     expect(refusal).toContain("Expected int64 to be <= 9223372036854775807");
   });
 
-  test.skipIf(!isInstalled)("orval's schemas for zod take the page, with rounded numbers", async () => {
+  test.skipIf(!isInstalled)("orval's schemas for zod accept the page, with rounded numbers", async () => {
     const { listPetsResponse } = (await import(join(folder, "generated/orval/zod.ts"))) as {
       listPetsResponse: { parse: (page: unknown) => Animal[] };
     };

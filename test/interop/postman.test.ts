@@ -51,7 +51,7 @@ test("docs/interop.md names the tools and their versions", () => {
   expect(page).toBe(replacePart(page, "interop", interopTable()));
 });
 
-test.skipIf(!isInstalled)("has every operation once, with values of the document alone", () => {
+test.skipIf(!isInstalled)("has every operation once, with values from the document only", () => {
   expect(requests.map(({ name }) => operationOf(name).name).toSorted()).toEqual(
     operations.map(({ name }) => name).toSorted(),
   );
@@ -69,7 +69,7 @@ test.skipIf(!isInstalled)("has types in place of values with the converter's def
   expect(texts.filter((text) => placeholder.test(text)).length).toBeGreaterThan(operations.length / 2);
 });
 
-test.skipIf(!isInstalled)("fails only where the order of calls explains it, as docs/interop.md says", () => {
+test.skipIf(!isInstalled)("fails only because of the order of calls, as docs/interop.md says", () => {
   const failed = outcomes.filter(({ status }) => status >= 400);
   const rows = [...page.matchAll(/^\| `([A-Z]+ \/[^`]*)` \| ([0-9]+) `([a-z_]+)` \| (.{20,}) \|$/gm)];
   expect(

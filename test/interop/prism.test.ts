@@ -113,7 +113,7 @@ function headerFaults({ method, path }: Operation, response: Response): string[]
 }
 
 describe("as a mock", () => {
-  test.skipIf(!isInstalled)("answers every operation with success, and headers that fit their schemas", async () => {
+  test.skipIf(!isInstalled)("returns success and headers that fit their schemas for every operation", async () => {
     // Prism cannot write `text/event-stream`: it answers 500.
     for (const operation of operations.filter(({ response }) => !response.stream)) {
       const { response } = await call(operation, bodyOf(operation));
@@ -126,7 +126,7 @@ describe("as a mock", () => {
   });
 
   // Prism prefers 422 to 400 wherever an operation has both, as one with an idempotency key does.
-  test.skipIf(!isInstalled)("answers an invalid body with 400 where the operation has no 422", async () => {
+  test.skipIf(!isInstalled)("returns 400 for an invalid body where the operation has no 422", async () => {
     const invalid = '{"name":1}';
     for (const operation of operations.filter((one) => one.body)) {
       const { response, body } = await call(operation, invalid);
@@ -138,7 +138,7 @@ describe("as a mock", () => {
 });
 
 describe("as a proxy", () => {
-  test.skipIf(!isInstalled)("reports nothing over all operations", async () => {
+  test.skipIf(!isInstalled)("reports nothing for all operations", async () => {
     const [source, file] = [join(folder, "openapi.json"), join(folder, "collection.json")];
     writeFileSync(source, JSON.stringify(document));
     await makeCollection(source, file, ["parametersResolution=Example"]);
@@ -150,7 +150,7 @@ describe("as a proxy", () => {
     }
   });
 
-  test.skipIf(!isInstalled)("reports a document that says something else: the control", async () => {
+  test.skipIf(!isInstalled)("control: reports a wrong document", async () => {
     const response = await fetch(`${strictProxy}/pets`, { headers: { Authorization: `Bearer ${key}` } });
     expect(response.headers.get("sl-violations")).toContain("name");
   });

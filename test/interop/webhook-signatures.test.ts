@@ -82,7 +82,7 @@ describe.skipIf(!isInstalled)("a message", () => {
     expect(await isSigned(`${body} `, headers, shownPublicKey(first))).toBe(false);
   });
 
-  test("after a rotation is verified with the secret before and the one after, and no other", async () => {
+  test("is verified with the old and the new secret after a rotation, and with no other", async () => {
     const { body, headers } = await received([second, first]);
     for (const version of [first, second]) {
       expect(new standard.Webhook(shownSecret(version)).verify(body, headers)).toEqual(event);
@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled)("a message", () => {
   });
 });
 
-test.skipIf(!isInstalled)("what the service delivers is verified, before a rotation and after it", async () => {
+test.skipIf(!isInstalled)("what the service delivers is verified before and after a rotation", async () => {
   const it = await WebhookService.start({}, { clock: new ManualClock(Date.now()) }); // verifiers compare the time
   const target = it.receiver();
   const endpoint = await it.endpoint(target);

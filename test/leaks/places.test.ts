@@ -25,7 +25,7 @@ async function send(method: string, path: string, headers: Record<string, string
 
 const withKey = () => ({ Authorization: `Bearer ${key}`, "Content-Type": "application/json" });
 
-describe("a key is not given back that is sent", () => {
+describe("a key is never returned if it is sent", () => {
   test.each<[string, (sent: string) => [string, string, Record<string, string>?, string?], number]>([
     ["as it should be", () => ["GET", "/pets"], 200],
     ["as a path", (sent) => ["GET", `/${sent}`], 404],
@@ -58,7 +58,7 @@ describe("a key is not given back that is sent", () => {
   });
 });
 
-test("nor in the metrics, the document, the log or the command line's lists", async () => {
+test("a key is not in the metrics, the document, the log or the command line's lists either", async () => {
   for (const page of ["/metrics", "/openapi.json", "/openapi.yaml", "/docs", "/docs/start.js", "/readyz", "/healthz"]) {
     const response = await fetch(new URL(page, program.base));
     expect([page, response.status]).toEqual([page, 200]);

@@ -43,7 +43,7 @@ Try it:
   curl -H 'Authorization: Bearer ${shown}' 'http://127.0.0.1:8080/v1/pets?status=available'
 `;
 
-describe("found is", () => {
+describe("the search finds", () => {
   test.each<[string, () => string]>([
     ["a key", () => key],
     ["a key inside a longer word", () => `x${key}x`],
@@ -59,13 +59,13 @@ describe("found is", () => {
     expect(leaks()).toEqual([expect.stringContaining("answers: ")]);
   });
 
-  test("a key in a log, also next to an error", () => {
+  test("a key in a log, also in an error", () => {
     evidence.log(`{"level":"info","event":"request","path":"/v1/pets?key=${key}"}`);
     evidence.log(`{"level":"error","event":"request_failed","stack":"Error: ${key}"}`);
     expect(leaks()).toHaveLength(2);
   });
 
-  test("a path in a log, but for the stack of an error", () => {
+  test("a path in a log, except in the stack of an error", () => {
     evidence.log(`{"level":"error","event":"request_failed","stack":"at ${root}/src/app.ts:1:1"}`);
     expect(leaks()).toEqual([]);
     evidence.log(`{"level":"info","event":"request","at":"${root}/src/app.ts:1:1"}`);
@@ -82,13 +82,13 @@ describe("found is", () => {
     expect(leaks()).not.toBeEmpty();
   });
 
-  test("a key where two parts of a long file meet", () => {
+  test("a key across two parts of a long file", () => {
     evidence.answer("Rex ".repeat(2 * 1024 * 1024 - 5) + key);
     expect(leaks()).not.toBeEmpty();
   });
 });
 
-describe("nothing is found", () => {
+describe("the search finds nothing", () => {
   test.each<[string, string[], () => string]>([
     ["in the words of a first start", serve, () => welcome(key)],
     ["in those of keys create", ["main.ts", "keys", "create", "--account", "acc_1"], () => `${key}\n\nKey key_1 of\n`],
@@ -107,7 +107,7 @@ describe("nothing is found", () => {
     expect(leaks()).toEqual([]);
   });
 
-  test("in what tells keys apart in a list", () => {
+  test("in the ids of keys in a list", () => {
     evidence.answer(`${key.slice(0, 11)}…${key.slice(-4)}`);
     expect(leaks()).toEqual([]);
   });
@@ -136,7 +136,7 @@ if (recorded) {
 test.each([
   ["a key that was sent to it", "planted.ts", 1],
   ["keys that were issued, and never sent", "issued.ts", 3],
-])("a run in which a service gives away %s fails, though its tests pass", (_which, control, leaked) => {
+])("control: a run in which a service leaks %s fails, although its tests pass", (_which, control, leaked) => {
   const { stdout, exitCode } = Bun.spawnSync(
     [process.execPath, "test/runner/run.ts", "embedded", `test/leaks/controls/${control}`],
     {

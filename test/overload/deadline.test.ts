@@ -65,13 +65,13 @@ function* endless(head: string) {
   for (;;) yield `3e80\r\n${" ".repeat(16_000)}\r\n`;
 }
 
-describe("a body that does not come in time", () => {
+describe("a body that does not arrive in time", () => {
   test.each([
     ["with a length", "Content-Length: 100", '{"name":"Rex"'],
     ["with a length, of which nothing comes", "Content-Length: 100", ""],
     ["in chunks", "Transfer-Encoding: chunked", '7\r\n{"name"\r\n'],
     ["in chunks, of which nothing comes", "Transfer-Encoding: chunked", ""],
-  ])("%s, is answered with 408, and its connection is closed", async (_how, framing, begun) => {
+  ])("%s, returns 408 and closes the connection", async (_how, framing, begun) => {
     service = await TestService.start();
     const key = await service.newKey("free");
     const answers = exchange(service.app.port, createHead(framing, bearer(key)) + begun);
@@ -93,13 +93,13 @@ describe("a body that does not come in time", () => {
   });
 });
 
-describe("a store that does not answer in time", () => {
+describe("a store that does not respond in time", () => {
   const late = { body: { id: 1n, name: "Rex", categoryId: 1n } };
 
   test.each([
     ["succeeds", (resolve: (value: typeof late) => void) => resolve(late), []],
     ["fails", (_resolve: unknown, reject: (error: Error) => void) => reject(new Error("late")), ["request_failed"]],
-  ] as const)("is a 503, whatever comes later: if it %s", async (_what, settle, errors) => {
+  ] as const)("returns 503, also if it later %s", async (_what, settle, errors) => {
     const { promise, resolve, reject } = Promise.withResolvers<typeof late>();
     service = await serviceWith(promise);
     const key = await service.newKey();
@@ -123,10 +123,10 @@ describe("a body that is too large to be drained", () => {
   test.each([
     ["is too large", 413, "Transfer-Encoding: chunked", (key: string) => bearer(key)],
     ["is too large by its length", 413, "Content-Length: 100000000", (key: string) => bearer(key)],
-    ["comes from a stranger", 401, "Transfer-Encoding: chunked", () => "X-Nobody: yes"],
-    ["comes from a stranger, by its length", 401, "Content-Length: 100000000", () => "X-Nobody: yes"],
+    ["has no API key", 401, "Transfer-Encoding: chunked", () => "X-Nobody: yes"],
+    ["has no API key, by its length", 401, "Content-Length: 100000000", () => "X-Nobody: yes"],
     ["has another type", 415, "Transfer-Encoding: chunked", (key: string) => `${bearer(key)}\r\nContent-Type: text/x`],
-  ])("ends with its connection where it %s (%d)", async (_why, status, framing, authorization) => {
+  ])("closes the connection if it %s (%d)", async (_why, status, framing, authorization) => {
     service = await TestService.start();
     const answers = await exchange(
       service.app.port,
@@ -136,7 +136,7 @@ describe("a body that is too large to be drained", () => {
     await checkDocument(answers[0] as RawAnswer);
   });
 
-  test("is not taken to be there where it was read to its end", async () => {
+  test("does not close the connection if it was read completely", async () => {
     service = await TestService.start();
     const headers = { Authorization: `Bearer ${await service.newKey()}`, "Content-Type": "application/json" };
     const outcomes = [];

@@ -21,7 +21,7 @@ const floods = [
 ] as const;
 
 describe("while a service is overloaded", () => {
-  test.each(floods)("by %s, another shop is never refused", async (_name, method, path, body) => {
+  test.each(floods)("by %s, no request of another shop is rejected", async (_name, method, path, body) => {
     await using service = await LoadedService.start();
     const other = await newKey(service.program.dataDir, unlimitedQuota);
     const headers = { Authorization: `Bearer ${other}`, "Content-Type": "application/json" };

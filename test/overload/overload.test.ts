@@ -30,7 +30,7 @@ function parse(refusal: string) {
 }
 
 describe("too many requests", () => {
-  test("are refused in part: told when to come back, counted nowhere, and all is normal after them", async () => {
+  test("are rejected in part, with Retry-After and without being counted; then all is normal again", async () => {
     await using service = await LoadedService.start();
     const request = service.request("POST", "/pets", animal);
     const load = service.load({ request, connections: CONNECTIONS, seconds: AT_MOST, enough: ENOUGH });
@@ -67,7 +67,7 @@ describe("too many requests", () => {
     for (let count = 0; count < 100; count++) expect((await service.call("/pets?limit=1")).status).toBe(200);
   });
 
-  test("are not refused where nobody asks how many there are: the control", async () => {
+  test("control: are all accepted without maxInFlight", async () => {
     await using service = await LoadedService.start({ maxInFlight: UNLIMITED });
     const request = service.request("POST", "/pets", animal);
     const { statuses } = await service.load({ request, connections: CONNECTIONS, seconds: 2, enough: ENOUGH });

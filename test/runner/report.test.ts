@@ -20,7 +20,7 @@ function resultOf(tests: Record<string, boolean>) {
   return result;
 }
 
-test("a failure is named with its file and message", () => {
+test("the report names a failure with its file and message", () => {
   const result = resultOf({ one: true, two: false });
   expect(closingLine(result)).toBe("1 passed, 1 failed");
   expect(result.failures).toEqual(["Failed: a.test.ts: two\n    two is <wrong>"]);
@@ -28,13 +28,13 @@ test("a failure is named with its file and message", () => {
   expect(result.seconds.get("a.test.ts")).toBe(1);
 });
 
-test("a run that left no report, or failed outside a test, has failed", () => {
+test("a run fails if it left no report, or failed outside a test", () => {
   expect(readReport("/nowhere.xml", 0).failed).toBe(1);
   const passed = resultOf({ one: true });
   expect(passed.failed).toBe(0);
 });
 
-test("after a second run, only what failed twice has failed, and the rest is named as flaky", () => {
+test("after a second run, a test that failed twice has failed, and the others are flaky", () => {
   const first = resultOf({ one: true, two: false, three: false });
   const second = resultOf({ one: true, two: true, three: false });
   const both = afterSecondRun(first, second);
@@ -46,7 +46,7 @@ test("after a second run, only what failed twice has failed, and the rest is nam
   expect(repaired.flaky).toHaveLength(2);
 });
 
-test("a second run that crashes has failed", () => {
+test("the run fails if its second run crashes", () => {
   const crashed = afterSecondRun(resultOf({ one: false }), readReport("/nowhere.xml", 1));
   expect(crashed.failed).toBe(1);
 });

@@ -22,11 +22,11 @@ function violationsOf(found: number, reset = "1"): string[] {
   return dayCount.violations;
 }
 
-test.each([100, 115, 130])("a count of %p is right", (found) => {
+test.each([100, 115, 130])("the checker accepts a count of %p", (found) => {
   expect(violationsOf(found)).toEqual([]);
 });
 
-test.each([0, 50, 99, 131])("a count of %p is noticed", (found) => {
+test.each([0, 50, 99, 131])("the checker reports a count of %p", (found) => {
   expect(violationsOf(found)).toEqual([`the day's count is ${found} after a kill, not from 100 to 130`]);
 });
 

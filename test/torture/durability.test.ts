@@ -14,7 +14,7 @@ const MAX_ROUND = 5_000;
 /** Likewise for a control, in milliseconds; most take some seconds. */
 const MAX_CONTROL = 180_000;
 
-describe("a service that is killed over and over", () => {
+describe("a service that is killed again and again", () => {
   test(
     "keeps all that it acknowledged, and is soon ready again",
     async () => {

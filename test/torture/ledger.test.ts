@@ -20,23 +20,23 @@ function look(...shown: ShownAnimal[]): string[] {
   return ledger.violations;
 }
 
-describe("nothing is wrong with", () => {
-  test("an animal that is there as it was sent and acknowledged", () => {
+describe("the ledger accepts", () => {
+  test("an animal as it was sent and acknowledged", () => {
     expect(look({ id: "1", ...rex }, { id: "2", ...ida })).toEqual([]);
   });
 
-  test("an animal that was never acknowledged and is not there", () => {
+  test("a missing animal that was never acknowledged", () => {
     expect(look({ id: "1", ...rex })).toEqual([]);
   });
 
-  test("an animal that is seen at every look", () => {
+  test("an animal that is present at every check", () => {
     look({ id: "1", ...rex });
     ledger.reopen();
     expect(look({ id: "1", ...rex })).toEqual([]);
   });
 });
 
-describe("noticed is", () => {
+describe("the ledger reports", () => {
   test.each<[string, ShownAnimal[], string]>([
     ["an acknowledged animal that is missing", [], "was acknowledged and is missing"],
     ["a changed number", [{ id: "1", ...rex, categoryId: "9007199254740992" }], "is there as"],
@@ -69,23 +69,23 @@ describe("noticed is", () => {
     expect(look(...shown)).toEqual([expect.stringContaining(violation)]);
   });
 
-  test("an acknowledgement of something else than was sent", () => {
+  test("an acknowledgement that differs from the request", () => {
     ledger.acknowledge(ida, { id: "2", ...ida, categoryId: "1" });
     expect(ledger.violations).toEqual([expect.stringContaining("was acknowledged as")]);
   });
 
-  test("an animal that was gone after one kill and is there after the next", () => {
+  test("an animal that was absent after one kill and is present after the next", () => {
     look({ id: "1", ...rex });
     expect(look({ id: "2", ...ida })).toEqual([expect.stringContaining("was gone and is there again")]);
   });
 
-  test("an animal that was shown and is gone at a later look", () => {
+  test("an animal that was present and is absent at a later check", () => {
     look({ id: "1", ...rex }, { id: "2", ...ida });
     expect(ledger.reopen()).toBe(2);
     expect(look({ id: "1", ...rex })).toEqual([expect.stringContaining("is missing")]);
   });
 });
 
-test("numbers are read digit for digit", () => {
+test("integers are read exactly", () => {
   expect(readExactly('[{"id":9223372036854775807,"n":1.0}]')).toEqual([{ id: "9223372036854775807", n: "1.0" }]);
 });

@@ -143,7 +143,7 @@ test(
   60_000 + ROUNDS * MAX_ROUND,
 );
 
-test("is found out without the keys", async () => {
+test("control: without Idempotency-Key, duplicates are found", async () => {
   let found: string[] = [];
   while (found.length === 0) ({ violations: found } = await crashTest(3, undefined));
   expect(found.join("\n")).toContain("animals of");

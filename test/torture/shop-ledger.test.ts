@@ -27,13 +27,13 @@ function look(animals: ShownAnimal[], orders: ShownOrder[] = []): string[] {
 const place = () => ledger.ask(article, { animal: reserved, orders: ["placed"] });
 const remove = () => ledger.ask(article, { animal: undefined, orders: [] });
 
-describe("nothing is wrong with", () => {
-  test("an animal that is as it was acknowledged", () => {
+describe("the ledger accepts", () => {
+  test("an animal as it was acknowledged", () => {
     expect(look([shown()])).toEqual([]);
     expect([ledger.present, claimed]).toEqual([1, ["1 shop 1", "1 shop 1"]]);
   });
 
-  test("an order that was not acknowledged, whole or not there at all", () => {
+  test("an order that was not acknowledged, complete or absent", () => {
     place();
     expect(look([shown()])).toEqual([]);
     place();
@@ -41,15 +41,15 @@ describe("nothing is wrong with", () => {
     expect(article.orderIds).toEqual(["7"]);
   });
 
-  test("a deletion that was acknowledged, or that was not", () => {
+  test("a deletion, acknowledged or not", () => {
     remove();
     expect(look([])).toEqual([]);
     expect(ledger.present).toBe(0);
   });
 });
 
-describe("noticed is", () => {
-  test("an acknowledged change that is lost", () => {
+describe("the ledger reports", () => {
+  test("a lost acknowledged change", () => {
     place();
     ledger.acknowledge(article, [order("placed")]);
     expect(look([shown()])).toEqual([
@@ -65,25 +65,25 @@ describe("noticed is", () => {
     ["an animal that is gone", [], []],
     ["another category", [shown({ ...rex, categoryId: "1" })], []],
     ["a deletion that was not asked for", [], [order("placed")]],
-  ])("%s, where an order was not acknowledged", (_what, animals, orders) => {
+  ])("%s, if the order was not acknowledged", (_what, animals, orders) => {
     place();
     expect(look(animals, orders)).toEqual([expect.stringMatching(/^shop 1 .* must be .* or, whole, .*, and is /)]);
   });
 
-  test("a deleted animal that is back, at any later look", () => {
+  test("a deleted animal that is back, at any later check", () => {
     remove();
     ledger.acknowledge(article, []);
     look([]);
     expect(look([shown()])).toEqual([expect.stringContaining("must be")]);
   });
 
-  test("what was not there after one kill and is after the next", () => {
+  test("a change that was absent after one kill and is present after the next", () => {
     place();
     look([shown()]);
     expect(look([shown(reserved)], [order("placed")])).toEqual([expect.stringContaining("must be")]);
   });
 
-  test("an animal that is there twice, another id, and an unknown animal", () => {
+  test("a duplicate animal, a changed id, and an unknown animal", () => {
     expect(look([shown(), { ...shown(), id: "2" }])).toEqual(["shop 1 is there twice"]);
     expect(look([{ ...shown(), id: "3" }]).at(-1)).toContain('has another id: "3"');
     expect(look([shown(), { ...shown(), name: "shop 9" }])).toContain("an unknown animal is there: shop 9");
@@ -92,7 +92,7 @@ describe("noticed is", () => {
     );
   });
 
-  test("an answer that shows something else than was asked for", () => {
+  test("a response that differs from the request", () => {
     place();
     ledger.acknowledge(article, [order("expired")]);
     expect(ledger.violations).toEqual([expect.stringContaining("was acknowledged as")]);

@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const found = () => rowViolations(<R>(sql: string) => store.query<R, []>(sql).all());
 
-test("a store in which all fits together has no violations", () => {
+test("a consistent store has no violations", () => {
   expect(found()).toEqual([]);
 });
 
@@ -35,7 +35,7 @@ test.each([
   ["DELETE FROM pets WHERE id = 1", "1: an order is open, and the animal is not pending"],
   ["DROP INDEX store_orders_open; UPDATE store_orders SET status = 'placed'", "1: it has two open orders"],
   ["UPDATE category_animals SET animals = 3", "5: the animals of this category are counted wrongly"],
-])("%s is noticed: %s", (change, misfit) => {
+])("the checker reports %s: %s", (change, misfit) => {
   store.run(change);
   expect(found()).toContain(misfit);
 });

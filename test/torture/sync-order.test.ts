@@ -48,19 +48,19 @@ async function violationsOf(command: readonly string[]): Promise<string[]> {
   return syncOrderViolations(calls, names, wal);
 }
 
-describe.skipIf(!canTrace)("in the trace of its system calls,", () => {
+describe.skipIf(!canTrace)("by its system calls,", () => {
   test("the service sends a 201 only after the animal's sync has ended", async () => {
     const { calls, folders, wal } = await trace(serveCommand);
     expect(syncOrderViolations(calls, names, wal)).toEqual([]);
     expect(folderViolations(calls, folders)).toEqual([]); // a file in a folder that is lost is lost
   });
 
-  test("a service that acknowledges before it commits is found out", async () => {
+  test("control: a service that acknowledges before it commits is reported", async () => {
     const violations = await violationsOf(controlCommand("early"));
     expect(violations).toEqual(names.map((name) => `${name}: answered before it was written`));
   });
 
-  test.each(["off", "normal"] as const)("a service with synchronous=%s is found out", async (mode) => {
+  test.each(["off", "normal"] as const)("control: a service with synchronous=%s is reported", async (mode) => {
     const violations = await violationsOf(controlCommand(mode));
     expect(violations).toEqual(names.map((name) => `${name}: answered before it was synced`));
   });

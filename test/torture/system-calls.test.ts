@@ -12,12 +12,12 @@ const answer = `8 sendto(9<socket:[46764]>, "HTTP/1.1 201 Created\\r\\n\\r\\n{\\
 
 const violationsOf = (...lines: string[]) => syncOrderViolations(readSystemCalls(lines.join("\n")), ["Rex-1"], wal);
 
-test("written, synced, answered is right", () => {
+test("the checker accepts write, sync, response in this order", () => {
   expect(violationsOf(write, sync, answer)).toEqual([]);
   expect(violationsOf(write, syncBegins, "8 +++ exited with 0 +++", syncEnds, answer)).toEqual([]);
 });
 
-describe("noticed is", () => {
+describe("the checker reports", () => {
   test.each([
     ["an answer before the write", [answer, write, sync], "answered before it was written"],
     ["an answer without a write", [answer], "answered before it was written"],
@@ -33,11 +33,11 @@ describe("noticed is", () => {
   });
 });
 
-describe("of a folder that was made, noticed is", () => {
+describe("for a created folder, the checker reports", () => {
   const made = '7 mkdir("/above/data", 0700) = 0';
   const synced = "7 fsync(5</above>) = 0";
 
-  test("nothing where it is synced before the first answer", () => {
+  test("nothing if it is synced before the first response", () => {
     expect(folderViolations(readSystemCalls([made, synced, answer].join("\n")), ["/above/data"])).toEqual([]);
   });
 

@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     await server.remove();
   });
 
-  test("that slept with its workers, as on a machine that was asleep, does not take them for hanging", async () => {
+  test("does not treat its workers as hanging after all of them slept, as on a suspended machine", async () => {
     const before = pids();
     for (const pid of before.values()) process.kill(pid, "SIGSTOP");
     Bun.sleepSync(2 * SILENCE.serving);
@@ -70,7 +70,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     expect(program.output).not.toContain("worker_hung");
   });
 
-  test("lets a worker live whose event loop takes a second for each turn, again and again", async () => {
+  test("keeps a worker whose event loop takes a second for each turn", async () => {
     const before = pids();
     process.kill(before.get(2) as number, "SIGUSR2");
     await until(() => program.output.split("slow turn").length > 10);
@@ -81,7 +81,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     program.output = program.output.replaceAll("restart_finished", "");
   });
 
-  test("kills and replaces a worker that is stopped, and says why; its clients are served again", async () => {
+  test("kills and replaces a stopped worker, and logs why; its clients are served again", async () => {
     const [one, two] = [pids().get(1), pids().get(2) as number];
     const ask = (): Promise<Response> => fetch(`http://127.0.0.1:${port.port}/readyz`, { keepalive: false }).catch(ask);
     process.kill(two, "SIGSTOP");
@@ -98,7 +98,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     expect(metrics).toContain("petstore_workers_replaced_total 1\n");
   });
 
-  test("waits for no worker that hangs before its first word, and replaces all when it is told to once more", async () => {
+  test("does not wait for a worker that hangs during its start, and replaces all at the next request to restart", async () => {
     const before = pids();
     loads = false;
     supervisor.restart();
@@ -112,7 +112,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
   });
 
-  test("that was stopped and continues kills none of its workers", async () => {
+  test("kills none of its workers after it was stopped and continued", async () => {
     const settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
     const service = await startWorkers(2, settings);
     const before = workerPids(service);

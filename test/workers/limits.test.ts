@@ -17,7 +17,7 @@ const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit
 
 const isBanned = (text: string) => text.includes('"key_banned"');
 
-describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many workers", () => {
+describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of several workers", () => {
   let postgres: PostgresServer;
   let valkey: ValkeyServer;
   let settings: Record<string, string>;
@@ -72,7 +72,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
     return program.output.includes("limits_not_shared", before) ? undefined : remaining;
   }
 
-  test("admit exactly as many as the limit says, over 50 connections", async () => {
+  test("admit exactly the limit over 50 connections", async () => {
     const limit = 300;
     let remaining = await burst(limit);
     while (!remaining) remaining = await burst(limit);
@@ -81,7 +81,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
     );
   });
 
-  test("ban a key at all workers, and remember it and the counts when all processes are gone", async () => {
+  test("ban a key at all workers, and keep the ban and the counts when all processes end", async () => {
     const key = await newKey({ ...unlimitedQuota, perMinute: 20 });
     const other = await newKey({ ...unlimitedQuota, perMinute: 20 });
     for (let count = 0; count < 5; count++) expect((await ask(program.base, other)).status).toBe(200);
@@ -98,7 +98,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("limits of many wor
     await eventually(used, (count) => count === 5);
   });
 
-  test("go on with counts and bans when the server has lost its data", async () => {
+  test("keep counts and bans when Valkey has lost its data", async () => {
     const quota = { perMinute: 20, perDay: 100 };
     const banned = await newKey(quota);
     const { key, account, storage } = await newAccount(settings, quota);

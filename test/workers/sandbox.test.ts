@@ -81,7 +81,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     };
   }
 
-  test("an order expires at once for all, when the clock is advanced by 900 s", async () => {
+  test("an order expires at once for all when the clock is advanced by 900 s", async () => {
     const { call, forward, ofEach, storage } = await newSandbox();
     await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
     expect((await call("POST", "/store/orders", { petId: 1 })).status).toBe(201);
@@ -92,7 +92,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("a banned key works again, and steps that add up to 24 hours roll the day, at each worker", async () => {
+  test("a banned key works again, and steps that add up to 24 hours start a new day, at each worker", async () => {
     const quota = { perMinute: 50, perDay: 60 };
     const { call, forward, ofEach, storage } = await newSandbox(quota);
     const other = await newSandbox(quota);
@@ -113,7 +113,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await Promise.all([storage.close(), other.storage.close()]);
   });
 
-  test("20 requests a minute are served for sandboxes of an account, by all together", async () => {
+  test("20 requests a minute are served for the sandboxes of an account, by all workers together", async () => {
     const { call, storage } = await newSandbox();
     const statuses = (await Promise.all(Array.from({ length: 60 }, () => call("GET", "/sandbox")))).map(
       ({ status }) => status,
@@ -124,7 +124,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("behind a reset, all workers have the new data, and no write that was in flight is in it", async () => {
+  test("after a reset, all workers have the new data, which contains no write that was in flight", async () => {
     const { call, ofEach, storage } = await newSandbox();
     const create = (name: string) => call("POST", "/pets", { name, categoryId: 1 });
     for (let round = 0; round < 3; round++) {
@@ -175,7 +175,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("a deleted account's keys end within a second at each worker; then nothing is left of it", async () => {
+  test("keys of a deleted account stop working within a second at each worker; then none of its data is left", async () => {
     const { account, accounts, call, storage } = await newSandbox();
     await call("POST", "/pets", { name: "Vanishing", categoryId: 1 });
     const ended = new Set<string>();

@@ -76,7 +76,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     return Number(row?.holder.split(" ")[1]);
   };
 
-  test("all know within a second of a new key, a changed plan and a revoked key", async () => {
+  test("all apply a new key, a changed plan and a revoked key within a second", async () => {
     expect(await untilEach(({ status }) => status === 200)).toBeLessThan(EVERYWHERE_WITHIN);
     await account.accounts.setPlan(account.account.id, "business", undefined);
     expect(await untilEach(hasNewLimit)).toBeLessThan(EVERYWHERE_WITHIN);
@@ -84,7 +84,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     expect(await untilEach(({ status }) => status === 401)).toBeLessThan(EVERYWHERE_WITHIN);
   });
 
-  test("a worker that is killed under load loses and doubles nothing; others continue, and it is replaced", async () => {
+  test("lose and duplicate nothing when one is killed under load; the others continue, and it is replaced", async () => {
     const ledger = new Ledger();
     const animals = new Animals(new Random(7));
     const client = new Client(program.base, account.key);
@@ -129,7 +129,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     expect(metrics).toContain("\npetstore_workers_replaced_total 3\n");
   });
 
-  test("while PostgreSQL is stopped under load, requests get 503 only; all is well within 2 s after it is back", async () => {
+  test("return only 503 while PostgreSQL is stopped under load, and recover within 2 s", async () => {
     const ledger = new Ledger();
     const animals = new Animals(new Random(8));
     const client = new Client(program.base, account.key);
@@ -176,7 +176,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     expect(ledger.violations).toEqual([]);
   });
 
-  test("one runs the background tasks of all; when it is killed, another takes over within seconds", async () => {
+  test("have one leader for the background tasks; when it is killed, another takes over within seconds", async () => {
     const { storage, shop } = account;
     const pets = new PetStore(storage, { decidingOrder });
     const orders = new OrderStore(storage, pets, systemClock, 1);

@@ -31,7 +31,7 @@ const portIsFree = ({ port }: Program) =>
   );
 const readiness = ({ port }: Program) => fetch(`http://127.0.0.1:${port}/readyz`);
 
-test("on the embedded store, one process is the rule, and it says why", async () => {
+test("the embedded store requires one process, and the error says why", async () => {
   const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve", "--workers", "2"]);
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("Only one process can serve the embedded store");
@@ -43,7 +43,7 @@ test.each(["0", "-1", "1.5", "two", "257"])("%s workers are refused", async (cou
   expect([status, stderr]).toEqual([2, expect.stringContaining("--workers must be a whole number from 1 to 256.")]);
 });
 
-test("a worker that no supervisor started is refused, and not shown in the overview", async () => {
+test("a worker without a supervisor is refused, and is not in the overview", async () => {
   const { status, stderr } = await runCommand(newDataDir(), ["worker", "1"]);
   expect([status, stderr]).toEqual([2, expect.stringContaining("worker is started by serve --workers.")]);
   expect((await runCommand(newDataDir(), ["--help"])).stdout).not.toContain("  worker");
@@ -62,7 +62,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
   });
   afterAll(() => server.remove());
 
-  test("all serve when the service says that it listens; log and metrics tell them apart", async () => {
+  test("all serve when the service says that it listens; log and metrics distinguish them", async () => {
     const program = await startWorkers(WORKERS, settings);
     expect(workerPids(program).size).toBe(WORKERS);
     await askEach(program.base, key, WORKERS);
@@ -87,7 +87,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     expect(new Set(alone.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3]));
   });
 
-  test("the port is taken for every other service, with workers or without", async () => {
+  test("the port is in use for every other service, with and without workers", async () => {
     const program = await startWorkers(2, settings);
     for (const words of [["serve"], ["serve", "--workers", "2"]]) {
       const other = await runCommand(newDataDir(), words, { ...settings, PETSTORE_PORT: String(program.port) });
@@ -100,7 +100,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     await portIsFree(program);
   });
 
-  test("a first worker that cannot start ends the service, and is told of once", async () => {
+  test("a first worker that cannot start ends the service, and is reported once", async () => {
     const away = { ...settings, PETSTORE_DATABASE_URL: server.url("missing") };
     const { status, stderr } = await runCommand(newDataDir(), ["serve", "--workers", "3"], away);
     expect(status).toBe(1);
@@ -108,7 +108,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     expect(stderr).toContain("The first worker ended with status 1 before it could serve.");
   });
 
-  test("a worker that is killed is replaced; one that keeps dying is given up", async () => {
+  test("a worker that is killed is replaced, unless it keeps dying", async () => {
     const program = await startWorkers(2, settings);
     for (let kills = 1; kills <= 5; kills++) {
       const pid = workerPids(program).get(2) as number;
@@ -151,7 +151,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     },
   );
 
-  test("SIGTERM to the process group under load from 16 clients: all stop in step, and no request is broken", async () => {
+  test("SIGTERM to the process group under load from 16 clients ends all in step, and breaks no request", async () => {
     const program = await Program.start(newDataDir(), settings, [...npmStart, "--", "--workers", "3"]);
     const client = new Client(program.base, key);
     const { broken } = await loadUntilStopped(client, () => process.kill(-program.child.pid, "SIGTERM"), 16);
@@ -205,7 +205,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     for (const line of program.output.trimEnd().split("\n")) expect(JSON.parse(line)).toBeObject();
   });
 
-  test("a restart whose new worker cannot start leaves the old ones serving", async () => {
+  test("a restart whose new worker cannot start keeps the old ones", async () => {
     const own = { ...settings, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
     const database = new URL(own.PETSTORE_DATABASE_URL).pathname.slice(1);
     const program = await startWorkers(2, own);

@@ -47,7 +47,7 @@ async function walk(client: Client, found: Found): Promise<void> {
   }
 }
 
-describe.skipIf(postgresMissing !== undefined)("walks alongside 64 writers at four processes", () => {
+describe.skipIf(postgresMissing !== undefined)("reading all pages alongside 64 writers at four processes", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -78,13 +78,13 @@ describe.skipIf(postgresMissing !== undefined)("walks alongside 64 writers at fo
     return found;
   }
 
-  test(`miss no animal and show none twice: ${WALKS} walks`, async () => {
+  test(`returns every animal once: ${WALKS} times`, async () => {
     const { faults, animals, walks } = await walkBesideWriters(serveCommand);
     expect([faults.slice(0, 10), walks >= WALKS]).toEqual([[], true]);
     expect(animals).toBeGreaterThan(WALKS);
   }, 600_000);
 
-  test("would miss some if ids came from a sequence", async () => {
+  test("control: misses some if ids come from a sequence", async () => {
     const command = [bun, "--preload", sequenceIds, ...main];
     const { faults } = await walkBesideWriters(command, "CREATE SEQUENCE control_ids");
     expect(faults).not.toEqual([]);
