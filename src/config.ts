@@ -171,8 +171,8 @@ export function readConfig(
 }
 
 /**
- * The values of settings that a domain declares. One that the configuration was read without is at its fallback: had
- * the environment named it, reading would have failed.
+ * The values of settings that a domain declares. A setting that was not passed to `readConfig` has its default:
+ * `readConfig` rejects `PETSTORE_` variables that nobody declares, so it cannot have been set.
  */
 export function valuesOf<S extends Settings>({ declared }: Config, wanted: S): Values<S> {
   const values = Object.entries(wanted).map(([name, { fallback, parse }]) => [

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { run } from "./cli/run.ts";
 
 /**
- * How long signals are one request to stop, in milliseconds from the first. systemd, containers and terminals signal the
- * whole process group, and npm and its launcher each pass on what they got: one request arrives several times.
+ * Signals within this time of the first, in milliseconds, count as one request to stop. systemd, containers and terminals
+ * signal the whole process group, and npm and its launcher each pass on what they got: one request arrives several times.
  */
 const SAME_REQUEST = 1_000;
 
@@ -27,7 +27,7 @@ function requestStop(status: number): void {
   if (isSameRequest) return;
   if (stop.signal.aborted) process.exit(status);
   isSameRequest = true;
-  // Where the event loop was blocked, signals that came in time are behind the timer. One more turn takes them.
+  // If the event loop was blocked, signals received in time are handled only after this timer, so wait one more turn.
   setTimeout(() => setTimeout(() => (isSameRequest = false), 1), SAME_REQUEST);
   stop.abort();
 }

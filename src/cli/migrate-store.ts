@@ -24,7 +24,7 @@ export const migrateStore: ProgramCommand = {
       throw new UsageError("A store in PostgreSQL cannot be moved: --from must be a data folder.");
     }
     if (!to) throw new UsageError("--to must be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.");
-    const progress = new Progress(showStatus, undefined, "row");
+    const progress = new Progress(showStatus, "row");
     try {
       const { tables, wasThere } = await moveStore(from, to, {
         stop,

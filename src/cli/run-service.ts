@@ -40,7 +40,7 @@ async function runClaimed(
     const takeBackup = (ending: AbortSignal) => takeBackupInChild(terminal, ending);
     app = await App.start(config, { ...options, onFatal, stop, takeBackup });
   } catch (error) {
-    if (stop.aborted) return; // it was asked to stop, so that it could not start does not matter
+    if (stop.aborted) return; // a failed start does not matter: the process was asked to stop
     throw error;
   }
   /** The state on disk is unknown: serve no more requests, and write nothing while ending. */

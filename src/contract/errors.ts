@@ -47,7 +47,7 @@ export function failure<const E extends ErrorDefinition>(
   return { error, message, ...more };
 }
 
-/** The body of every error (interface section 2). Invalid input adds `details`. */
+/** The body of every error (see docs/errors.md). Invalid input adds `details`. */
 export const ErrorBody = Type.Object(
   {
     code: Type.String({ description: "Machine-readable error code. Codes are permanent." }),

@@ -109,7 +109,7 @@ type Defaulted = "stability" | "testPanel" | "scope" | "errors";
 /** An operation as a domain states it. */
 export type OperationDefinition = Omit<Operation, Defaulted> & Partial<Pick<Operation, Defaulted>>;
 
-/** The defaults of a definition. `errors` is prepended to the errors of the definition. */
+/** The defaults of a definition. */
 interface Defaults<D extends OperationDefinition> {
   readonly stability: D["tag"]["stability"];
   readonly testPanel: true;

@@ -19,7 +19,7 @@ function checkable<S>(schema: S): S | object {
   return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, allowsAny(allows), () => message), copy);
 }
 
-/** A rule is about objects: that the value is one is another fault. */
+/** Applies a rule to objects only: the schema's `type` rejects other values. */
 function allowsAny(allows: Rule["allows"]): Rule["allows"] {
   return (value) => typeof value !== "object" || value === null || allows(value);
 }

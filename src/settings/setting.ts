@@ -60,7 +60,7 @@ export function readSettings<S extends Settings>(
     const value = text === "" ? undefined : parse(text);
     if (text !== "" && value === undefined) {
       faults.push(
-        isSecret || holdsPassword(text)
+        isSecret || mayHoldCredentials(text)
           ? `${name} must be ${expects}.`
           : `${name} is ${JSON.stringify(text)}, but must be ${expects}.`,
       );
@@ -89,9 +89,9 @@ function isMisspelled(name: string, known: readonly string[]): boolean {
 }
 
 /**
- * True for what may be an address with credentials, whole or in part, which nothing but a database and the like takes;
- * it may be in the wrong place. A password may hold any character.
+ * True if a text may contain credentials (`user:password@host`, even in part). Such an address may have been set in the
+ * wrong variable, so the error message must not show it. A password may contain any character.
  */
-function holdsPassword(text: string): boolean {
+function mayHoldCredentials(text: string): boolean {
   return /(:|\/\/).*@/s.test(text);
 }

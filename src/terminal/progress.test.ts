@@ -6,6 +6,7 @@ function watched() {
   const clock = { now: 5_000 };
   const progress = new Progress(
     (line) => shown.push(line),
+    "animal",
     () => clock.now,
   );
   return { shown, clock, progress };
@@ -41,7 +42,7 @@ test("no more than ten lines a second", () => {
 
 test("nothing where nobody watches, but the time it took", () => {
   const clock = { now: 0 };
-  const progress = new Progress(undefined, () => clock.now);
+  const progress = new Progress(undefined, "animal", () => clock.now);
   progress.report("Adding", 1, 0.5);
   progress.announce("Adding");
   progress.end();

@@ -6,13 +6,13 @@ const WIDTH = 24;
 export class Progress {
   readonly #show: ((line: string) => void) | undefined;
   readonly #now: () => number;
-  readonly #of: string;
+  readonly #unit: string;
   readonly #started: number;
   #shownAt = Number.NEGATIVE_INFINITY;
 
-  /** Without `show`, nothing is displayed. `now` returns milliseconds. `of` names the unit. */
-  constructor(show: ((line: string) => void) | undefined, now: () => number = () => performance.now(), of = "animal") {
-    this.#of = of;
+  /** Without `show`, nothing is displayed. `unit` is what is counted, in the singular. `now` returns milliseconds. */
+  constructor(show: ((line: string) => void) | undefined, unit: string, now: () => number = () => performance.now()) {
+    this.#unit = unit;
     this.#show = show;
     this.#now = now;
     this.#started = now();
@@ -24,7 +24,7 @@ export class Progress {
     if (!this.#show || now - this.#shownAt < PACE) return;
     this.#shownAt = now;
     const seconds = (now - this.#started) / 1000;
-    const parts = [counted(number, this.#of)];
+    const parts = [counted(number, this.#unit)];
     if (seconds > 0.5) parts.push(`${Math.round(number / seconds).toLocaleString("en")}/s`);
     if (seconds > 0.5 && share) parts.push(`${duration((seconds / share) * (1 - share))} left`);
     this.#show(`${what} ${share === undefined ? "" : `${bar(share)} `}${parts.join("  ")}`);
@@ -60,9 +60,9 @@ function duration(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** So many animals, or others, in words. */
-export function counted(number: number, what = "animal"): string {
-  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+/** A number with its unit, which is given in the singular: `3 rows`. */
+export function counted(number: number, unit: string): string {
+  return `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
 }
 
 /** How long and how fast, in words. */

@@ -22,7 +22,7 @@ export const exportCommand: Command = {
   },
   run: async (given, { store, folder, output, showStatus, stop }) => {
     const { path, format } = readAnimalFile(given, folder);
-    const progress = new Progress(showStatus);
+    const progress = new Progress(showStatus, "animal");
     const rest = path === undefined ? "The output is incomplete." : "The file was not written.";
     const storage = await store.open();
     try {
@@ -43,7 +43,7 @@ export const exportCommand: Command = {
       const file = path ?? "standard output";
       return {
         json: { file, animals, bytes, seconds: seconds },
-        text: `Wrote ${counted(animals)} to ${file} ${pace(animals, seconds)}.`,
+        text: `Wrote ${counted(animals, "animal")} to ${file} ${pace(animals, seconds)}.`,
         isBesideOutput: path === undefined,
       };
     } catch (error) {

@@ -56,7 +56,7 @@ async function runImport(given: Given, terminal: Terminal, categories: CategoryR
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
   const inParts = given.options["resumable"] !== undefined;
   const { store, stop } = terminal;
-  const progress = new Progress(terminal.showStatus);
+  const progress = new Progress(terminal.showStatus, "animal");
   const size = path === undefined ? undefined : sizeOf(path);
   let broken: Error | undefined;
   const fatal = (error: Error) => (broken = error);
@@ -103,14 +103,14 @@ function show(progress: Progress, state: ImportProgress, size: number | undefine
   const { bytes, staged, added } = state;
   if (added === undefined) progress.report("Reading", staged, size === undefined ? undefined : bytes / size);
   else if (inParts) progress.report("Adding", added, added / staged);
-  else progress.announce(`Adding ${counted(staged)} at once`);
+  else progress.announce(`Adding ${counted(staged, "animal")} at once`);
 }
 
 function report(file: string, { added, before, faults }: ImportResult, seconds: number): Report {
   const { told, total } = faults;
   if (total === 0) {
     const earlier = before > 0 ? ` ${before.toLocaleString("en")} of it had been added before.` : "";
-    const text = `Added ${counted(added)} of ${file} ${pace(added, seconds)}.${earlier}`;
+    const text = `Added ${counted(added, "animal")} of ${file} ${pace(added, seconds)}.${earlier}`;
     return { json: { file, added, before, seconds }, text };
   }
   const lines = told.map(({ line, message }) => `line ${line}: ${plain(message)}`);

@@ -92,10 +92,10 @@ export class Idempotency {
 }
 
 function reused(isSecret: boolean): Failure {
-  const what = isSecret ? "another body, query or API key" : "another body, query or If-Match";
+  const what = isSecret ? "body, query, If-Match or API key" : "body, query or If-Match";
   return failure(
     idempotencyKeyReused,
-    `The Idempotency-Key came before with ${what}. Take a new one for a new request.`,
+    `This Idempotency-Key was already used with a different ${what}. Use a new key for a new request.`,
   );
 }
 
