@@ -30,7 +30,7 @@ import { requireEnvironment } from "./store-environment.ts";
 import { hasExpired } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
-const REQUEST_DEADLINE = 10_000;
+const SHUTDOWN_GRACE = 10_000;
 /** When it abandons everything except writing its log, in milliseconds: the process must have ended after 15 seconds. */
 const STOP_DEADLINE = 13_000;
 
@@ -193,7 +193,7 @@ export class App {
     this.#pending.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
-    await settlesWithin(this.#server.stop(REQUEST_DEADLINE, this.#inStep), rest());
+    await settlesWithin(this.#server.stop(SHUTDOWN_GRACE, this.#inStep), rest());
     this.#pending.stop();
     const saved = this.#tasks
       .stop()

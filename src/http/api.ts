@@ -167,22 +167,22 @@ export class Api {
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
     if (exchange.authFailure?.error === invalidApiKey)
       this.#services.abuse.invalidKey(addressOf(exchange, this.#services.addresses));
-    const isClear = this.#services.drains.clear(exchange.request, failed);
-    return whenReady(isClear, (keeps) => this.#giveFailure(exchange, failed, !keeps));
+    const isReusable = this.#services.drains.drain(exchange.request, failed);
+    return whenReady(isReusable, (reusable) => this.#giveFailure(exchange, failed, !reusable));
   }
 
-  #giveFailure(exchange: Exchange, failed: Failure, closes: boolean): MaybePromise<Response> {
+  #giveFailure(exchange: Exchange, failed: Failure, closesConnection: boolean): MaybePromise<Response> {
     const { admission } = exchange;
     exchange.failed = failed;
     if (exchange.stage === "load") this.#services.metrics.shed();
     if (admission) {
       this.#reports.countDenial(exchange, admission, failed);
-      return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closes));
+      return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closesConnection));
     }
     // A store failed before the request was counted, so the headers show the window of its address.
     const standIn = this.#services.limiter.peekAddress(addressOf(exchange, this.#services.addresses));
     return whenReady(standIn, (peeked) =>
-      this.#reports.report(exchange, failureResponse(exchange, peeked, failed, closes)),
+      this.#reports.report(exchange, failureResponse(exchange, peeked, failed, closesConnection)),
     );
   }
 

@@ -7,7 +7,7 @@ import { Deadlines } from "./deadlines.ts";
 /** The largest body that is drained, in bytes. */
 export const DRAIN_LIMIT = 16 * 1024 * 1024;
 /** The longest time that a body is drained, in milliseconds. */
-export const DRAIN_DEADLINE = 5_000;
+export const DRAIN_TIMEOUT = 5_000;
 /** The maximum number of bodies that a process drains at the same time. */
 export const MAX_DRAINS = 64;
 
@@ -19,7 +19,7 @@ export class BodyDrains {
   readonly #deadlines: Deadlines<boolean>;
 
   constructor(clock: Clock) {
-    this.#deadlines = new Deadlines(clock, DRAIN_DEADLINE);
+    this.#deadlines = new Deadlines(clock, DRAIN_TIMEOUT);
   }
 
   /** Bodies that are being drained. */
@@ -32,16 +32,16 @@ export class BodyDrains {
    * connection can be reused, and false if the body has not ended or its length is malformed. Never rejects. The
    * runtime drains small bodies with a length itself.
    */
-  clear(request: Request, failed: Failure): MaybePromise<boolean> {
+  drain(request: Request, failed: Failure): MaybePromise<boolean> {
     if (failed.error === requestTimeout) return false;
     const isTooLarge = failed.error === payloadTooLarge;
     if (request.bodyUsed && !isTooLarge) return true;
     const length = bodyLength(request.headers);
     if (!isTooLarge && typeof length === "number" && length <= BODY_LIMIT) return true;
-    return whenReady(this.#drain(request.body, length), (isRead) => isRead && length !== "malformed");
+    return whenReady(this.#readRest(request.body, length), (isRead) => isRead && length !== "malformed");
   }
 
-  #drain(body: ReadableStream<Uint8Array> | null, length: BodyLength): MaybePromise<boolean> {
+  #readRest(body: ReadableStream<Uint8Array> | null, length: BodyLength): MaybePromise<boolean> {
     // The runtime does not provide the body of a GET.
     if (!body || (typeof length === "number" && length > DRAIN_LIMIT) || this.size >= MAX_DRAINS) return false;
     const reader = body.getReader();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
-import { Deadlines, REQUEST_DEADLINE } from "./deadlines.ts";
+import { Deadlines, RESPONSE_TIMEOUT } from "./deadlines.ts";
 
 /** Registers responses that never come. Returns the substitutes received so far. */
 function enter(deadlines: Deadlines<string>, count = 1): string[] {
@@ -18,7 +18,7 @@ test("a response that is late has its substitute at the deadline, not before", a
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const got = enter(deadlines);
-  clock.advance(REQUEST_DEADLINE - 1);
+  clock.advance(RESPONSE_TIMEOUT - 1);
   const later = enter(deadlines);
   deadlines.sweep();
   await turn();
@@ -34,7 +34,7 @@ test("a response that comes in time is the response, and one that comes later is
   const deadlines = new Deadlines<string>(clock);
   const [punctual, late] = [deadlines.register(() => "late"), deadlines.register(() => "late")];
   deadlines.settle(punctual, "in time");
-  clock.advance(REQUEST_DEADLINE);
+  clock.advance(RESPONSE_TIMEOUT);
   expect([deadlines.size, deadlines.isOpen(late)]).toEqual([1, true]);
   deadlines.sweep();
   expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
@@ -46,7 +46,7 @@ test("many that are late together are answered in several turns of the event loo
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const got = enter(deadlines, 1_000);
-  clock.advance(REQUEST_DEADLINE);
+  clock.advance(RESPONSE_TIMEOUT);
   deadlines.sweep();
   let turns = 0;
   while (got.length < 1_000) {

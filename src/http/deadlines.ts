@@ -1,7 +1,7 @@
 import type { Clock } from "../timing/clock.ts";
 
 /** The time limit for every response, in milliseconds. */
-export const REQUEST_DEADLINE = 10_000;
+export const RESPONSE_TIMEOUT = 10_000;
 /** The maximum number of responses replaced in one turn of the event loop. Thousands at once would delay others. */
 const MAX_AT_ONCE = 100;
 
@@ -26,7 +26,7 @@ export class Deadlines<T> {
   readonly #pending = new Set<Pending<T>>();
 
   /** Responses are late after `milliseconds`. */
-  constructor(clock: Clock, milliseconds: number = REQUEST_DEADLINE) {
+  constructor(clock: Clock, milliseconds: number = RESPONSE_TIMEOUT) {
     this.#clock = clock;
     this.#milliseconds = milliseconds;
   }

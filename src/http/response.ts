@@ -37,8 +37,13 @@ function answerStream({ stream }: Exchange, headers: Headers): Response {
   return response;
 }
 
-/** The response to a failed request, with an Error body. `closes`: the connection is closed after it. */
-export function failureResponse(exchange: Exchange, admission: Admission, failed: Failure, closes: boolean): Response {
+/** The response to a failed request, with an Error body. With `closesConnection`, the connection is closed after it. */
+export function failureResponse(
+  exchange: Exchange,
+  admission: Admission,
+  failed: Failure,
+  closesConnection: boolean,
+): Response {
   const { error, message, details, retryAfter } = failed;
   if (error === noResponse) return closedConnection();
   const { operation: compiled } = exchange;
@@ -51,7 +56,7 @@ export function failureResponse(exchange: Exchange, admission: Admission, failed
   if (error === insufficientScope) {
     headers.set("WWW-Authenticate", challenge("insufficient_scope", compiled?.operation.scope));
   }
-  if (closes) headers.set("Connection", "close"); // RFC 9112, section 9.6
+  if (closesConnection) headers.set("Connection", "close"); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
   return marked(exchange, new Response(body, { status: error.status, headers }));
 }

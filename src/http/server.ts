@@ -94,10 +94,10 @@ export class Server {
 
   /**
    * Asks active clients to close their connections, stops listening, lets requests in flight finish, and closes all
-   * connections after at most `deadline` milliseconds. With `inStep`, processes stop together, so a client that
+   * connections after at most `grace` milliseconds. With `inStep`, processes stop together, so a client that
    * reconnects does not reach another process that is about to stop.
    */
-  async stop(deadline: number, inStep?: InStep): Promise<void> {
+  async stop(grace: number, inStep?: InStep): Promise<void> {
     // Closing immediately would reset connections whose next request is already in transit. First, every
     // response asks the client to close its connection. Then requests are held briefly, so that clients wait
     // for a response instead of reconnecting to a process that is about to stop.
@@ -112,7 +112,7 @@ export class Server {
     hold.resolve();
     let timer: Timer | undefined;
     const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, deadline);
+      timer = setTimeout(resolve, grace);
     });
     await Promise.race([finished, late]);
     clearTimeout(timer);

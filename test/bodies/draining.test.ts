@@ -3,7 +3,7 @@
 // instead of draining; in ../pipelining.test.ts, pipelined requests that are delayed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { DRAIN_DEADLINE, DRAIN_LIMIT, MAX_DRAINS } from "../../src/http/body-drains.ts";
+import { DRAIN_TIMEOUT, DRAIN_LIMIT, MAX_DRAINS } from "../../src/http/body-drains.ts";
 import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
 import { exchange, type RawAnswer } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
@@ -74,7 +74,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     const begun = method === "DELETE" ? "" : `20000\r\n${" ".repeat(0x2_0000)}\r\n`;
     const answers = exchange(service.app.port, head(method, path, await headersOf(), framing) + begun);
     await eventually(draining, (count) => count === 1);
-    service.clock.advance(DRAIN_DEADLINE);
+    service.clock.advance(DRAIN_TIMEOUT);
     const [answer, ...others] = await answers;
     expect(others).toEqual([]);
     const { status: got, headers } = answer as RawAnswer;
@@ -91,7 +91,7 @@ test("no more bodies are drained at once than the bound says; further ones are a
   const [answer] = (await exchange(service.app.port, request)) as [RawAnswer];
   expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"]);
   expect(await draining()).toBe(MAX_DRAINS);
-  service.clock.advance(DRAIN_DEADLINE);
+  service.clock.advance(DRAIN_TIMEOUT);
   for (const [one] of await Promise.all(drained)) expect(one?.status).toBe(413);
   expect(await draining()).toBe(0);
 });

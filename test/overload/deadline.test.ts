@@ -10,7 +10,7 @@ import type { Host } from "../../src/domains/domain.ts";
 import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
-import { REQUEST_DEADLINE } from "../../src/http/deadlines.ts";
+import { RESPONSE_TIMEOUT } from "../../src/http/deadlines.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange, type RawAnswer } from "../harness/raw-http.ts";
@@ -34,7 +34,7 @@ async function passDeadline(): Promise<void> {
     () => metric(service.app.base, "petstore_requests_pending"),
     (pending) => pending === 1,
   );
-  service.clock.advance(REQUEST_DEADLINE);
+  service.clock.advance(RESPONSE_TIMEOUT);
 }
 
 async function checkDocument({ status, headers, text }: RawAnswer): Promise<void> {

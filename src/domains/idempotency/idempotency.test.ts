@@ -9,7 +9,7 @@ import { metric } from "../../../test/overload/metrics.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/open-storage.ts";
 import { scopes } from "../../contract/caller.ts";
-import { REQUEST_DEADLINE } from "../../http/deadlines.ts";
+import { RESPONSE_TIMEOUT } from "../../http/deadlines.ts";
 import { StoredResponseStore } from "./stored-responses.store.ts";
 
 const HOUR = 3_600_000;
@@ -356,7 +356,7 @@ describe("while the first is running", () => {
     const late = create("a");
     const running = () => metric(service.app.base, "petstore_idempotent_requests_running");
     await eventually(running, (count) => count === 1);
-    service.clock.advance(REQUEST_DEADLINE);
+    service.clock.advance(RESPONSE_TIMEOUT);
     expect((await late).json.code).toBe("storage_unavailable");
     expect((await create("a")).json.code).toBe("idempotency_key_in_use");
     await unlock();
