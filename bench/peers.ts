@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { encodeCursor } from "../src/http/cursor.ts";
-import { compileListName, listOf } from "../src/http/page-links.ts";
+import { compileListName, cursorScope } from "../src/http/page-links.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
 import { type ReadyAnswers, readyAnswers } from "./peers/ready-answers.ts";
@@ -74,7 +74,7 @@ export interface Place {
 }
 
 const FIRST_PAGE = "limit=20&status=available";
-const AVAILABLE = listOf(FIRST_SHOP, compileListName(petOperations[0])({}, { status: "available" }));
+const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, { status: "available" }));
 
 /** Tells why a server cannot be started; undefined if it can. */
 export function whyNot(name: ServerName): string | undefined {

@@ -1,5 +1,5 @@
 import { FixedContent } from "../http/fixed-content.ts";
-import type { FixedPage, Page } from "../http/pages.ts";
+import type { StaticFile, WebContent } from "../http/web-content.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { buildConsole, type ConsoleFile } from "./build-console.ts";
 
@@ -15,7 +15,7 @@ const policy =
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /** The files of the console, by name, each compressed once. */
-type Files = ReadonlyMap<string, FixedPage>;
+type Files = ReadonlyMap<string, StaticFile>;
 
 /** The web console. It is built in the background or on its first request, so that the start does not wait for it. */
 export class Console {
@@ -38,8 +38,8 @@ export class Console {
   }
 
   /** The page is the same at all addresses of the console: its script reads the address. */
-  get pages(): [string, Page][] {
-    const page: Page = {
+  get content(): [string, WebContent][] {
+    const page: WebContent = {
       type: "text/html; charset=utf-8",
       headers: { "Content-Security-Policy": policy, ...this.#protection },
       fixed: this.#page,
@@ -72,7 +72,7 @@ function filesOfConsole(): MaybePromise<ConsoleFile[]> {
   return isBuilt ? import("./embedded-console.ts").then(({ embeddedConsole }) => embeddedConsole) : buildConsole();
 }
 
-function fileOf(name: string, text: string): FixedPage {
+function fileOf(name: string, text: string): StaticFile {
   return {
     type: types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
     headers: { "Cache-Control": "public, max-age=31536000, immutable" }, // its name changes with its content

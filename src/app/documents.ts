@@ -13,9 +13,9 @@ import { exampleOf } from "../derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../derive/reference-page.ts";
 import { encodeCursor } from "../http/cursor.ts";
 import { FixedContent } from "../http/fixed-content.ts";
-import { compileListName, exampleList } from "../http/page-links.ts";
-import type { Page } from "../http/pages.ts";
+import { compileListName, exampleScope } from "../http/page-links.ts";
 import { referenceBundle } from "../http/reference-bundle.ts";
+import type { WebContent } from "../http/web-content.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
 import { startingLinks } from "./well-known.ts";
 
@@ -55,7 +55,7 @@ function contact({ contactUrl, contactEmail }: Config, base: string): Documented
 function exampleCursor(operation: Operation): string {
   const { params, query, paged } = operation;
   const list = compileListName(operation)(examples(params?.schema), examples(query));
-  return encodeCursor(String(exampleOf(paged?.position as TSchema)), exampleList(list));
+  return encodeCursor(String(exampleOf(paged?.position as TSchema)), exampleScope(list));
 }
 
 function examples(schema: TObject | undefined): Record<string, unknown> {
@@ -94,18 +94,18 @@ export const pageProtection = {
   "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
 };
 
-/** A page that is made on its first request, so that the start does not wait for it. */
-function fixedPage(type: string, make: ConstructorParameters<typeof FixedContent>[0], headers = {}): Page {
+/** A file that is made on its first request, so that the start does not wait for it. */
+function staticFile(type: string, make: ConstructorParameters<typeof FixedContent>[0], headers = {}): WebContent {
   return { type, headers, fixed: new FixedContent(make) };
 }
 
 /** The document, the reference page, and the pages that link to them. `root` is the path above the base address. */
-export function documentPages(
+export function documentContent(
   operations: readonly Operation[],
   config: Config,
   base: string,
   root: string,
-): [string, Page][] {
+): [string, WebContent][] {
   let derived: ReturnType<typeof openApiDocument> | undefined;
   const document = () => (derived ??= openApiDocument(operations, config, base));
   const bundle = `${root}/docs/${referenceBundle.name}`;
@@ -115,7 +115,7 @@ export function documentPages(
   const docs = docsAddress(base);
   const json = `${root}/openapi.json`;
   // The root redirects browsers: in development to the console, elsewhere to the reference page.
-  const entrance: Page = {
+  const entrance: WebContent = {
     type: "text/plain",
     headers: {
       Location: `${root}/${config.environment === "development" ? "console" : "docs"}`,
@@ -124,20 +124,20 @@ export function documentPages(
     content: () => ({ body: "", status: 302 }),
   };
   return [
-    [json, fixedPage("application/json", () => openApiJson(document()), cors)],
-    [`${root}/openapi.yaml`, fixedPage("application/yaml", () => openApiYaml(document()), cors)],
+    [json, staticFile("application/json", () => openApiJson(document()), cors)],
+    [`${root}/openapi.yaml`, staticFile("application/yaml", () => openApiYaml(document()), cors)],
     [
       `${root}/llms.txt`,
-      fixedPage("text/plain; charset=utf-8", () =>
+      staticFile("text/plain; charset=utf-8", () =>
         deriveLlmsText(operations, { base, docs, document: `${base.slice(0, -"/v1".length)}/openapi.json` }),
       ),
     ],
-    ...[...new Set([root || "/", `${root}/`])].map((path): [string, Page] => [path, entrance]),
-    [`${root}/docs`, fixedPage("text/html; charset=utf-8", () => deriveReferencePage({ bundle, start }), policy)],
-    [start, fixedPage("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, { document: json }))],
+    ...[...new Set([root || "/", `${root}/`])].map((path): [string, WebContent] => [path, entrance]),
+    [`${root}/docs`, staticFile("text/html; charset=utf-8", () => deriveReferencePage({ bundle, start }), policy)],
+    [start, staticFile("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, { document: json }))],
     [bundle, referenceBundle],
-    [`${root}/client.js`, fixedPage("text/javascript; charset=utf-8", () => clientModule(true), cors)],
-    [`${root}/client.tgz`, fixedPage("application/gzip", clientPackage, cors)],
+    [`${root}/client.js`, staticFile("text/javascript; charset=utf-8", () => clientModule(true), cors)],
+    [`${root}/client.tgz`, staticFile("application/gzip", clientPackage, cors)],
   ];
 }
 

@@ -11,12 +11,12 @@ import { Api, type ApiServices } from "../http/api.ts";
 import { ClientAddresses } from "../http/client-address.ts";
 import { type Addresses, compileOperation } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
-import { type HealthOptions, healthPages } from "../http/health.ts";
+import { type HealthOptions, healthContent } from "../http/health.ts";
 import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import { Console } from "./console.ts";
-import { baseAddress, documentedBases, documentPages, pageProtection } from "./documents.ts";
-import { startingLinks, wellKnownPages } from "./well-known.ts";
+import { baseAddress, documentContent, documentedBases, pageProtection } from "./documents.ts";
+import { startingLinks, wellKnownContent } from "./well-known.ts";
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;
@@ -62,11 +62,11 @@ export function serveOperations(
       basePath,
       baseLinks: startingLinks(root),
       routes: compileRoutes(bound, operations, addresses),
-      pages: new Map([
-        ...documentPages(operations, config, base, root),
-        ...webConsole.pages,
-        ...wellKnownPages(config, documentedBases(config, base), clock),
-        ...healthPages({ ...health, clock }),
+      content: new Map([
+        ...documentContent(operations, config, base, root),
+        ...webConsole.content,
+        ...wellKnownContent(config, documentedBases(config, base), clock),
+        ...healthContent({ ...health, clock }),
       ]),
     };
   });

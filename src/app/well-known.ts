@@ -1,7 +1,7 @@
 import type { Config, SecurityContact } from "../config.ts";
 import { deriveApiCatalog } from "../derive/api-catalog.ts";
 import { FixedContent } from "../http/fixed-content.ts";
-import type { Page } from "../http/pages.ts";
+import type { WebContent } from "../http/web-content.ts";
 import type { Clock } from "../timing/clock.ts";
 
 /** The address of the catalogue, below the host (RFC 8615). */
@@ -17,12 +17,12 @@ export function startingLinks(root: string): string {
   ].join(", ");
 }
 
-/** The pages at well-known paths of a host. `bases` are base addresses, that of this process first. */
-export function wellKnownPages(
+/** The content at well-known paths of a host. `bases` are base addresses, that of this process first. */
+export function wellKnownContent(
   { security }: Config,
   bases: readonly [string, ...string[]],
   clock: Clock,
-): [string, Page][] {
+): [string, WebContent][] {
   const { origin } = new URL(bases[0]);
   const items = bases.map((base) => `<${base}>; rel="item"`);
   return [

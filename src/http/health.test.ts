@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
-import { healthPages } from "./health.ts";
-import { servePage } from "./pages.ts";
+import { healthContent } from "./health.ts";
+import { serveContent } from "./web-content.ts";
 
 let clock: ManualClock;
 let isStopping: boolean;
@@ -18,11 +18,11 @@ beforeEach(() => {
     probes.push(started);
     return started.promise;
   };
-  const pages = new Map(healthPages({ probe, isStopping: () => isStopping, metrics: () => "", clock }));
+  const pages = new Map(healthContent({ probe, isStopping: () => isStopping, metrics: () => "", clock }));
   const page = pages.get("/readyz");
   if (!page) throw new Error("There is no page /readyz.");
   readyz = async () => {
-    const response = await servePage(page, new Request("http://petstore/readyz"));
+    const response = await serveContent(page, new Request("http://petstore/readyz"));
     return [response.status, ((await response.json()) as { status: string }).status];
   };
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { settlesWhileRunning } from "../timing/settles-within.ts";
-import type { Page } from "./pages.ts";
+import type { WebContent } from "./web-content.ts";
 
 /** How long the store may take to respond to the check while the service itself is not held up, in milliseconds. */
 const PROBE_DEADLINE = 2_000;
@@ -17,8 +17,8 @@ export interface HealthOptions {
   readonly clock: Clock;
 }
 
-/** The pages for monitoring. None of them needs a key. */
-export function healthPages({ probe, isStopping, metrics, clock }: HealthOptions): [string, Page][] {
+/** The content for monitoring. None of them needs a key. */
+export function healthContent({ probe, isStopping, metrics, clock }: HealthOptions): [string, WebContent][] {
   const readiness = new Readiness(probe, clock);
   const headers = { "Cache-Control": "no-store" };
   return [

@@ -25,12 +25,12 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   return {
     position: (cursor, shop, params, query) => {
       const name = list(params, query);
-      return readPosition(decodeCursor(cursor, listOf(shop, name)) ?? decodeCursor(cursor, exampleList(name)));
+      return readPosition(decodeCursor(cursor, cursorScope(shop, name)) ?? decodeCursor(cursor, exampleScope(name)));
     },
     next: (input, next) => {
       const params: Values = input.params;
       const query: Values = input.query;
-      const cursor = encoded(encodeCursor(String(next), listOf(input.caller.shop, list(params, query))));
+      const cursor = encoded(encodeCursor(String(next), cursorScope(input.caller.shop, list(params, query))));
       let parameters = "";
       for (const name in query) {
         if (name !== "cursor") parameters += `${name}=${encoded(query[name])}&`;
@@ -40,14 +40,14 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   };
 }
 
-/** The list of one shop: cursors of another, including its number before a reset, are rejected. */
-export function listOf(shop: number, list: string): string {
+/** What a cursor is valid for: a list of one shop. After a reset, the shop has another number. */
+export function cursorScope(shop: number, list: string): string {
   return `${shop} ${list}`;
 }
 
-/** The list of the example cursor in the document. It belongs to no shop, so every shop accepts it. */
-export function exampleList(list: string): string {
-  return listOf(0, list);
+/** What the example cursor in the document is valid for. It belongs to no shop, so every shop accepts it. */
+export function exampleScope(list: string): string {
+  return cursorScope(0, list);
 }
 
 /**

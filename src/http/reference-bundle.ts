@@ -4,10 +4,10 @@ import { resolve } from "node:path";
 import bundle from "../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { version } from "../../node_modules/@scalar/api-reference/package.json";
 import { FixedContent } from "./fixed-content.ts";
-import type { FixedPage } from "./pages.ts";
+import type { StaticFile } from "./web-content.ts";
 
 /** The script of the reference page. Its name contains its version, so browsers can cache it forever. */
-export const referenceBundle: FixedPage & { readonly name: string } = {
+export const referenceBundle: StaticFile & { readonly name: string } = {
   name: `reference-${version}.js`,
   type: "text/javascript; charset=utf-8",
   headers: { "Cache-Control": "public, max-age=31536000, immutable" },

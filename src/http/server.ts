@@ -3,7 +3,7 @@ import { whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { noSniff } from "./headers.ts";
-import { notFound, type Page, servePage } from "./pages.ts";
+import { notFound, serveContent, type WebContent } from "./web-content.ts";
 
 /**
  * Far above the service's own limit, because a body above it gets a bare 413 from the HTTP parser,
@@ -30,8 +30,8 @@ export interface Served {
   readonly baseLinks: string;
   /** Routes below the base address, by pattern. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** Pages outside the interface, by path. */
-  readonly pages: ReadonlyMap<string, Page>;
+  /** Content outside the interface, by path. */
+  readonly content: ReadonlyMap<string, WebContent>;
 }
 
 /** The address on which a server listens. `port` 0 picks a free one. `isShared`: other processes may listen on it too. */
@@ -131,7 +131,7 @@ export class Server {
     } while (this.#heldRequests > before && performance.now() < deadline);
   }
 
-  #routes({ api, basePath, baseLinks, routes, pages }: Served) {
+  #routes({ api, basePath, baseLinks, routes, content }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
       if (!this.#isDraining) return api.serve(route, request, server);
       if (this.#held) this.#heldRequests++;
@@ -148,7 +148,9 @@ export class Server {
       ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
       ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, entrance])),
       [`${basePath}/*`]: unknown,
-      ...Object.fromEntries([...pages].map(([path, page]) => [path, (request: Request) => servePage(page, request)])),
+      ...Object.fromEntries(
+        [...content].map(([path, one]) => [path, (request: Request) => serveContent(one, request)]),
+      ),
     };
   }
 }
