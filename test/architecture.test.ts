@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(store|statements)\.ts$/,
-    may: /^(contract\/|domains\/|files\/|limits\/|http\/ports\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|store-cache|page|page-query)\.ts$)/,
+    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|store-cache|page|page-query)\.ts$)/,
     because: "a store speaks to the storage port, not to an engine",
   },
   {
@@ -66,7 +66,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^domains\/domain\.ts$/,
-    may: /^(contract\/|settings\/|http\/ports\.ts$|storage\/(storage|owned-table)\.ts$|terminal\/command\.ts$)/,
+    may: /^(contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|owned-table)\.ts$|terminal\/command\.ts$)/,
     because: "what a domain is names ports, not the parts after them",
   },
   {
@@ -76,7 +76,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^terminal\//,
-    may: /^(terminal\/|contract\/|settings\/|http\/ports\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$)/,
+    may: /^(terminal\/|contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$)/,
     because: "what a command is names ports, and no command",
   },
   {
@@ -96,7 +96,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^limits\//,
-    may: /^(limits\/|http\/ports\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
+    may: /^(limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements a port of http on the storage port",
   },
   {

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Host } from "../domains/domain.ts";
-import type { Limiter } from "../http/ports.ts";
+import type { Limiter } from "../http/interfaces.ts";
 import { addressQuota } from "../limits/address-quota.ts";
 import { LiftedBans } from "../limits/lifted-bans.store.ts";
 import { LimitStore } from "../limits/limits.store.ts";

@@ -4,8 +4,8 @@ import type { Clock } from "../timing/clock.ts";
 import { BodyDrains } from "./body-drains.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Delays } from "./delays.ts";
+import type { Authenticator } from "./interfaces.ts";
 import { Load, type LoadLimits } from "./load.ts";
-import type { Authenticator } from "./ports.ts";
 import { Streams } from "./streams.ts";
 
 /** How often the load and the deadlines of requests are checked, in milliseconds. */

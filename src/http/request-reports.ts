@@ -9,7 +9,7 @@ import type { ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Abuse, Admission, RequestRecords, Usage } from "./ports.ts";
+import type { AbuseMonitor, Admission, RequestRecords, Usage } from "./interfaces.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import { addressOf } from "./request-address.ts";
 
@@ -20,7 +20,7 @@ export interface ReportServices {
   readonly metrics: Metrics;
   /** Undefined if tracing is off. */
   readonly tracer: Tracer | undefined;
-  readonly abuse: Abuse;
+  readonly abuse: AbuseMonitor;
   readonly records: RequestRecords;
   /** Whether log lines and records of requests have the client's address. */
   readonly logsAddresses: boolean;

@@ -3,7 +3,7 @@ import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import { matchesIfNoneMatch } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
-import type { Admission } from "./ports.ts";
+import type { Admission } from "./interfaces.ts";
 import { noResponse } from "./simulation.ts";
 
 /** The response to a request whose handler succeeded. `base` is the base address. */

@@ -4,7 +4,7 @@ import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Caller, Limiter } from "./ports.ts";
+import type { Caller, Limiter } from "./interfaces.ts";
 import { noResponse, refused } from "./simulation.ts";
 
 /** The longest possible wait for a minute window, in seconds. The limiter's clock may differ from this one. */

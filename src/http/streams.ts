@@ -5,8 +5,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Authenticator, Caller, KnownCaller } from "./interfaces.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
-import type { Authenticator, Caller, KnownCaller } from "./ports.ts";
 import type { StreamText } from "./stream-text.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */
@@ -44,8 +44,8 @@ export class Streams {
   #events = 0;
   #slow = 0;
   #checkedAt = 0;
-  /** `Authenticator.changes` at the last check. */
-  #changes = 0;
+  /** `Authenticator.version` at the last check. */
+  #keysVersion = 0;
   #isStopping = false;
 
   constructor(dependencies: Dependencies, maxTotal = MAX_TOTAL) {
@@ -103,10 +103,10 @@ export class Streams {
   sweep(): void {
     const { clock, authenticator } = this.#dependencies;
     const now = clock.monotonic();
-    const { changes } = authenticator;
-    if (now - this.#checkedAt < PERIOD && changes === this.#changes) return;
+    const { version } = authenticator;
+    if (now - this.#checkedAt < PERIOD && version === this.#keysVersion) return;
     this.#checkedAt = now;
-    this.#changes = changes;
+    this.#keysVersion = version;
     for (const { stream } of this.#open) stream.sweep(now);
     for (const entries of Map.groupBy(this.#open, ({ caller }) => caller.keyId).values()) void this.#confirm(entries);
   }

@@ -1,4 +1,4 @@
-import type { Admission, LimitStatus, ShopName } from "../http/ports.ts";
+import type { Admission, LimitStatus, ShopName } from "../http/interfaces.ts";
 import { type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 import { DAY } from "./windows.ts";
 

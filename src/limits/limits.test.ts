@@ -13,7 +13,7 @@ import {
   storyOf,
 } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
-import type { Admission, Caller } from "../http/ports.ts";
+import type { Admission, Caller } from "../http/interfaces.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
@@ -107,12 +107,12 @@ describe("MemoryLimiter", () => {
     });
 
     test("continues with the clock of a sandbox that was advanced, and with a ban that ends by it", async () => {
-      await limiter.advanceTo(who, 30 * DAY);
+      await limiter.setClockOffset(who, 30 * DAY);
       await offend();
       await limiter.save();
       await restart();
       expect(await sendOne()).toMatchObject({ verdict: "banned", reset: noonSecond + 61, retryAfter: 60 });
-      await limiter.advanceTo(who, 30 * DAY + 60 * SECOND);
+      await limiter.setClockOffset(who, 30 * DAY + 60 * SECOND);
       await limiter.save();
       clock.reboot();
       await restart();

@@ -1,6 +1,6 @@
 import { type FreeQuota, type Quota, sandboxQuota } from "../contract/quota.ts";
 import { entriesOf, ShopMap } from "../contract/shop-map.ts";
-import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/ports.ts";
+import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/interfaces.ts";
 import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
@@ -119,12 +119,12 @@ export class MemoryLimiter implements Limiter {
     }));
   }
 
-  async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
+  async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
     await this.#store.saveAhead(sandbox, ahead);
     // A read that is under way may have started before the write.
     const windows = this.#shops.get(sandbox) ?? (await this.#load(sandbox));
-    windows.advanceTo(ahead);
+    windows.setClockOffset(ahead);
   }
 
   admitAddress(address: string): Admission {

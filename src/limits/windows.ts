@@ -1,5 +1,5 @@
 import type { Quota } from "../contract/quota.ts";
-import type { Admission, WindowStatus } from "../http/ports.ts";
+import type { Admission, WindowStatus } from "../http/interfaces.ts";
 import { aheadBy, type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 
 export const MINUTE = 60_000;
@@ -76,7 +76,7 @@ export class Windows {
   }
 
   /** Sets the clock of the shop at least this many milliseconds ahead of real time. It never moves back. */
-  advanceTo(ahead: number): void {
+  setClockOffset(ahead: number): void {
     this.#ahead = Math.max(this.#ahead, ahead);
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Admission } from "../../src/http/ports.ts";
+import type { Admission } from "../../src/http/interfaces.ts";
 import { NOON } from "../harness/manual-clock.ts";
 import {
   caller,

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { type Arbitrary, array, constant, constantFrom, integer, oneof, record } from "fast-check";
 import type { Mode } from "../../src/contract/caller.ts";
 import type { Quota } from "../../src/contract/quota.ts";
-import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
+import type { Admission, Caller, Limiter } from "../../src/http/interfaces.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
 
 const MINUTE = 60_000;
@@ -218,7 +218,7 @@ export async function happen(event: Event, clock: ManualClock, limiter: Limiter,
   }
   if (event.kind === "sandbox advances") {
     const { accountId, milliseconds } = event;
-    await limiter.advanceTo({ accountId, mode: "test" }, model.advance(accountId, milliseconds));
+    await limiter.setClockOffset({ accountId, mode: "test" }, model.advance(accountId, milliseconds));
     return;
   }
   for (let time = 0; time < event.times; time++) {

@@ -38,17 +38,17 @@ export function modesConformance(open: OpenLimiter): void {
 
     describe("where the clock of the sandbox is advanced", () => {
       const [sandbox, live] = [caller(), other];
-      const advanceTo = (seconds: number) => under.limiter.advanceTo(sandbox, seconds * SECOND);
+      const setAhead = (seconds: number) => under.limiter.setClockOffset(sandbox, seconds * SECOND);
 
       test("by 60 s, its minute has ended in the next request, which tells real times", async () => {
         await under.send(sandbox, 4);
-        await advanceTo(59);
+        await setAhead(59);
         expect(await under.sendOne(sandbox)).toMatchObject({
           verdict: "limited",
           reset: noonSecond + 1,
           retryAfter: 1,
         });
-        await advanceTo(60);
+        await setAhead(60);
         const admitted = await under.sendOne(sandbox);
         expect(admitted).toMatchObject({ verdict: "admitted", remaining: 2, reset: noonSecond + 60 });
         expect((await under.limiter.peek(sandbox)).minute).toMatchObject({ used: 1, reset: noonSecond + 60 });
@@ -56,35 +56,35 @@ export function modesConformance(open: OpenLimiter): void {
 
       test("by the length of a ban, the banned key works again, and the next ban is longer", async () => {
         await under.offend(sandbox);
-        await advanceTo(59);
+        await setAhead(59);
         expect(await under.sendOne(sandbox)).toMatchObject({
           verdict: "banned",
           reset: noonSecond + 2,
           retryAfter: 1,
         });
-        await advanceTo(60);
+        await setAhead(60);
         expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
         expect((await under.limiter.peek(sandbox)).banEnds).toBeUndefined();
         expect((await under.offend(sandbox)).retryAfter).toBe(120);
-        await advanceTo(60 + 120 + 24 * 3_600);
+        await setAhead(60 + 120 + 24 * 3_600);
         expect((await under.offend(sandbox)).retryAfter).toBe(60);
       });
 
       test("by less than 24 hours in one step, steps that add up roll the day", async () => {
         const two = caller({ perDay: 2 });
         await under.send(two, 2);
-        await advanceTo(11 * 3_600);
+        await setAhead(11 * 3_600);
         expect(await under.sendOne(two)).toMatchObject({
           verdict: "limited",
           reset: noonSecond + 3_600,
           retryAfter: 3_600,
         });
-        await advanceTo(12 * 3_600);
+        await setAhead(12 * 3_600);
         await under.send(two, 2);
         expect((await under.sendOne(two)).verdict).toBe("limited");
-        await advanceTo(35 * 3_600);
+        await setAhead(35 * 3_600);
         expect((await under.sendOne(two)).verdict).toBe("limited");
-        await advanceTo(36 * 3_600);
+        await setAhead(36 * 3_600);
         expect(await under.sendOne(two)).toMatchObject({ verdict: "admitted", reset: noonSecond + 24 * 3_600 });
       });
 
@@ -104,17 +104,17 @@ export function modesConformance(open: OpenLimiter): void {
             under.limiter.admitFree(live, "free"),
           ]);
         const before = await all();
-        await advanceTo(48 * 3_600);
+        await setAhead(48 * 3_600);
         expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
         expect(await all()).toEqual(before);
       });
 
       test("it never goes back, and that of a live shop cannot be advanced", async () => {
         await under.send(sandbox, 4);
-        await advanceTo(60);
-        await advanceTo(10);
+        await setAhead(60);
+        await setAhead(10);
         expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
-        const refused = await under.limiter.advanceTo(live, SECOND).catch((error: unknown) => error);
+        const refused = await under.limiter.setClockOffset(live, SECOND).catch((error: unknown) => error);
         expect(refused).toBeInstanceOf(TypeError);
       });
     });
@@ -136,7 +136,7 @@ export function modesConformance(open: OpenLimiter): void {
         const all = Array.from({ length: 30 }, (_, index) => operate(caller({}, `key_${index % 3}`)));
         const answers = await Promise.all(all);
         expect(verdicts(answers)).toEqual([...Array(20).fill("admitted"), ...Array(10).fill("limited")]);
-        await under.limiter.advanceTo(sandbox, 48 * 3_600 * SECOND);
+        await under.limiter.setClockOffset(sandbox, 48 * 3_600 * SECOND);
         under.clock.advance(59 * SECOND);
         expect(await operate()).toEqual({
           verdict: "limited",
@@ -156,7 +156,7 @@ export function modesConformance(open: OpenLimiter): void {
       const neighbour = caller({}, "key_9", "acc_9");
       for (const who of [caller(), other, neighbour]) await under.offend(who);
       for (let request = 0; request < 20; request++) await under.limiter.admitFree(caller(), "sandbox");
-      await under.limiter.advanceTo(caller(), 36 * 3_600 * SECOND);
+      await under.limiter.setClockOffset(caller(), 36 * 3_600 * SECOND);
       const before = await under.limiter.peek(neighbour);
       await under.limiter.forget("acc_1");
       for (const who of [caller(), other]) {

@@ -1,5 +1,5 @@
 import type { Quota } from "../../src/contract/quota.ts";
-import type { Admission, Caller, Limiter } from "../../src/http/ports.ts";
+import type { Admission, Caller, Limiter } from "../../src/http/interfaces.ts";
 import { MINUTE } from "../../src/limits/windows.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";

@@ -6,7 +6,7 @@ import type { BoundOperation } from "../../src/contract/handler.ts";
 import { timestampOf } from "../../src/contract/schemas.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { webhookSettings } from "../../src/domains/webhooks/webhooks.settings.ts";
-import type { Limiter } from "../../src/http/ports.ts";
+import type { Limiter } from "../../src/http/interfaces.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";

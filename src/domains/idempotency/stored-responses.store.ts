@@ -1,6 +1,6 @@
 import type { Change } from "../../contract/change.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/idempotency-key.ts";
-import type { StoredResponse, StoredResponses } from "../../http/ports.ts";
+import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { each, nested } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";

@@ -1,4 +1,4 @@
-import type { Authenticator, Caller, KnownCaller } from "../../http/ports.ts";
+import type { Authenticator, Caller, KnownCaller } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
@@ -60,7 +60,7 @@ export class KeyAuthenticator implements Authenticator {
     return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#find(digest, now);
   }
 
-  get changes(): number {
+  get version(): number {
     return this.#changes;
   }
 

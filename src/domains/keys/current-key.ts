@@ -1,5 +1,5 @@
 import type { Caller } from "../../contract/caller.ts";
-import type { Limiter } from "../../http/ports.ts";
+import type { Limiter } from "../../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { AccountStore } from "../accounts/accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";

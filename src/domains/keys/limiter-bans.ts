@@ -1,4 +1,4 @@
-import type { Caller, Limiter } from "../../http/ports.ts";
+import type { Caller, Limiter } from "../../http/interfaces.ts";
 import type { ApiKey } from "./keys.ts";
 
 /** Knows which keys are banned. */

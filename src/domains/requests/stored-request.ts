@@ -1,6 +1,6 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
-import type { CompletedRequest } from "../../http/ports.ts";
+import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
 
 /** The shop number under which records of requests without a valid key are stored. No shop has it. */

@@ -1,6 +1,6 @@
 import type { Caller, ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import type { Limiter } from "../../http/ports.ts";
+import type { Limiter } from "../../http/interfaces.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, type Transaction } from "../../storage/transaction.ts";
@@ -33,7 +33,7 @@ const contents = statement<ContentsRow>(`
 export interface SandboxParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  readonly limiter: Pick<Limiter, "advanceTo">;
+  readonly limiter: Pick<Limiter, "setClockOffset">;
   readonly stores: SampleStores;
   readonly work: readonly TimedWork<WaitingKind>[];
   /** Work that background tasks do, soon after the clock has reached its time. */
@@ -78,7 +78,7 @@ export class SandboxStore {
   /** Applies the clock of a sandbox to its limits, and does all due work. It can be called again. */
   async settle({ accountId, mode, shop }: Caller): Promise<void> {
     const { storage, limiter, work, advanced } = this.#parts;
-    await limiter.advanceTo({ accountId, mode }, await readClock(storage, shop));
+    await limiter.setClockOffset({ accountId, mode }, await readClock(storage, shop));
     for (const one of work) await one.doDue(shop, MOST);
     advanced();
   }

@@ -2,7 +2,7 @@ import { type Caller, modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { freeQuotaOf } from "../../contract/operation-properties.ts";
 import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
-import type { Usage } from "../../http/ports.ts";
+import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { DeprecatedCallCounter } from "./deprecated-calls.ts";

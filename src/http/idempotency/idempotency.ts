@@ -5,7 +5,7 @@ import type { Clock } from "../../timing/clock.ts";
 import { bearerToken } from "../bearer-token.ts";
 import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
-import type { StoredResponse, StoredResponses } from "../ports.ts";
+import type { StoredResponse, StoredResponses } from "../interfaces.ts";
 import { seal, unseal } from "./sealed-text.ts";
 import { isFinal, parseOutcome, serializeOutcome } from "./stored-response.ts";
 

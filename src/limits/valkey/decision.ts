@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
+import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
 import { realSeconds } from "../clock-reading.ts";
 import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
 import { DAY, windowStatus } from "../windows.ts";

@@ -1,6 +1,6 @@
 import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import { ShopMap } from "../../contract/shop-map.ts";
-import type { Admission, Caller, LimitStatus } from "../../http/ports.ts";
+import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";

@@ -1,6 +1,6 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
-import type { Mode, ShopName } from "../../http/ports.ts";
+import type { Mode, ShopName } from "../../http/interfaces.ts";
 import { strikesUntilBan } from "../key-bans.ts";
 import type { StoredLimits } from "../stored-limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
@@ -91,7 +91,7 @@ export class ValkeyCounts {
   }
 
   /** Sets the clock of a sandbox at least this many milliseconds ahead of real time, for all processes. */
-  async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
+  async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     await this.#valkey.run(advance, [this.#hashOf(sandbox.accountId, sandbox.mode)], [ahead]);
   }
 

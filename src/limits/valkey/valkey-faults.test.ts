@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import type { Admission } from "../../http/ports.ts";
+import type { Admission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { addressQuota } from "../address-quota.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
@@ -112,7 +112,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     const who = callerOf("acc_advanced", "key_advanced", { perMinute: 100, perDay: 100_000 });
     await untilTogether(processes);
     await Promise.all(Array.from({ length: 101 }, async () => process.limiter.admit(who)));
-    await process.limiter.advanceTo(who, 60_000);
+    await process.limiter.setClockOffset(who, 60_000);
     await server.kill();
     await untilAlone(processes, true);
     expect((await process.limiter.admit(who)).verdict).toBe("admitted");
@@ -142,7 +142,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     async (how, begin, end) => {
       const [process, other] = processes as [TestProcess, TestProcess];
       const who = callerOf(`acc_clock_${how}`, `key_clock_${how}`, { perMinute: 3, perDay: 100 });
-      const advance = () => process.limiter.advanceTo(who, 60_000).catch((error: unknown) => error);
+      const advance = () => process.limiter.setClockOffset(who, 60_000).catch((error: unknown) => error);
       await untilTogether(processes);
       for (let count = 0; count < 4; count++) await other.limiter.admit(who);
       await begin();

@@ -1,5 +1,5 @@
 import { type FreeQuota, type Quota, sandboxQuota } from "../../contract/quota.ts";
-import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/ports.ts";
+import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
@@ -114,12 +114,12 @@ export class ValkeyLimiter implements Limiter {
     return pending.look();
   }
 
-  async advanceTo(sandbox: ShopName, ahead: number): Promise<void> {
+  async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
     // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
     if (this.#isDegraded) throw unshared();
     await this.#lastKnown.saveAhead(sandbox, ahead);
-    await this.#whileShared(this.#options.counts.advanceTo(sandbox, ahead));
+    await this.#whileShared(this.#options.counts.setClockOffset(sandbox, ahead));
     this.#lastKnown.noteAhead(sandbox, ahead);
   }
 

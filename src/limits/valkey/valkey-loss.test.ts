@@ -10,7 +10,7 @@ import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts"
 import type { Quota } from "../../contract/quota.ts";
 import { AccountStore } from "../../domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../domains/keys/keys.store.ts";
-import type { Caller } from "../../http/ports.ts";
+import type { Caller } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { LimitStore } from "../limits.store.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
@@ -128,7 +128,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       const caller = await newCaller({ perMinute: 3, perDay: 100 });
       const live = { ...caller, keyId: "key_live", mode: "live" as const };
       await send(caller, 3);
-      await process.limiter.advanceTo(caller, 36 * 3_600_000);
+      await process.limiter.setClockOffset(caller, 36 * 3_600_000);
       await send(caller, 4);
       clock.advance(1_000);
       await send(caller, 20);
@@ -139,14 +139,14 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       expect((await process.limiter.admit(live)).reset).toBe(clock.now() / 1_000 + 60);
       expect(await process.limiter.admit(caller)).toEqual(ban);
       expect((await process.limiter.peek(caller)).day).toEqual(day);
-      await process.limiter.advanceTo(caller, 36 * 3_600_000 + 60_000);
+      await process.limiter.setClockOffset(caller, 36 * 3_600_000 + 60_000);
       expect((await process.limiter.admit(caller)).verdict).toBe("admitted");
     });
 
     test("though nothing else is known of it, its clock continues", async () => {
       const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
       const nextMidnight = async () => (await process.limiter.peek(caller)).day.reset;
-      await process.limiter.advanceTo(caller, 3_600_000);
+      await process.limiter.setClockOffset(caller, 3_600_000);
       const reset = await nextMidnight();
       await lose();
       expect(await nextMidnight()).toBe(reset);

@@ -21,7 +21,7 @@ export interface Authenticator {
   /** The current state of a caller whose key was valid before; undefined if the key is no longer valid. */
   authenticateAgain(caller: Caller): MaybePromise<KnownCaller | undefined>;
   /** Grows whenever keys may have changed, here or in another process. */
-  readonly changes: number;
+  readonly version: number;
 }
 
 /** The limiter's decision about one request, with the values of the limit headers. */
@@ -79,7 +79,7 @@ export interface Limiter {
    * bans end by this clock; `reset` and `retryAfter` stay in real time. Once it resolves, every process that shares the
    * limits uses the new time. Rejects with `StorageUnavailable` if that fails; it can be called again.
    */
-  advanceTo(sandbox: ShopName, ahead: number): Promise<void>;
+  setClockOffset(sandbox: ShopName, milliseconds: number): Promise<void>;
   /**
    * Deletes both shops of an account from memory and from the stores. Call it when no process serves or saves requests of
    * its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
@@ -132,7 +132,7 @@ export interface RequestRecords {
 }
 
 /** Records requests that were refused because of their key, for monitoring. */
-export interface Abuse {
+export interface AbuseMonitor {
   /** The key is banned. */
   banned(caller: Caller, admission: Admission): void;
   /** The key is not valid. */
