@@ -62,7 +62,7 @@ const rules: readonly Rule[] = [
   {
     of: /\.command\.ts$/,
     may: /^(contract\/|domains\/|files\/|terminal\/|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|node:)/,
-    because: "a command of a domain gets the store and the settings from its terminal",
+    because: "a command of a domain gets the store and the settings from its context",
   },
   {
     of: /^domains\/domain\.ts$/,

@@ -23,7 +23,7 @@ import { keyHandlers } from "../domains/keys/keys.handlers.ts";
 import { keyEventTypes, keyOperations } from "../domains/keys/keys.operations.ts";
 import { keySettings } from "../domains/keys/keys.settings.ts";
 import { keyTables } from "../domains/keys/keys.statements.ts";
-import { keysOfTerminal } from "../domains/keys/keys-of-terminal.ts";
+import { keysForCommand } from "../domains/keys/keys-for-command.ts";
 import { limiterBans } from "../domains/keys/limiter-bans.ts";
 import { metadataTables } from "../domains/metadata/metadata.statements.ts";
 import { orderHandlers } from "../domains/orders/orders.handlers.ts";
@@ -135,7 +135,7 @@ const accounts: ServedDomain = {
     ...accountCommands,
     ...keyCommands,
     ...banCommands,
-    deprecations(keysOfTerminal),
+    deprecations(keysForCommand),
     usageCommand(addressCounts),
   ],
   open: ({ clock, limiter, identity, operations }) => [

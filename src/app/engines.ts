@@ -28,7 +28,7 @@ export interface Engine {
   /** True if only one process may serve the store. */
   readonly isForOneProcess: boolean;
   /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
-  newPlace(): string | undefined;
+  folderToCreate(): string | undefined;
   /** Opens the store. If `create` is true, creates it if it is missing. Rejects with `StorageUnusable`. */
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
   /** Locks the store if only one process may serve it; throws `StoreServed` if another process has the lock. */
@@ -58,7 +58,7 @@ function sqlite(dataDir: string): Engine {
     place: file,
     setting,
     isForOneProcess: true,
-    newPlace: () => (existsSync(file) ? undefined : dataDir),
+    folderToCreate: () => (existsSync(file) ? undefined : dataDir),
     lock: () => new ServingLock(dataDir),
     requireUnused: async () => {
       requireStore();
@@ -90,7 +90,7 @@ function postgres(address: PostgresAddress): Engine {
     place: address.shown,
     setting: "PETSTORE_DATABASE_URL",
     isForOneProcess: false,
-    newPlace: () => undefined,
+    folderToCreate: () => undefined,
     requireUnused: () => requireNoOtherSession(address),
     open: (create, observer, stop) => openPostgres(address, { create, observer, stop }),
     inspect: () => inspectPostgres(address),

@@ -55,7 +55,7 @@ export function restoreStorage(config: Config, backup: string, now: Date): Resto
 
 /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
 export function newStorePlace(config: Config): string | undefined {
-  return engineOf(config).newPlace();
+  return engineOf(config).folderToCreate();
 }
 
 /** An error for the operator about a store that failed so that the service must end. */

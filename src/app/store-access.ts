@@ -10,7 +10,7 @@ export function storeAccess(config: Config): StoreAccess {
   return {
     open: (observer) => openExistingStorage(config, observer),
     openOrMake: () => openStorage(config),
-    newPlace: () => newStorePlace(config),
+    folderToCreate: () => newStorePlace(config),
     isProduction: (storage) => isProductionStore(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),
     liftBan: (storage, key) => liftBanOf(config, storage, systemClock, key),

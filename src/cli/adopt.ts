@@ -17,8 +17,8 @@ export const adopt: ProgramCommand = {
     "its test keys stay. Its webhook endpoints are paused. No service may have it open. Never run this on the\n" +
     "production store itself.",
   options: yesOption,
-  run: async (given, terminal) => {
-    const { config } = terminal;
+  run: async (given, context) => {
+    const { config } = context;
     const place = placeOf(config);
     if (isProduction(config)) {
       throw new CommandFailed(
@@ -31,7 +31,7 @@ export const adopt: ProgramCommand = {
       if (!(await belongsToProduction(storage))) {
         throw new CommandFailed("not_possible", `The store at ${place} does not belong to production.`);
       }
-      await confirm(`This removes all live keys from the store at ${place}.`, given, terminal);
+      await confirm(`This removes all live keys from the store at ${place}.`, given, context);
       const [liveKeys, endpoints] = await storage.write(function* () {
         return [yield* adoptStore(), yield* pauseAllEndpoints()] as const;
       });

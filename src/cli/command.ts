@@ -1,11 +1,17 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Config, ConfigError } from "../config.ts";
 import { didYouMean, suggest } from "../contract/suggest.ts";
-import { type Command, type Given, type Report, type Terminal, UsageError } from "../terminal/command.ts";
+import {
+  type Command,
+  type CommandContext,
+  type ParsedArguments,
+  type Report,
+  UsageError,
+} from "../terminal/command.ts";
 import { columns } from "../terminal/table.ts";
 
 /** What a command of the program itself may use, in addition to what commands of domains may use. */
-export interface ProgramTerminal extends Terminal {
+export interface ProgramContext extends CommandContext {
   readonly config: Config;
   /** What a person types before the command: the program's name. */
   readonly invocation: string;
@@ -20,13 +26,13 @@ export interface ProgramTerminal extends Terminal {
 }
 
 /** A command of the program itself. A command of a domain can also be used as one. */
-export interface ProgramCommand extends Command<ProgramTerminal> {
+export interface ProgramCommand extends Command<ProgramContext> {
   /** The report if the settings are invalid; if absent, invalid settings end the program with an error. */
   readonly reportInvalidSettings?: (error: ConfigError) => Report;
 }
 
 /** Reads the options and arguments after a command's name; `help` if they ask for help. Throws `UsageError`. */
-export function readArguments(command: ProgramCommand, words: readonly string[]): Given | "help" {
+export function readArguments(command: ProgramCommand, words: readonly string[]): ParsedArguments | "help" {
   const options = command.options ?? {};
   const names = command.args ?? [];
   const known = {

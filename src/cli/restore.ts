@@ -14,10 +14,10 @@ export const restore: ProgramCommand = {
     "schema at the next start. Afterwards, revoke again all keys that were revoked since the backup.",
   args: ["FILE"],
   options: yesOption,
-  run: async (given, terminal) => {
-    const { config, folder } = terminal;
+  run: async (given, context) => {
+    const { config, folder } = context;
     const [file, place] = [resolve(folder, given.args[0] ?? ""), placeOf(config)];
-    await confirm(`This replaces the store at ${place} with ${file}.`, given, terminal);
+    await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
     const { contents, replaced } = restoreStorage(config, file, new Date());
     const kept = replaced === undefined ? "" : ` The old store is now ${replaced}.`;
     return {

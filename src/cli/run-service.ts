@@ -3,8 +3,8 @@ import { domains } from "../app/domains.ts";
 import { claimStore, type ServingClaim } from "../app/serving-claim.ts";
 import type { Config } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
-import type { Given } from "../terminal/command.ts";
-import type { ProgramTerminal } from "./command.ts";
+import type { ParsedArguments } from "../terminal/command.ts";
+import type { ProgramContext } from "./command.ts";
 import { takeBackupInChild } from "./take-backup.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
@@ -13,10 +13,14 @@ interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> 
 }
 
 /** Runs the service in this process until `stop` is aborted. Rejects if another process has claimed the store. */
-export async function runService(given: Given, terminal: ProgramTerminal, options: ServiceOptions): Promise<void> {
-  const claim = claimStore(terminal.config);
+export async function runService(
+  given: ParsedArguments,
+  context: ProgramContext,
+  options: ServiceOptions,
+): Promise<void> {
+  const claim = claimStore(context.config);
   try {
-    await runClaimed(claim, given, terminal, options);
+    await runClaimed(claim, given, context, options);
   } finally {
     claim.release();
   }
@@ -24,11 +28,11 @@ export async function runService(given: Given, terminal: ProgramTerminal, option
 
 async function runClaimed(
   claim: ServingClaim,
-  { json }: Given,
-  terminal: ProgramTerminal,
+  { json }: ParsedArguments,
+  context: ProgramContext,
   { listening, ...options }: ServiceOptions,
 ): Promise<void> {
-  const { config, print, stop } = terminal;
+  const { config, print, stop } = context;
   let fatal: Error | undefined;
   const stopped = Promise.withResolvers<void>();
   const onFatal = (error: Error) => {
@@ -37,7 +41,7 @@ async function runClaimed(
   };
   let app: App;
   try {
-    const takeBackup = (ending: AbortSignal) => takeBackupInChild(terminal, ending);
+    const takeBackup = (ending: AbortSignal) => takeBackupInChild(context, ending);
     app = await App.start(config, { ...options, onFatal, stop, takeBackup });
   } catch (error) {
     if (stop.aborted) return; // a failed start does not matter: the process was asked to stop
@@ -69,7 +73,7 @@ async function runClaimed(
   const issued = isNew ? await app.firstStart() : undefined;
   if (issued) {
     const { key, record } = issued;
-    const anotherKey = `${commandLine(terminal)} keys create --account ${record.accountId} --name laptop`;
+    const anotherKey = `${commandLine(context)} keys create --account ${record.accountId} --name laptop`;
     const console = `${app.docs.replace(/docs$/, "console")}#key=${key}`;
     const welcome = { key, address: app.base, docs: app.docs, console, anotherKey };
     print(json ? JSON.stringify(welcome) : welcomeText(welcome));
@@ -97,7 +101,7 @@ function fieldName(setting: string): string {
 }
 
 /** What to type before a command so that it uses the same data folder. */
-function commandLine({ config, environment, invocation }: ProgramTerminal): string {
+function commandLine({ config, environment, invocation }: ProgramContext): string {
   if (!environment["PETSTORE_DATA_DIR"]) return invocation;
   return `PETSTORE_DATA_DIR='${config.dataDir.replaceAll("'", "'\\''")}' ${invocation}`;
 }

@@ -10,7 +10,7 @@ import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import { version } from "../telemetry/version.ts";
 import {
   CommandFailed,
-  type Given,
+  type ParsedArguments,
   type Problem,
   type Report,
   type StoreAccess,
@@ -19,7 +19,7 @@ import {
 import { WorkersFailed } from "../workers/supervisor.ts";
 import { adopt } from "./adopt.ts";
 import { backupsCommands } from "./backups.ts";
-import { commandHelp, type ProgramCommand, type ProgramTerminal, readArguments } from "./command.ts";
+import { commandHelp, type ProgramCommand, type ProgramContext, readArguments } from "./command.ts";
 import { CommandTable } from "./command-table.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor/doctor.ts";
@@ -61,7 +61,7 @@ const expected = [
 ] as const;
 
 /** What the process provides for a command. The rest is derived from the settings. */
-export type CommandContext = Omit<ProgramTerminal, "config" | "store" | "settings" | "operations">;
+export type ProcessContext = Omit<ProgramContext, "config" | "store" | "settings" | "operations">;
 
 /** The domains that are served, and how to open their store. */
 interface Program {
@@ -72,7 +72,7 @@ interface Program {
 /** Runs one command line. Returns the exit status: 0, 1 for a failure, 2 for a wrong command line. */
 export async function run(
   words: readonly string[],
-  context: CommandContext,
+  context: ProcessContext,
   { served = domains, access = storeAccess }: Program = {},
 ): Promise<number> {
   const { environment, folder, invocation, print, printError } = context;
@@ -105,7 +105,7 @@ export async function run(
         operations: served.flatMap(({ operations }) => operations),
       };
     });
-    const write = report.isBesideOutput || (report.hasFailed && !given.json) ? printError : print;
+    const write = report.printToStderr || (report.hasFailed && !given.json) ? printError : print;
     const text = given.json ? JSON.stringify(report.json) : report.text;
     if (text) write(text);
     if (report.warning) printProblem(report.warning);
@@ -116,11 +116,15 @@ export async function run(
   }
 }
 
-/** Runs a command. `terminal` throws `ConfigError` if the settings are invalid. */
-async function reportOf(command: ProgramCommand, given: Given, terminal: () => ProgramTerminal): Promise<Report> {
-  let ready: ProgramTerminal;
+/** Runs a command. `context` throws `ConfigError` if the settings are invalid. */
+async function reportOf(
+  command: ProgramCommand,
+  given: ParsedArguments,
+  context: () => ProgramContext,
+): Promise<Report> {
+  let ready: ProgramContext;
   try {
-    ready = terminal();
+    ready = context();
   } catch (error) {
     if (error instanceof ConfigError && command.reportInvalidSettings) return command.reportInvalidSettings(error);
     throw error;

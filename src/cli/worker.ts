@@ -11,18 +11,18 @@ export const worker: ProgramCommand = {
   example: "worker 1",
   isInternal: true,
   args: ["NUMBER"],
-  run: async (given, terminal) => {
+  run: async (given, context) => {
     const metrics = new Metrics();
     const link = SupervisorLink.open(() => metrics.expose());
     if (!link) throw new UsageError("worker is started by serve --workers.");
-    const stop = AbortSignal.any([terminal.stop, link.stop]);
-    terminal.onHangup(() => {}); // meant for the supervisor, but a terminal sends it to all processes
+    const stop = AbortSignal.any([context.stop, link.stop]);
+    context.onHangup(() => {}); // meant for the supervisor, but a terminal sends it to all processes
     const number = Number(given.args[0]);
     await runService(
       given,
-      { ...terminal, stop },
+      { ...context, stop },
       {
-        log: new Log(terminal.config.logLevel, undefined, { worker: number }),
+        log: new Log(context.config.logLevel, undefined, { worker: number }),
         metrics,
         shared: { metricsOfAll: () => link.metricsOfAll(), inStep: (stage) => link.inStep(stage) },
         listening: ({ base, docs }) => link.ready({ address: base, docs }),

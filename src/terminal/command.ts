@@ -9,8 +9,8 @@ export interface StoreAccess {
   open(observer?: StorageObserver): Promise<Storage>;
   /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`. */
   openOrMake(): Promise<Storage>;
-  /** The folder that opening it would fill for the first time; undefined if it would not, or that is not known. */
-  newPlace(): string | undefined;
+  /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
+  folderToCreate(): string | undefined;
   /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
   isProduction(storage: Storage): Promise<boolean>;
   /** The ends of all current bans in Unix seconds, by key. Rejects if they are unknown. */
@@ -22,8 +22,8 @@ export interface StoreAccess {
   liftBan(storage: Storage, key: Pick<Caller, "keyId" | "accountId" | "mode">): Promise<void>;
 }
 
-/** The parts of the environment that a command may use. */
-export interface Terminal {
+/** What a command may use. */
+export interface CommandContext {
   readonly store: StoreAccess;
   /** The values of settings that a domain declares. */
   readonly settings: <S extends Settings>(declared: S) => Values<S>;
@@ -53,14 +53,14 @@ interface Option {
 }
 
 /** The parsed command line: options by name, and arguments in order. */
-export interface Given {
+export interface ParsedArguments {
   readonly options: Readonly<Record<string, string | undefined>>;
   readonly args: readonly string[];
   readonly json: boolean;
 }
 
-/** One command of the command line. `T` is what it needs of the world around it. */
-export interface Command<T extends Terminal = Terminal> {
+/** One command of the command line. `Context` is what it may use. */
+export interface Command<Context extends CommandContext = CommandContext> {
   /** One or two words: `keys create`. */
   readonly name: string;
   readonly summary: string;
@@ -73,7 +73,7 @@ export interface Command<T extends Terminal = Terminal> {
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   /** Returns the result as an object for `--json` and as text. Rejects with `CommandFailed`, or an error of a dependency. */
-  readonly run: (given: Given, terminal: T) => Promise<Report> | Report;
+  readonly run: (given: ParsedArguments, context: Context) => Promise<Report> | Report;
 }
 
 export interface Report {
@@ -81,8 +81,8 @@ export interface Report {
   readonly text: string;
   /** True if the command failed. */
   readonly hasFailed?: boolean;
-  /** True if standard output has something else already. */
-  readonly isBesideOutput?: boolean;
+  /** True if the text goes to standard error, because standard output has something else already. */
+  readonly printToStderr?: boolean;
   /** A warning about missing data in an otherwise complete report. */
   readonly warning?: Problem;
 }

@@ -1,5 +1,5 @@
 // Commands of the command line that run inside the test, because starting a process for each would take too long.
-import { type CommandContext, run } from "../../src/cli/run.ts";
+import { type ProcessContext, run } from "../../src/cli/run.ts";
 import { evidence } from "../leaks/evidence.ts";
 
 /** The output of a command so far. */
@@ -13,9 +13,9 @@ export function contextOf(
   folder: string,
   environment: Record<string, string | undefined>,
   stop = new AbortController(),
-): { context: CommandContext; said: Said } {
+): { context: ProcessContext; said: Said } {
   const said: Said = { stdout: "", stderr: "" };
-  const context: CommandContext = {
+  const context: ProcessContext = {
     invocation: "petstore",
     folder,
     environment,

@@ -1,6 +1,6 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import { type Command, type CommandContext, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { confirm, yesOption } from "../../terminal/confirm.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { AccountStore } from "./accounts.store.ts";
@@ -9,7 +9,7 @@ import { type Plan, planNames } from "./plans.ts";
 
 /** Runs work on the accounts of a store, then closes it. Rejects if the store belongs to another environment. */
 async function withAccounts<T>(
-  { store }: Terminal,
+  { store }: CommandContext,
   opening: Promise<Storage>,
   work: (accounts: AccountStore) => T | Promise<T>,
 ): Promise<T> {
@@ -33,12 +33,12 @@ const createAccount: Command = {
   summary: "Create an account.",
   example: 'accounts create --name "Corner shop" --plan pro',
   options: { name: { meaning: "The name of the customer.", value: "NAME", isRequired: true }, ...planOptions },
-  run: async (given, terminal) => {
+  run: async (given, context) => {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
-    const newPlace = terminal.store.newPlace();
+    const newFolder = context.store.folderToCreate();
     const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
-    const account = await withAccounts(terminal, terminal.store.openOrMake(), create);
-    const place = newPlace ? `\nIt is in a new store, in ${newPlace}.` : "";
+    const account = await withAccounts(context, context.store.openOrMake(), create);
+    const place = newFolder ? `\nIt is in a new store, in ${newFolder}.` : "";
     return { json: shown(account), text: describe(account) + place };
   },
 };
@@ -49,8 +49,8 @@ const listAccounts: Command = {
   name: "accounts list",
   summary: "List the accounts.",
   example: "accounts list",
-  run: (_given, terminal) =>
-    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+  run: (_given, context) =>
+    withAccounts(context, context.store.open(), async (accounts) => {
       const list = await accounts.list();
       const text = list.length > 0 ? table(headings, list.map(row)) : "There are no accounts yet.";
       return { json: list.map(shown), text };
@@ -63,9 +63,9 @@ const setPlan: Command = {
   example: "accounts set-plan acc_8sK2mX0qVb4TzR1c --plan enterprise --per-minute 5000 --per-day 1000000",
   args: ["ACCOUNT"],
   options: planOptions,
-  run: (given, terminal) => {
+  run: (given, context) => {
     const { plan, quota } = readPlan(given);
-    return withAccounts(terminal, terminal.store.open(), async (accounts) => {
+    return withAccounts(context, context.store.open(), async (accounts) => {
       const account = await accounts.setPlan(given.args[0] ?? "", plan, quota);
       return { json: shown(account), text: describe(account) };
     });
@@ -77,8 +77,8 @@ const showAccount: Command = {
   summary: "Show one account.",
   example: "accounts show acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
-  run: ({ args: [id = ""] }, terminal) =>
-    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+  run: ({ args: [id = ""] }, context) =>
+    withAccounts(context, context.store.open(), async (accounts) => {
       const account = await accounts.get(id);
       if (!account) throw new AccountsError(`There is no account ${id}.`);
       return {
@@ -93,9 +93,9 @@ const renameAccount: Command = {
   summary: "Rename an account.",
   example: 'accounts rename acc_8sK2mX0qVb4TzR1c "Shop at the corner"',
   args: ["ACCOUNT", "NAME"],
-  run: ({ args: [id = "", newName] }, terminal) => {
+  run: ({ args: [id = "", newName] }, context) => {
     const name = readName(newName);
-    return withAccounts(terminal, terminal.store.open(), async (accounts) => {
+    return withAccounts(context, context.store.open(), async (accounts) => {
       const account = await accounts.rename(id, name);
       return { json: shown(account), text: describe(account) };
     });
@@ -111,12 +111,12 @@ const deleteAccount: Command = {
   example: "accounts delete acc_8sK2mX0qVb4TzR1c --yes",
   args: ["ACCOUNT"],
   options: yesOption,
-  run: (given, terminal) =>
-    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+  run: (given, context) =>
+    withAccounts(context, context.store.open(), async (accounts) => {
       const [id = ""] = given.args;
       const account = await accounts.get(id);
       if (!account || account.deletedAt !== undefined) throw new AccountsError(`There is no account ${id}.`);
-      await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, terminal);
+      await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, context);
       const deleted = await accounts.delete(id, Date.now());
       return {
         json: shown(deleted),
@@ -133,8 +133,8 @@ const suspendAccount: Command = {
     "Nothing is deleted. Orders still expire, and events are stored as long as usual.",
   example: "accounts suspend acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
-  run: ({ args: [id = ""] }, terminal) =>
-    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+  run: ({ args: [id = ""] }, context) =>
+    withAccounts(context, context.store.open(), async (accounts) => {
       const account = await accounts.suspend(id, Date.now());
       return { json: shown(account), text: `Account ${id} (${account.name}) is suspended.` };
     }),
@@ -145,8 +145,8 @@ const resumeAccount: Command = {
   summary: "Serve a suspended account again. Its webhooks continue where they stopped.",
   example: "accounts resume acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
-  run: ({ args: [id = ""] }, terminal) =>
-    withAccounts(terminal, terminal.store.open(), async (accounts) => {
+  run: ({ args: [id = ""] }, context) =>
+    withAccounts(context, context.store.open(), async (accounts) => {
       const account = await accounts.resume(id);
       return { json: shown(account), text: `Account ${id} (${account.name}) is active.` };
     }),
@@ -192,7 +192,7 @@ export function readName(name: string | undefined): string {
   return name;
 }
 
-function readPlan({ options }: Given): { plan: Plan; quota: Quota | undefined } {
+function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Quota | undefined } {
   const plan = planNames.find((name) => name === options["plan"]);
   if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(", ")}.`);
   const perMinute = readCount("per-minute", options["per-minute"]);

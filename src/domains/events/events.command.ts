@@ -44,7 +44,7 @@ export function eventsCommand(types: readonly string[]): Command {
           output(list.map((event) => `${json ? exactJson(event) : row(event).join("  ")}\n`).join(""));
         await write(events);
         await follow({ storage, log, shop, filters, after: items[0]?.id, write, stop });
-        return { json: undefined, text: "", isBesideOutput: true };
+        return { json: undefined, text: "", printToStderr: true };
       } finally {
         await storage.close();
       }

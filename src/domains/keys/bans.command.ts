@@ -1,10 +1,10 @@
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, CommandFailed, type Terminal } from "../../terminal/command.ts";
+import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { AccountsError } from "../accounts/accounts.ts";
 import { type ApiKey, isValid } from "./keys.ts";
-import { withKeys } from "./keys-of-terminal.ts";
+import { withKeys } from "./keys-for-command.ts";
 
 /** A key that is banned. */
 interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId"> {
@@ -13,9 +13,9 @@ interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId">
 }
 
 /** The banned keys, ordered by the end of their bans. */
-async function bannedOf(terminal: Terminal, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
+async function bannedOf(context: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
   const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
-  const ends = await known(() => terminal.store.banEnds(storage, asked));
+  const ends = await known(() => context.store.banEnds(storage, asked));
   return keys
     .flatMap(({ id: keyId, accountId, mode, hint, name }) => {
       const end = ends.get(keyId);
@@ -43,11 +43,11 @@ const listBans: Command = {
   summary: "List the banned API keys.",
   example: "bans list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
-  run: ({ options: { account } }, terminal) =>
-    withKeys(terminal, async (store, storage) => {
+  run: ({ options: { account } }, context) =>
+    withKeys(context, async (store, storage) => {
       const now = Date.now();
       const valid = (await store.list(account)).filter((key) => isValid(key, now));
-      const banned = await bannedOf(terminal, storage, valid);
+      const banned = await bannedOf(context, storage, valid);
       const rows = banned.map((key) => [key.keyId, key.accountId, key.mode, key.hint, key.name, key.endsAt]);
       return { json: banned, text: rows.length > 0 ? table(headings, rows) : "No key is banned." };
     }),
@@ -61,14 +61,14 @@ const liftBan: Command = {
     "still count.",
   example: "bans lift key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
-  run: ({ args: [id = ""] }, terminal) =>
-    withKeys(terminal, async (store, storage) => {
+  run: ({ args: [id = ""] }, context) =>
+    withKeys(context, async (store, storage) => {
       const key = await store.get(id);
       if (!key) throw new AccountsError(`There is no key ${id}.`);
-      const [banned] = await bannedOf(terminal, storage, [key]);
+      const [banned] = await bannedOf(context, storage, [key]);
       if (!banned) throw new AccountsError(`The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
-      await known(() => terminal.store.liftBan(storage, { keyId, accountId, mode }));
+      await known(() => context.store.liftBan(storage, { keyId, accountId, mode }));
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
     }),
 };

@@ -1,11 +1,11 @@
 import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, type Problem, type Terminal, UsageError } from "../../terminal/command.ts";
+import { type Command, type CommandContext, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
-import { withKeys } from "./keys-of-terminal.ts";
+import { withKeys } from "./keys-for-command.ts";
 import { banOf } from "./to-api-key-body.ts";
 
 const createKey: Command = {
@@ -22,13 +22,13 @@ const createKey: Command = {
     },
     mode: { meaning: "live or test. The default is live in production and test elsewhere.", value: "MODE" },
   },
-  run: ({ options }, terminal) => {
+  run: ({ options }, context) => {
     const [name, scopes, mode] = [
       readName(options["name"]),
       readScopes(options["scopes"] ?? ""),
       readMode(options["mode"]),
     ];
-    return withKeys(terminal, async (keys) => {
+    return withKeys(context, async (keys) => {
       const issued = await keys.issueKey(options["account"] ?? "", name, scopes, Date.now(), mode);
       return { json: shownIssued(issued), text: describeIssued(issued) };
     });
@@ -43,13 +43,13 @@ const listKeys: Command = {
     account: { meaning: "Only the keys of this account.", value: "ACCOUNT" },
     unused: { meaning: "Only valid keys that were not used for this long, such as 30m, 24h or 90d.", value: "TIME" },
   },
-  run: ({ options }, terminal) => {
+  run: ({ options }, context) => {
     const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);
-    return withKeys(terminal, async (store, storage) => {
+    return withKeys(context, async (store, storage) => {
       const [all, now] = [await store.list(options["account"]), Date.now()];
       const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
       const valid = keys.filter((key) => isValid(key, now));
-      const bans = await findBans(terminal, storage, valid);
+      const bans = await findBans(context, storage, valid);
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
@@ -86,7 +86,7 @@ interface FoundBans {
   readonly problem?: Problem;
 }
 
-async function findBans({ store }: Terminal, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
+async function findBans({ store }: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
   const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
   try {
     return { ends: await store.banEnds(storage, asked) };
@@ -102,8 +102,8 @@ const revokeKey: Command = {
   summary: "Revoke an API key permanently. A running service refuses it within a second.",
   example: "keys revoke key_5fQ0c2mN8xWbT1Lz",
   args: ["KEY_ID"],
-  run: ({ args }, terminal) =>
-    withKeys(terminal, async (keys) => {
+  run: ({ args }, context) =>
+    withKeys(context, async (keys) => {
       const key = await keys.revokeKey(args[0] ?? "", Date.now());
       return { json: shown(key), text: `Key ${key.id} (${key.hint}) is revoked.` };
     }),
@@ -117,9 +117,9 @@ const rotateKey: Command = {
   options: {
     overlap: { meaning: "How long the old key stays valid: 90s, 30m, 24h, 7d, or 0.", value: "TIME", fallback: "24h" },
   },
-  run: ({ args, options }, terminal) => {
+  run: ({ args, options }, context) => {
     const overlap = readDuration("overlap", options["overlap"] ?? "");
-    return withKeys(terminal, async (keys) => {
+    return withKeys(context, async (keys) => {
       const issued = await keys.rotateKey(args[0] ?? "", overlap, Date.now());
       const end = iso(issued.replaced.expiresAt);
       return {

@@ -44,7 +44,7 @@ export const exportCommand: Command = {
       return {
         json: { file, animals, bytes, seconds: seconds },
         text: `Wrote ${counted(animals, "animal")} to ${file} ${pace(animals, seconds)}.`,
-        isBesideOutput: path === undefined,
+        printToStderr: path === undefined,
       };
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) throw error;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Given, UsageError } from "../../terminal/command.ts";
+import { type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { type Format, formats } from "./pets.files.ts";
 
 export const formatOption = {
@@ -17,7 +17,7 @@ export interface AnimalFile {
 }
 
 /** Reads the argument `FILE` and the option `--format`. Throws `UsageError`. */
-export function readAnimalFile({ args, options }: Given, folder: string): AnimalFile {
+export function readAnimalFile({ args, options }: ParsedArguments, folder: string): AnimalFile {
   const name = args[0] ?? "";
   const said = options["format"];
   const format = formats.find((known) => (said === undefined ? name.endsWith(`.${known}`) : known === said));

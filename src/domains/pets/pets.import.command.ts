@@ -1,7 +1,13 @@
 import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
 import { silentObserver } from "../../storage/storage.ts";
-import { type Command, type Given, type Report, type Terminal, UsageError } from "../../terminal/command.ts";
+import {
+  type Command,
+  type CommandContext,
+  type ParsedArguments,
+  type Report,
+  UsageError,
+} from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
@@ -16,14 +22,14 @@ const PIECE = 256 * 1024;
 /** The categories that an animal may be in. */
 interface CategoryRule {
   /** True if the settings require that the category exists. */
-  readonly isStrict: (settings: Terminal["settings"]) => boolean;
+  readonly isStrict: (settings: CommandContext["settings"]) => boolean;
   /** Part of a transaction: true if the category exists. */
   readonly hasRecord: CategoryCheck;
 }
 
 /** The command that imports animals. */
 export function importCommand(categories: CategoryRule): Command {
-  return { ...description, run: (given, terminal) => runImport(given, terminal, categories) };
+  return { ...description, run: (given, context) => runImport(given, context, categories) };
 }
 
 const description = {
@@ -50,25 +56,25 @@ const description = {
   },
 } as const;
 
-async function runImport(given: Given, terminal: Terminal, categories: CategoryRule): Promise<Report> {
-  const { path, format } = readAnimalFile(given, terminal.folder);
+async function runImport(given: ParsedArguments, context: CommandContext, categories: CategoryRule): Promise<Report> {
+  const { path, format } = readAnimalFile(given, context.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
   const inParts = given.options["resumable"] !== undefined;
-  const { store, stop } = terminal;
-  const progress = new Progress(terminal.showStatus, "animal");
+  const { store, stop } = context;
+  const progress = new Progress(context.showStatus, "animal");
   const size = path === undefined ? undefined : sizeOf(path);
   let broken: Error | undefined;
   const fatal = (error: Error) => (broken = error);
   const storage = await store.open({ ...silentObserver, fatal });
   try {
     const shop = await chosenShop(given, store, storage);
-    const isStrict = categories.isStrict(terminal.settings) || given.options["strict-categories"] !== undefined;
+    const isStrict = categories.isStrict(context.settings) || given.options["strict-categories"] !== undefined;
     const categoryExists = isStrict ? categories.hasRecord : undefined;
     const imports = await PetImportStore.open(storage, shop, ids, { categoryExists });
     try {
       const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
-      const source = path === undefined ? terminal.input() : readFile(path, terminal);
+      const source = path === undefined ? context.input() : readFile(path, context);
       const result = await importAnimals(imports, source, { format, ids, inParts, stop, onProgress });
       return report(path ?? "standard input", result, progress.seconds);
     } catch (error) {
@@ -91,7 +97,7 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-async function* readFile(path: string, { stop }: Terminal): AsyncGenerator<Uint8Array> {
+async function* readFile(path: string, { stop }: CommandContext): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path, { highWaterMark: PIECE, signal: stop }) as AsyncIterable<Buffer>;
   } catch (error) {

@@ -1,6 +1,12 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, CommandFailed, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import {
+  type Command,
+  type CommandContext,
+  CommandFailed,
+  type ParsedArguments,
+  UsageError,
+} from "../../terminal/command.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { readFilters } from "./read-filters.ts";
@@ -9,7 +15,7 @@ import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
 import { toRequestRecord } from "./to-request-record.ts";
 
-async function withStore<T>({ store }: Terminal, work: (storage: Storage) => Promise<T>): Promise<T> {
+async function withStore<T>({ store }: CommandContext, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await store.open();
   try {
     return await work(storage);
@@ -24,8 +30,8 @@ const explain: Command = {
   description: "Also explains requests without a valid key, which the interface does not show.",
   example: "explain 5f0c2a91-k3",
   args: ["REQUEST_ID"],
-  run: ({ args: [id = ""] }, terminal) =>
-    withStore(terminal, async (storage) => {
+  run: ({ args: [id = ""] }, context) =>
+    withStore(context, async (storage) => {
       const found = await new RequestStore(storage).find(id);
       if (!found) {
         const reason = "Only changes and failures of the last 7 days are recorded, and few of one key in a second.";
@@ -52,10 +58,10 @@ const list: Command = {
     until: { meaning: "Only those before this time.", value: "TIME" },
     limit: { meaning: `How many to show, at most ${MAX_RECORDS}.`, value: "N", fallback: "20" },
   },
-  run: (given, terminal) => {
+  run: (given, context) => {
     const { filters, limit } = readOptions(given);
-    return withStore(terminal, async (storage) => {
-      const shop = await chosenShop(given, terminal.store, storage);
+    return withStore(context, async (storage) => {
+      const shop = await chosenShop(given, context.store, storage);
       const { items } = await new RequestStore(storage).page(shop, filters, undefined, limit);
       const records = items.map(toRequestRecord);
       return { json: records, text: records.length > 0 ? table(headings, records.map(row)) : "There are none." };
@@ -66,7 +72,7 @@ const list: Command = {
 /** The commands that show records of requests. */
 export const requestCommands: readonly Command[] = [explain, list];
 
-function readOptions({ options }: Given) {
+function readOptions({ options }: ParsedArguments) {
   const { code, operation, key: keyId, since, until, limit = "" } = options;
   const status = statusClasses.find((one) => one === options["status"]);
   if (options["status"] !== undefined && !status) {

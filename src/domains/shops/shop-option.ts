@@ -1,6 +1,6 @@
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { CommandFailed, type Given, type StoreAccess, UsageError } from "../../terminal/command.ts";
+import { CommandFailed, type ParsedArguments, type StoreAccess, UsageError } from "../../terminal/command.ts";
 import { shopOf } from "./shops.store.ts";
 
 interface AccountRow extends Row {
@@ -21,7 +21,7 @@ const findIds = "The command `accounts list` shows the ids of accounts.";
  * The shop that a command line names. Rejects with `UsageError`, `CommandFailed`, or with `StorageUnusable` if the
  * settings contradict the store.
  */
-export async function chosenShop({ options }: Given, store: StoreAccess, storage: Storage): Promise<number> {
+export async function chosenShop({ options }: ParsedArguments, store: StoreAccess, storage: Storage): Promise<number> {
   const isProduction = await store.isProduction(storage); // a store of another environment is refused
   const mode = isProduction && options["sandbox"] === undefined ? "live" : "test";
   const account = options["account"] ?? (await onlyAccount(storage));

@@ -1,7 +1,7 @@
 import type { Operation } from "../../contract/operation.ts";
 import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Command, Terminal } from "../../terminal/command.ts";
+import type { Command, CommandContext } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
@@ -15,17 +15,17 @@ interface KnownKeys {
 }
 
 /** The command that lists callers of deprecated operations. `keysOf` returns the keys in a store. */
-export const deprecations = (keysOf: (storage: Storage, terminal: Terminal) => Promise<KnownKeys>): Command => ({
+export const deprecations = (keysOf: (storage: Storage, context: CommandContext) => Promise<KnownKeys>): Command => ({
   name: "deprecations",
   summary: "List the keys that have called deprecated operations in the last 30 days.",
   example: "deprecations",
-  run: async (_given, terminal) => {
-    const { store, operations } = terminal;
+  run: async (_given, context) => {
+    const { store, operations } = context;
     const storage = await store.open();
     try {
       const now = Date.now();
       const accounts = new AccountStore(storage);
-      const keys = await keysOf(storage, terminal);
+      const keys = await keysOf(storage, context);
       const callers = await describeCallers(await new UsageStore(storage).deprecatedUses(now), accounts, keys);
       const report = operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };

@@ -1,5 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { type Command, CommandFailed, type Given, type Terminal, UsageError } from "../../terminal/command.ts";
+import {
+  type Command,
+  type CommandContext,
+  CommandFailed,
+  type ParsedArguments,
+  UsageError,
+} from "../../terminal/command.ts";
 import { EventFeed, type FeedEvent } from "./event-feed.ts";
 import { messageId, type SigningKeys, shownPublicKey, shownSecret, signedHeaders, signingKeys } from "./signatures.ts";
 import { listenSettings } from "./webhooks.settings.ts";
@@ -22,29 +28,29 @@ export const listenCommand: Command = {
     after: { meaning: "Start after the event with this id instead of with the next one.", value: "EVENT_ID" },
     secret: { meaning: "The secret of another run, so that the receiver can keep it.", value: "SECRET" },
   },
-  run: async (given, terminal) => {
+  run: async (given, context) => {
     const { target, types, after, keys } = readOptions(given);
-    const { PETSTORE_KEY: key, PETSTORE_URL: base } = terminal.settings(listenSettings);
+    const { PETSTORE_KEY: key, PETSTORE_URL: base } = context.settings(listenSettings);
     if (key === undefined) throw new CommandFailed("key_missing", "Set PETSTORE_KEY to a test key.");
     if (!key.startsWith("psk_test_")) {
       throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
-    const say = (line: string) => terminal.output(`${line}\n`);
+    const say = (line: string) => context.output(`${line}\n`);
     await say(`Secret: ${shownSecret(keys)}\nPublic key: ${shownPublicKey(keys)}`);
-    const feed = new EventFeed({ base, key, types, after, stop: terminal.stop, say });
+    const feed = new EventFeed({ base, key, types, after, stop: context.stop, say });
     let forwarded = 0;
     for await (const event of feed.events()) {
-      const outcome = await forward(event, target, keys, terminal);
-      if (terminal.stop.aborted) break;
+      const outcome = await forward(event, target, keys, context);
+      if (context.stop.aborted) break;
       forwarded++;
       await say(`${event.id} ${event.type} ${outcome}`);
     }
-    return { json: { forwarded }, text: "", isBesideOutput: true };
+    return { json: { forwarded }, text: "", printToStderr: true };
   },
 };
 
 /** Sends one message. Returns the status of the response, or why it failed. */
-async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop }: Terminal): Promise<string> {
+async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop }: CommandContext): Promise<string> {
   const id = messageId(shownPublicKey(keys), 0n, BigInt(event.id));
   const { type, at } = JSON.parse(event.json) as { type: string; at: string };
   // The event is copied as text: parsing and writing it would round its large integers.
@@ -64,7 +70,7 @@ async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop 
   }
 }
 
-function readOptions({ options: { forward: url = "", types, after, secret } }: Given) {
+function readOptions({ options: { forward: url = "", types, after, secret } }: ParsedArguments) {
   const target = URL.parse(url);
   if (!target || !/^https?:$/.test(target.protocol)) {
     throw new UsageError("--forward must be an http or https URL such as http://127.0.0.1:3000/hook.");
