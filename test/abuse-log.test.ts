@@ -35,7 +35,7 @@ async function bring(key: string, perMinute: number): Promise<void> {
 }
 
 describe("a ban", () => {
-  test("is one event when it starts and one when it ends, and counted", async () => {
+  test("is logged when it starts and when it ends, and counted", async () => {
     service = await TestService.start();
     const { key, account, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
     expect(await metric("petstore_bans_total")).toBe(0);
@@ -60,7 +60,7 @@ describe("a ban", () => {
     expect(service.logLines.join("\n")).not.toContain(key.slice(12));
   });
 
-  test("that outlives the process is told of again when a key is refused", async () => {
+  test("that continues after a restart is logged again when a key is rejected", async () => {
     service = await TestService.start();
     const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
     await bring(key, 2);
@@ -71,7 +71,7 @@ describe("a ban", () => {
     expect(after).toMatchObject({ keyId: record.id, until: before.until });
   });
 
-  test.skipIf(!hasValkey)("is told of where many processes count together", async () => {
+  test.skipIf(!hasValkey)("is logged if many processes share their counts", async () => {
     const valkey = await ValkeyServer.start();
     service = await TestService.start({ settings: { PETSTORE_VALKEY_URL: valkey.url } });
     const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
@@ -85,7 +85,7 @@ describe("a ban", () => {
 });
 
 describe("invalid keys", () => {
-  test("are one line for their address and minute, those over its limit included", async () => {
+  test("are logged in one line for each address and minute, including those over its limit", async () => {
     service = await TestService.start({ settings: { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" } });
     const guess = (address: string) =>
       service.call("GET", "/pets", { key: "wrong", headers: { "X-Forwarded-For": address } });
@@ -112,7 +112,7 @@ describe("invalid keys", () => {
     expect(linesOf(service, "invalid_keys_rejected")).toHaveLength(3);
   });
 
-  test("from any number of addresses take bounded memory, and few lines a minute", async () => {
+  test("from any number of addresses use bounded memory, and few lines a minute", async () => {
     const clock = new ManualClock();
     const lines: string[] = [];
     const log = new Log("info", async (text) => void lines.push(...text.trimEnd().split("\n")));

@@ -29,7 +29,7 @@ describe("accounts and keys", () => {
     return jsonHere(dataDir, ["keys", "create", "--account", account.id, ...more], settings);
   };
 
-  test("a new key works at once in a running service, a revoked one soon does not", async () => {
+  test("a new key works at once in a running service, and a revoked one soon stops working", async () => {
     const { key, id } = await newKey("--name", "till");
     expect(key).toMatch(/^psk_live_[0-9A-Za-z]{38}$/);
     expect((await get(key)).status).toBe(200);
@@ -42,7 +42,7 @@ describe("accounts and keys", () => {
     expect(sinceRevoked()).toBeLessThan(1_000); // the promise of the design, not a speed
   });
 
-  test("a key has the mode that it was given, and its successor too", async () => {
+  test("a key and its successor have the given mode", async () => {
     const made = await newKey("--mode", "test");
     const rotated = await jsonHere(dataDir, ["keys", "rotate", made.id], settings);
     for (const { key, mode, id, accountId } of [made, rotated]) {
@@ -53,7 +53,7 @@ describe("accounts and keys", () => {
     }
   });
 
-  test("an account is shown, and gets another name", async () => {
+  test("an account is shown and renamed", async () => {
     const { accountId } = await newKey();
     const renamed = await jsonHere(dataDir, ["accounts", "rename", accountId, "Shop at the corner"], settings);
     expect(renamed).toMatchObject({ id: accountId, name: "Shop at the corner", plan: "enterprise" });
@@ -62,7 +62,7 @@ describe("accounts and keys", () => {
     expect(stdout).toMatch(/^NAME +Shop at the corner$/m);
   });
 
-  test("a rotated key lives on for its overlap", async () => {
+  test("a rotated key works during its overlap", async () => {
     const old = await newKey("--name", "old", "--scopes", "read");
     const rotated = await jsonHere(dataDir, ["keys", "rotate", old.id], settings);
     expect(rotated).toMatchObject({ name: "old", scopes: ["read"], replaced: { id: old.id } });
@@ -79,7 +79,7 @@ describe("accounts and keys", () => {
     expect((await runHere(dataDir, ["keys", "rotate", rotated.id], settings)).stderr).toContain("not valid any more");
   });
 
-  test("a key has the scopes that it was given", async () => {
+  test("a key has the given scopes", async () => {
     const { key } = await newKey("--scopes", "write");
     expect((await get(key)).status).toBe(403);
     const { status, stderr } = await runHere(
@@ -93,7 +93,7 @@ describe("accounts and keys", () => {
     ]);
   });
 
-  test("a key that ends makes none that outlives it; the command line may", async () => {
+  test("a key with an end creates none that ends later, but the command line can", async () => {
     const { key, accountId } = await newKey("--scopes", "admin,read");
     const endless = await createKey(key, { name: "endless", scopes: ["admin"] });
     expect([typeof endless.key, endless.expiresAt]).toEqual(["string", undefined]);
@@ -104,7 +104,7 @@ describe("accounts and keys", () => {
     expect([made.expiresAt, rotated.expiresAt]).toEqual([null, hourly.expiresAt]);
   });
 
-  test("the list shows when a key was used last, and never the key", async () => {
+  test("the list shows when a key was last used, and never the key", async () => {
     const { key, id, accountId } = await newKey("--name", "watched");
     const find = async () =>
       (await jsonHere(dataDir, ["keys", "list", "--account", accountId], settings)).find(
@@ -118,7 +118,7 @@ describe("accounts and keys", () => {
     expect((await runHere(dataDir, ["keys", "list"], settings)).stdout).not.toContain(key);
   });
 
-  test("no key stands in the store or in the log", async () => {
+  test("no key is in the store or in the log", async () => {
     const { key } = await newKey();
     await get(key);
     await get(`${key}x`);
@@ -128,7 +128,7 @@ describe("accounts and keys", () => {
     for (const text of [...files, program.output, program.errors]) expect(text).not.toContain(key.slice(15));
   });
 
-  test("a changed plan reaches a running service", async () => {
+  test("a running service applies a changed plan", async () => {
     const { key, accountId } = await newKey();
     expect((await get(key)).headers.get("x-ratelimit-limit")).toBe("1000000");
     await jsonHere(
@@ -171,7 +171,7 @@ describe("accounts and keys", () => {
     [["keys", "crate"], 2, "Did you mean keys create?"],
     [["serv"], 2, "serv is not a command. Did you mean serve?"],
     [["serve", "--prot", "1"], 2, "--prot"],
-  ])("%j is refused with a clear line", async (words, expected, message) => {
+  ])("%j fails with a clear line", async (words, expected, message) => {
     const { status, stdout, stderr } = await runHere(dataDir, words, settings);
     expect([status, stdout]).toEqual([expected, ""]);
     expect(stderr).toContain(message);
@@ -185,7 +185,7 @@ describe("accounts and keys", () => {
     [["keys", "create", "--help"]],
     [["serve", "--help"]],
     [["backups", "take", "-h"]],
-  ])("%j is helped", async (words) => {
+  ])("%j gets a suggestion", async (words) => {
     const { status, stdout, stderr } = await runHere(dataDir, words, settings);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("Usage: petstore ");
@@ -196,7 +196,7 @@ describe("accounts and keys", () => {
 const noStore = (dataDir: string) =>
   `There is no store at ${join(dataDir, "petstore.db")}. PETSTORE_DATA_DIR says where it is.\n`;
 
-describe("where there is no store", () => {
+describe("without a store", () => {
   test.each([
     [["accounts", "list"]],
     [["accounts", "set-plan", "acc_x", "--plan", "pro"]],
@@ -206,13 +206,13 @@ describe("where there is no store", () => {
     [["keys", "create", "--account", "acc_x"]],
     [["keys", "revoke", "key_x"]],
     [["keys", "rotate", "key_x"]],
-  ])("%j makes none, and says so", async (words) => {
+  ])("%j creates none, and says so", async (words) => {
     const dataDir = join(newDataDir(), "mistyped");
     expect(await runHere(dataDir, words)).toEqual({ status: 1, stdout: "", stderr: noStore(dataDir) });
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test("accounts create makes one, and tells where", async () => {
+  test("accounts create creates one, and prints where", async () => {
     const dataDir = join(newDataDir(), "new");
     const create = (plan: string) => runHere(dataDir, ["accounts", "create", "--name", "x", "--plan", plan]);
     expect((await create("gold")).status).toBe(2);
@@ -229,7 +229,7 @@ describe("a store and its environment", () => {
     return jsonHere(dataDir, ["keys", "create", "--account", account.id], settings);
   };
 
-  test("the command line makes keys for the service whose store it is, without being told", async () => {
+  test("the command line uses the environment of the store by default", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_ENV: "production" });
     const { key, id } = await newKey(program.dataDir);
     const rotated = await jsonHere(program.dataDir, ["keys", "rotate", id]);
@@ -241,7 +241,7 @@ describe("a store and its environment", () => {
     await program.end();
   });
 
-  test("outside production the command line makes no live key", async () => {
+  test("outside production, the command line creates no live key", async () => {
     const dataDir = newDataDir();
     const { accountId } = await newKey(dataDir);
     const words = ["keys", "create", "--account", accountId, "--mode", "live"];
@@ -249,7 +249,7 @@ describe("a store and its environment", () => {
     expect(await runHere(dataDir, words)).toEqual(refused);
   });
 
-  test("a key names the cell, and a service of another cell refuses it", async () => {
+  test("a key contains its cell, and a service of another cell rejects it", async () => {
     const dataDir = newDataDir();
     const cell = { PETSTORE_CELL: "b7" };
     const made = await newKey(dataDir, cell);
@@ -265,7 +265,7 @@ describe("a store and its environment", () => {
     }
   });
 
-  test("a command or a service for another environment is refused with a clear line", async () => {
+  test("a command or a service for another environment fails with a clear line", async () => {
     const dataDir = newDataDir();
     await newKey(dataDir, { PETSTORE_ENV: "production" });
     const store = join(dataDir, "petstore.db");
@@ -290,7 +290,7 @@ describe("a store and its environment", () => {
     expect(stderr).toContain("belongs to development or staging, but PETSTORE_ENV is production.");
   });
 
-  test("an account alone does not decide it", async () => {
+  test("an account alone does not set the environment", async () => {
     const dataDir = newDataDir();
     const account = await jsonHere(dataDir, create);
     const program = await Program.start(dataDir, { PETSTORE_ENV: "production" });

@@ -157,7 +157,7 @@ describe("imports", () => {
     expect(elsewhere).toEqual([]);
   });
 
-  test("contract, derive and http name no domain", () => {
+  test("contract, derive and http do not name a domain", () => {
     const domains = readdirSync(join(root, "domains"));
     const general = program.filter((file) => /^(contract|derive|http)\//.test(file));
     const naming = general.filter((file) =>
@@ -171,7 +171,7 @@ describe("imports", () => {
     expect(listing).toEqual(["app/domains.ts"]);
   });
 
-  test("a domain reaches into no other but the one that owns its data", () => {
+  test("a domain imports from no other except the one that owns its data", () => {
     const wrong = program.flatMap((file) => {
       const own = domainOf(file);
       if (own === undefined) return [];
@@ -188,18 +188,18 @@ describe("imports", () => {
     expect(cyclesOf(program, (file) => importsOf(file).filter((name) => existsSync(join(root, name))))).toEqual([]);
   });
 
-  test("there is no cycle between folders: each is above those that it uses", () => {
+  test("there is no cycle between folders: each is above those that it imports", () => {
     const below = folderImports();
     expect(cyclesOf([...below.keys()], (folder) => below.get(folder) ?? [])).toEqual([]);
   });
 });
 
 describe("files", () => {
-  test("have names that say what is in them", () => {
+  test("have names that describe their content", () => {
     expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/)/.test(file))).toEqual([]);
   });
 
-  test("at the root are the entry point and the settings", () => {
+  test("in the root of src are only the entry point and the settings", () => {
     expect(files.filter((file) => !file.includes("/")).toSorted()).toEqual(["config.test.ts", "config.ts", "main.ts"]);
   });
 
@@ -209,7 +209,7 @@ describe("files", () => {
   });
 });
 
-test("the diagrams show the stages and the imports as they are", () => {
+test("the diagrams match the stages and the imports", () => {
   const page = readFileSync(join(root, "../docs/architecture.md"), "utf8");
   let expected = page;
   for (const [name, content] of Object.entries(architectureDiagrams())) expected = replacePart(expected, name, content);

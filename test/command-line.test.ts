@@ -12,7 +12,7 @@ describe("the first start", () => {
   });
   afterAll(() => program.end());
 
-  test("prints a curl line that works when it is pasted", async () => {
+  test("prints a curl command that works", async () => {
     const line = /^ *(curl .*)$/m.exec(program.output)?.[1] ?? "";
     const { stdout } = Bun.spawnSync(["sh", "-c", line]);
     const animals = JSON.parse(stdout.toString());
@@ -20,7 +20,7 @@ describe("the first start", () => {
     expect(new Set(animals.map(({ status }: { status: string }) => status))).toEqual(new Set(["available"]));
   });
 
-  test("prints a line that makes another key when it is pasted", async () => {
+  test("prints a command that creates another key", async () => {
     const line = /^ *(\S.* keys create .*)$/m.exec(program.output)?.[1] ?? "";
     const { stdout } = Bun.spawnSync(["sh", "-c", line], { cwd: root });
     const [key = ""] = /psk_test_\w+/.exec(stdout.toString()) ?? [];
@@ -47,14 +47,14 @@ describe("the first start", () => {
     expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
   });
 
-  test.each(["staging", "production"])("makes nothing in %s", async (name) => {
+  test.each(["staging", "production"])("creates nothing in %s", async (name) => {
     const started = await Program.start(newDataDir(), { PETSTORE_ENV: name });
     expect(started.output).not.toContain("psk_");
     expect(await started.end()).toBe(0);
     expect(await runJson(started.dataDir, ["accounts", "list"])).toEqual([]);
   });
 
-  test("keeps the store for its user alone", () => {
+  test("makes the store readable by its user only", () => {
     const files = readdirSync(program.dataDir);
     expect(files).toContain("petstore.db-wal");
     expect(files.filter((name) => (statSync(join(program.dataDir, name)).mode & 0o077) !== 0)).toEqual([]);
@@ -67,7 +67,7 @@ describe("the start", () => {
     ["production with one", { PETSTORE_ENV: "production", PETSTORE_BASE_URL: "https://shop.test/v1" }, false],
     ["staging", { PETSTORE_ENV: "staging" }, false],
     ["development", { PETSTORE_ENV: "development" }, false],
-  ])("in %s: whether the log warns of links to a local address", async (_case, settings, warns) => {
+  ])("logs a warning about links to a local address as expected: %s", async (_case, settings, warns) => {
     const started = await Program.start(newDataDir(), settings);
     expect(await started.end()).toBe(0);
     expect(started.output.includes('"level":"warn","event":"base_url_not_set')).toBe(warns);
@@ -81,14 +81,14 @@ describe("the start", () => {
     [{ PETSTORE_PROT: "1" }, "PETSTORE_PROT is not a setting. Did you mean PETSTORE_PORT?"],
     [{ PETSTORE_DATA_DIR: "/dev/null/data" }, "The store at /dev/null/data/petstore.db cannot be opened"],
     [{ PETSTORE_HOST: "192.0.2.1" }, "192.0.2.1"],
-  ])("stops at %j with one clear line", async (settings, message) => {
+  ])("fails for %j with one clear line", async (settings, message) => {
     const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve"], settings);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(message);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("says its version, also when it listens and in its metrics", async () => {
+  test("logs its version, also when it listens and in its metrics", async () => {
     const { version } = (await Bun.file(join(import.meta.dir, "../package.json")).json()) as { version: string };
     const said = { status: 0, stdout: `petstore ${version}\n`, stderr: "" };
     expect(await runCommand(newDataDir(), ["--version"])).toEqual(said);
@@ -101,7 +101,7 @@ describe("the start", () => {
     await program.end();
   });
 
-  test("stops with one clear line where the port is in use", async () => {
+  test("fails with one clear line if the port is in use", async () => {
     const program = await Program.start(newDataDir());
     const { port } = new URL(program.base);
     const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve"], { PETSTORE_PORT: port });
@@ -113,7 +113,7 @@ describe("the start", () => {
     await program.end();
   });
 
-  test("stops with one clear line on a store of a newer release", async () => {
+  test("fails with one clear line on a store of a newer release", async () => {
     const dataDir = newDataDir();
     await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "free"]);
     const { Database } = await import("bun:sqlite");
@@ -127,7 +127,7 @@ describe("the start", () => {
   test.each([
     ["debug", ["debug", "info"]],
     ["info", ["info"]],
-  ])("logs at level %s lines of the levels %j", async (level, levels) => {
+  ])("logs at level %s only lines of the levels %j", async (level, levels) => {
     const program = await Program.start(newDataDir(), { PETSTORE_ENV: "staging", PETSTORE_LOG_LEVEL: level });
     const lines = program.output
       .trim()
@@ -139,7 +139,7 @@ describe("the start", () => {
     await program.end();
   });
 
-  test("uses the base address that is set, in links and in the document", async () => {
+  test("uses the configured base address in links and in the document", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_BASE_URL: "https://shop.test/api/v1" });
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const listening = /"pid":([0-9]+)/.exec(program.output)?.[1];
@@ -156,7 +156,7 @@ describe("the start", () => {
 });
 
 describe("backup and document", () => {
-  test("a backup alongside a running service is a whole store", async () => {
+  test("a backup alongside a running service is a complete store", async () => {
     const program = await Program.start(newDataDir());
     const target = join(newDataDir(), "petstore.db");
     const report = await runJson(program.dataDir, ["backups", "take", "--file", target]);
@@ -173,7 +173,7 @@ describe("backup and document", () => {
     await program.end();
   });
 
-  test("a backup of nothing makes nothing", async () => {
+  test("a backup without a store creates no file", async () => {
     const dataDir = newDataDir();
     const target = join(dataDir, "copy.db");
     const { status, stderr } = await runCommand(dataDir, ["backups", "take", "--file", target]);

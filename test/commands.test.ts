@@ -37,14 +37,14 @@ describe("--help", () => {
     expect(lines.at(-1)).toBe(`Example: petstore ${example}`);
   });
 
-  test.each(each(commands))("of %s has an example that is understood", (name, command) => {
+  test.each(each(commands))("of %s has a valid example", (name, command) => {
     const words = split(command.example);
     const own = name.split(" ");
     expect(words.slice(0, own.length)).toEqual(own);
     expect(readArguments(command, words.slice(own.length))).not.toBe("help");
   });
 
-  test("of keys rotate is this", async () => {
+  test("of keys rotate is as expected", async () => {
     expect((await runHere(["keys", "rotate", "--help"])).stdout).toBe(`\
 Replace a key with a new one. The old key stays valid for a while.
 
@@ -67,7 +67,7 @@ Example: petstore keys rotate key_5fQ0c2mN8xWbT1Lz --overlap 7d
 
 const exampleOf = (name: string) => shown.find((command) => command.name === name)?.example ?? "";
 
-test("the examples do what they say", async () => {
+test("the examples do what they describe", async () => {
   const folder = newDataDir();
   const runExample = async (name: string, ...replacements: [string | RegExp, string][]) => {
     const line = replacements.reduce((text, [from, to]) => text.replace(from, to), exampleOf(name));
@@ -134,7 +134,7 @@ const siblingsOf = (name: string) =>
     .filter((other) => other !== name && other.split(" ")[0] === name.split(" ")[0])
     .map((other) => other.split(" ")[1] ?? "");
 
-describe("a misspelled name is answered with the right one:", () => {
+describe("a misspelled name gets the correct one as a suggestion:", () => {
   test.each(names)("%s", async (name) => {
     const [first = "", second] = name.split(" ");
     const lines = [
@@ -183,7 +183,7 @@ describe("a misspelled name is answered with the right one:", () => {
     }
   });
 
-  test("a variable of another program is none of ours", async () => {
+  test("a variable of another program gets no suggestion", async () => {
     const environment = {
       RESTORE_PORT: "1",
       PETS_PORT: "tcp://10.0.0.1:80",
@@ -214,7 +214,7 @@ describe("a misspelled name is answered with the right one:", () => {
   );
 });
 
-describe("with --json, an error is JSON too:", () => {
+describe("with --json, errors are JSON, too:", () => {
   test.each<[string[], Record<string, string>, number, string, string]>([
     [["keys", "lst"], {}, 2, "invalid_command_line", "Did you mean keys list?"],
     [["keys", "list", "--acount", "x"], {}, 2, "invalid_command_line", "--account"],

@@ -47,12 +47,12 @@ test("serves real HTTP, as its own test shows", async () => {
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[12] passed, 0 failed/); // on each engine that is there
 });
 
-test("obeys the rules of who may import whom", async () => {
+test("obeys the import rules", async () => {
   const { stdout, stderr, status } = await copy.shell("npm test -- test/architecture.test.ts");
   expect(status === 0 ? "" : stdout + stderr).toBe("");
 });
 
-test("leaves CONTRIBUTING at two pages next to the example", () => {
+test("leaves CONTRIBUTING at two pages without it", () => {
   const prose = text.replaceAll(/```ts[^]*?```/g, "");
   expect(prose.split(/\s+/).length).toBeLessThan(950);
 });

@@ -15,7 +15,7 @@ const newKey = async (accountId: string, name: string) =>
 const get = (key: string, path: string) => fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
 const report = () => jsonHere(dataDir, ["deprecations"], settings);
 
-test("petstore deprecations tells alongside a running service which keys still call what is deprecated", async () => {
+test("petstore deprecations lists, alongside a running service, the keys that still call deprecated operations", async () => {
   const [{ operation, daysLeft, callers, ...rest }] = await report();
   expect([operation, callers]).toEqual(["getPet", []]);
   expect(rest).toEqual({

@@ -17,11 +17,11 @@ describe("the launcher", () => {
     ["process.exit(7)", 7],
     ["process.kill(process.pid, 'SIGKILL')", 137],
     ["process.kill(process.pid, 'SIGTERM')", 143],
-  ])("ends with the status of what it runs: %s", async (program, status) => {
+  ])("ends with the status of the program: %s", async (program, status) => {
     expect(await launch("-e", program).exited).toBe(status);
   });
 
-  test("hands on words, input, output and errors as they are", async () => {
+  test("passes arguments, input, output and errors unchanged", async () => {
     const echo = "console.log(await Bun.stdin.text()); console.error(JSON.stringify(process.argv.slice(1)))";
     const { stdout, stderr, exited } = launch("-e", echo, "two words", "$HOME", "'\"", "");
     expect([await new Response(stdout).text(), await new Response(stderr).text()]).toEqual([
@@ -42,7 +42,7 @@ describe("the launcher", () => {
   });
 });
 
-test("SIGTERM to npm stops the service in order, though a shell that passes nothing on is between them", async () => {
+test("SIGTERM to npm stops the service in order, despite a shell in between", async () => {
   const shell = join(newDataDir(), "shell");
   writeFileSync(shell, '#!/bin/sh\n/bin/sh "$@"\nexit $?\n', { mode: 0o755 });
   const program = await Program.start(newDataDir(), { ...environment, npm_config_script_shell: shell }, npmStart);

@@ -20,7 +20,7 @@ const caller = callerOf("acc_1", "key_1", quota);
 
 const startLimiter = (storage: Storage) => MemoryLimiter.open(new LimitStore(storage), systemClock, quota);
 
-describe.skipIf(postgresMissing !== undefined)("an answer to a commit that is lost", () => {
+describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
   let server: PostgresServer;
   let proxy: DatabaseProxy;
   let storage: Storage;
@@ -39,7 +39,7 @@ describe.skipIf(postgresMissing !== undefined)("an answer to a commit that is lo
     proxy.cutBefore = undefined;
   });
 
-  test("makes no request be counted twice in the usage, and no call of what is deprecated be missing", async () => {
+  test("neither double-counts requests nor loses deprecated calls", async () => {
     const store = new UsageStore(storage);
     const counter = new UsageCounter(store, systemClock);
     const operation = { name: "getPet", deprecation: {} } as Operation;
@@ -55,7 +55,7 @@ describe.skipIf(postgresMissing !== undefined)("an answer to a commit that is lo
     expect((await store.deprecatedUses(now)).map(({ calls }) => calls)).toEqual([7]); // as many as may be missing are told twice
   });
 
-  test("of saved limits loses and doubles none: they are saved again, as they then are", async () => {
+  test("neither loses nor doubles saved limits: they are saved again", async () => {
     const limiter = await startLimiter(storage);
     for (let request = 0; request < 3; request++) await limiter.admit(caller);
     proxy.cutBefore = COMMITTED;

@@ -65,8 +65,8 @@ const start = (dataDir: string, words: readonly string[]) =>
     stderr: "pipe",
   });
 
-describe("an import", () => {
-  test("tells what it did, in words and as JSON", async () => {
+describe("petstore import", () => {
+  test("prints its result, in words and as JSON", async () => {
     const dataDir = await newStore();
     const file = newFile("animals.csv", "name,categoryId,status\r\nRex,1,sold\r\nTom,2,\r\n");
     const { status, stdout, stderr } = await runHere(dataDir, ["import", file]);
@@ -84,7 +84,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("names bad lines on the error output, with what a terminal would obey made visible", async () => {
+  test("names bad lines on the error output, and escapes control characters", async () => {
     const dataDir = await newStore();
     const file = newFile("animals.jsonl", '{"name":"Rex","categoryId":1,"\\u001b[2J":1}\n');
     const { status, stdout, stderr } = await runHere(dataDir, ["import", file]);
@@ -107,7 +107,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("tells how many more bad lines there are", async () => {
+  test("prints how many more bad lines there are", async () => {
     const { stderr } = await runHere(await newStore(), ["import", newFile("x.jsonl", "x\n".repeat(1_060))]);
     expect(stderr).toContain("line 50: is not valid JSON\nand 1,010 more\n");
     expect(stderr).toEndWith("it has 1,060 faults.\n");
@@ -116,7 +116,7 @@ describe("an import", () => {
   test.each<[string[], Record<string, string>]>([
     [["--strict-categories"], {}],
     [[], { PETSTORE_STRICT_CATEGORIES: "true" }],
-  ])("keeps to the categories where it is told to (%p, %p)", async (words, settings) => {
+  ])("rejects unknown categories if they are strict (%p, %p)", async (words, settings) => {
     const file = newFile("animals.csv", "name,categoryId\nRex,1\n");
     const { status, stderr } = await runHere(await newStore(), ["import", file, ...words], settings);
     expect([status, stderr.split("\n")[0]]).toEqual([1, "line 2: /categoryId is not the id of a category"]);
@@ -130,19 +130,19 @@ describe("an import", () => {
     [["import", "/tmp", "--format", "csv"], 1, "/tmp is a folder. Nothing was added.\n"],
     [["export", "/nowhere/a.csv"], 1, "/nowhere/a.csv does not exist.\n"],
     [["export", "/dev/null", "--format", "csv", "--force"], 1, "/dev/null is not a file that can be replaced.\n"],
-  ])("or export that cannot be done says why: %j", async (words, expected, message) => {
+  ])("fails with a reason, like an export: %j", async (words, expected, message) => {
     const { status, stdout, stderr } = await runHere(await newStore(), words);
     expect([status, stdout, stderr]).toEqual([expected, "", message]);
   });
 
-  test.each(["import", "export"])("needs a store: %s makes none", async (name) => {
+  test.each(["import", "export"])("fails without a store, like an export: %s creates none", async (name) => {
     const dataDir = newDataDir();
     const { status, stderr } = await runHere(dataDir, [name, newFile("a.csv", "name,categoryId\n")]);
     expect([status, stderr]).toEqual([1, expect.stringContaining("There is no store at")]);
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test("into a running service is seen by the next request, in pages that were remembered too", async () => {
+  test("into a running service is visible to the next request, also on cached pages", async () => {
     const program = await Program.start(newDataDir());
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const page = async () =>
@@ -164,10 +164,10 @@ describe("an import", () => {
   });
 });
 
-describe("where there are several accounts", () => {
+describe("with several accounts", () => {
   const file = newFile("one.csv", "name,categoryId\nRex,1\n");
 
-  test("an import and an export work on the one that they are told", async () => {
+  test("an import and an export use the given account", async () => {
     const dataDir = await newStore();
     const { id } = await jsonHere(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
     await jsonHere(dataDir, ["import", file, "--account", id]);
@@ -178,7 +178,7 @@ describe("where there are several accounts", () => {
     expect(exported.stdout).toBe("id,name,categoryId,status,metadata\r\n1,Rex,1,,\r\n");
   });
 
-  test.each(["import", "export"])("an %s names none by itself, and says how to find them", async (name) => {
+  test.each(["import", "export"])("an %s needs an account, and says how to find it", async (name) => {
     const dataDir = await newStore();
     await jsonHere(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
     const target = name === "import" ? file : newFile("out.csv");
@@ -195,7 +195,7 @@ describe("where there are several accounts", () => {
   });
 });
 
-test("in production, an import and an export work on the live shop unless they are told the sandbox", async () => {
+test("in production, an import and an export use the live shop by default", async () => {
   const dataDir = newDataDir();
   const production = { PETSTORE_ENV: "production" };
   await jsonHere(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"], production);
@@ -206,14 +206,14 @@ test("in production, an import and an export work on the live shop unless they a
   expect([await exported([]), await exported(["--sandbox"])]).toMatchObject([{ animals: 2 }, { animals: 1 }]);
 });
 
-describe("an import that is interrupted", () => {
+describe("an interrupted import", () => {
   const some = 150_000;
   let file: string;
   beforeAll(() => {
     file = newFile("some.jsonl", lines(some));
   });
 
-  test("by kill -9 while it adds leaves nothing, and can be done again", async () => {
+  test("leaves nothing after kill -9 while it adds, and can be repeated", async () => {
     const many = 300_000; // more than the store keeps in memory until it commits
     const big = newFile("many.jsonl", lines(many));
     const dataDir = await newStore();
@@ -227,7 +227,7 @@ describe("an import that is interrupted", () => {
     expect(look(dataDir, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   });
 
-  test("by kill -9 in its parts continues after the last one, as often as it takes", async () => {
+  test("resumes after its last part, after each of several kills with -9", async () => {
     const dataDir = await newStore();
     for (let round = 1; round <= 3; round++) {
       const before = countIn(dataDir);
@@ -242,7 +242,7 @@ describe("an import that is interrupted", () => {
     expect([countIn(dataDir), namesTwice(dataDir), wrongCounts(dataDir)]).toEqual([some, [], []]);
   });
 
-  test("by Ctrl-C while it waits for its input says so and leaves nothing", async () => {
+  test("prints a message and leaves nothing after Ctrl-C while it waits for its input", async () => {
     const dataDir = await newStore();
     const child = start(dataDir, ["-", "--format", "jsonl"]);
     void child.stdin.write(lines(20_000));
@@ -254,7 +254,7 @@ describe("an import that is interrupted", () => {
     expect(countIn(dataDir)).toBe(0);
   });
 
-  test("by Ctrl-C in its parts says how much is in", async () => {
+  test("prints its progress after Ctrl-C between its parts", async () => {
     const dataDir = await newStore();
     const child = start(dataDir, [file, "--resumable"]);
     await until(() => countIn(dataDir) > 0);
@@ -265,7 +265,7 @@ describe("an import that is interrupted", () => {
     );
   });
 
-  test("by a disk without room says so and leaves nothing", async () => {
+  test("prints a message and leaves nothing when the disk is full", async () => {
     const dataDir = await newStore();
     // A limit on the size of files does what a full disk does.
     const limited = Bun.spawn(
@@ -285,7 +285,7 @@ describe("an import that is interrupted", () => {
   });
 });
 
-describe("an export", () => {
+describe("petstore export", () => {
   const animals =
     '{"id":3,"name":"Say \\"hi\\", Rex\\n","categoryId":9223372036854775807,"status":"sold"}\n{"id":9007199254740993,"name":"🐕","categoryId":-1}\n';
   let dataDir: string;
@@ -303,7 +303,7 @@ describe("an export", () => {
       "csv",
       'id,name,categoryId,status,metadata\r\n3,"Say ""hi"", Rex\n",9223372036854775807,sold,\r\n9007199254740993,🐕,-1,,\r\n',
     ],
-  ])("as %s is digit for digit what is in the store, and gives the same store again", async (format, text) => {
+  ])("writes exactly what is in the store as %s, from which an import makes the same store", async (format, text) => {
     const file = newFile(`out.${format}`);
     const report = await jsonHere(dataDir, ["export", file]);
     expect(report).toEqual({ file, animals: 2, bytes: Buffer.byteLength(text), seconds: expect.any(Number) });
@@ -315,7 +315,7 @@ describe("an export", () => {
     expect([stdout, stderr]).toEqual([text, expect.stringMatching(/^Wrote 2 animals to standard output /)]);
   });
 
-  test("replaces a file only where it is told to, and then what a link leads to", async () => {
+  test("replaces a file only with --force, through a link", async () => {
     const file = newFile("out.jsonl", "mine");
     const refused = await runHere(dataDir, ["export", file]);
     expect([refused.status, refused.stderr]).toEqual([1, `${file} exists already.\n`]);
@@ -327,7 +327,7 @@ describe("an export", () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  test("without room says so and leaves no file", async () => {
+  test("fails with a message when the disk is full, and leaves no file", async () => {
     const file = newFile("out.jsonl");
     const limited = Bun.spawn(
       ["sh", "-c", `trap '' XFSZ; ulimit -f 1000; exec "$@"`, "sh", ...command(["export", file])],
@@ -342,7 +342,7 @@ describe("an export", () => {
     expect(readdirSync(join(file, ".."))).toEqual([]);
   });
 
-  test("to standard output that nobody reads, or that is full, says so", async () => {
+  test("fails with a message if standard output is closed or full", async () => {
     const full = shell(large, '"$@" >/dev/full');
     expect([full.exitCode, full.stderr.toString()]).toEqual([1, "There is no room for standard output.\n"]);
     const left = shell(large, '"$@" | true; exit ${PIPESTATUS[0]}');
@@ -350,8 +350,8 @@ describe("an export", () => {
   });
 });
 
-describe.each(["import", "export"])("to a person who watches, %s", (name) => {
-  test("shows how far it has come, in one line that is gone at the end", async () => {
+describe.each(["import", "export"])("on a terminal, %s", (name) => {
+  test("shows its progress in one line, which it removes at the end", async () => {
     const dataDir = await newStore();
     await jsonHere(dataDir, ["import", newFile("a.jsonl", lines(30_000))]);
     let shown = "";

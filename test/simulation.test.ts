@@ -64,7 +64,7 @@ const refusals: readonly (readonly [asked: string, reason: string])[] = [
   ["delay=1, pet_not_found, overloaded", "at most one error code or disconnect"],
 ];
 
-test("what cannot be granted is refused with a reason", async () => {
+test("an impossible simulation is rejected with a reason", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   for (const [asked, reason] of refusals) {
@@ -76,7 +76,7 @@ test("what cannot be granted is refused with a reason", async () => {
   expect(await metric("petstore_responses_delayed")).toBe(0);
 });
 
-test("a live key that sends the header is refused, and nothing is done", async () => {
+test("a live key that sends the header is rejected, and nothing is done", async () => {
   service = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
   const { accounts, keys } = service.app;
   const account = await accounts.createAccount("Live", "business", undefined, service.clock.now());
@@ -91,7 +91,7 @@ test("a live key that sends the header is refused, and nothing is done", async (
   expect((await service.call("GET", "/pets", { key })).json).toEqual([]);
 });
 
-test("without a valid key, or without its scope or path, the header means nothing", async () => {
+test("the header is ignored without a valid key, without the scope, or on an unknown path", async () => {
   service = await TestService.start();
   const reader = await service.newKey("free", undefined, ["read"]);
   const outcomes = [
@@ -105,7 +105,7 @@ test("without a valid key, or without its scope or path, the header means nothin
   expect(outcomes).toEqual(expected);
 });
 
-test("counts as a request: in the windows, the usage, the metrics and the log", async () => {
+test("a simulated response counts as a request: in the windows, the usage, the metrics and the log", async () => {
   service = await TestService.start();
   const { key, account } = await service.newAccountWithKey("free", undefined, ["read"]);
   const first = await ask(key, "internal_error");
@@ -135,7 +135,7 @@ function limitsOf({ status, headers }: Reply): number[] {
   return [status, ...names.map((name) => Number(headers.get(name)))];
 }
 
-test("a limit or a ban that is simulated has the headers of a real one, and is none", async () => {
+test("a simulated limit or ban has the headers of a real one, and does not affect the key", async () => {
   service = await TestService.start();
   const key = await service.newKey("free");
   await service.call("GET", "/pets", { key });
@@ -159,7 +159,7 @@ test("a limit or a ban that is simulated has the headers of a real one, and is n
   expect(lines("ban_started")).toEqual([]);
 });
 
-test("a key that is really limited is told so, whatever it asks for", async () => {
+test("a key that is really limited gets the real limit, whatever it simulates", async () => {
   service = await TestService.start();
   const key = await service.newKey("enterprise", { perMinute: 1, perDay: 10 });
   expect((await ask(key, "pet_not_found", "GET", "/pets/1")).status).toBe(404);
@@ -167,7 +167,7 @@ test("a key that is really limited is told so, whatever it asks for", async () =
   expect([status, json.message.startsWith("Simulated")]).toEqual([429, false]);
 });
 
-test("a simulated error is not kept for a retry", async () => {
+test("a simulated error is not stored for retries", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   const send = (headers: Record<string, string>) =>
@@ -181,7 +181,7 @@ test("a simulated error is not kept for a retry", async () => {
   expect([sent.status, sent.json.id, sent.headers.get("idempotent-replayed")]).toEqual([201, 1, null]);
 });
 
-test("a delay holds back a response to a request that is served at once", async () => {
+test("a delay holds back the response, but the request is executed at once", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   let isAnswered = false;
@@ -208,7 +208,7 @@ test("a delay holds back a response to a request that is served at once", async 
   expect(added).toMatchObject({ status: 201, simulated: `delay=${MAX_DELAY}` });
 });
 
-test("a delay can come with an error, or with the end of the connection, in any order", async () => {
+test("a delay can be combined with an error or a closed connection, in any order", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   const failing = ask(key, "delay=2000,pet_not_found", "GET", "/pets/1");
@@ -231,12 +231,12 @@ test("a delay can come with an error, or with the end of the connection, in any 
   });
 });
 
-test("the end of the connection cannot be asked for with HEAD, which it would come too late for", async () => {
+test("a closed connection cannot be simulated with HEAD, because it would come too late", async () => {
   service = await TestService.start();
   expect((await ask(await service.newKey(), "disconnect", "HEAD")).status).toBe(400);
 });
 
-test("an account has few delays at once, and another has its own", async () => {
+test("an account can have few delays at once, and another account has its own", async () => {
   service = await TestService.start();
   const [key, other] = [await service.newKey(), await service.newKey("enterprise", generous)];
   const held = Array.from({ length: MAX_DELAYED }, () => ask(key, "delay=5000"));
@@ -255,7 +255,7 @@ test("an account has few delays at once, and another has its own", async () => {
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual(Array(MAX_DELAYED).fill(200));
 });
 
-test("a client that leaves during its delay does no harm", async () => {
+test("a client that disconnects during its delay does no harm", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   const leaving = new AbortController();
@@ -271,7 +271,7 @@ test("a client that leaves during its delay does no harm", async () => {
   expect((await service.call("GET", "/pets", { key })).status).toBe(200);
 });
 
-test("a service that stops holds nothing back", async () => {
+test("a service that stops ends all delays", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   const held = [ask(key, "delay=10000"), ask(key, "delay=10000, overloaded")];
@@ -280,7 +280,7 @@ test("a service that stops holds nothing back", async () => {
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 503]);
 });
 
-test("the commands of docs/simulating-errors.md do what the page says", async () => {
+test("the commands of docs/simulating-errors.md do what the page describes", async () => {
   service = await TestService.start();
   const key = await service.newKey();
   const page = readFileSync(join(import.meta.dir, "../docs/simulating-errors.md"), "utf8");

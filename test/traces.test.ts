@@ -19,7 +19,7 @@ const sampled = `00-${traceId}-${spanId}-01`;
 const nano = (text = "") => BigInt(text);
 
 describe("a request", () => {
-  test("is a span named by its operation, which continues the client's trace and shows no path", async () => {
+  test("is a span named by its operation, which continues the client's trace and contains no path", async () => {
     using receiver = new TraceReceiver();
     const settings = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.address}/`,
@@ -80,7 +80,7 @@ describe("a request", () => {
     expect(batch?.text).not.toContain(key.slice(12));
   });
 
-  test("that the client does not record, or that chance leaves out, is not recorded", async () => {
+  test("that the client or the sampling leaves out is not recorded", async () => {
     using receiver = new TraceReceiver();
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.address, OTEL_TRACES_SAMPLER_ARG: "0" };
     const service = await TestService.start({ settings });
@@ -101,7 +101,7 @@ describe("a request", () => {
   });
 });
 
-test("an error that a client asked for is not marked as one", async () => {
+test("with a simulated error is not marked as an error", async () => {
   using receiver = new TraceReceiver();
   const service = await TestService.start({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.address } });
   await service.call("GET", "/pets", { key: await service.newKey(), headers: { [SIMULATE]: "internal_error" } });
@@ -113,8 +113,8 @@ test("an error that a client asked for is not marked as one", async () => {
   expect([span?.status?.code, span?.attributes["error.type"]]).toEqual([undefined, undefined]);
 });
 
-describe("a receiver that is away", () => {
-  test("is a line in the log when it goes and one when it is back, and nothing to clients", async () => {
+describe("an unavailable trace receiver", () => {
+  test("is logged when it fails and when it is back, and does not affect clients", async () => {
     const gone = new TraceReceiver();
     const { port, address } = gone;
     gone[Symbol.dispose]();
@@ -144,7 +144,7 @@ describe("a receiver that is away", () => {
     await service.stop();
   });
 
-  test("takes no more memory than 4,096 requests; those beyond are counted", () => {
+  test("causes at most 4,096 requests in memory; further ones are counted", () => {
     using receiver = new TraceReceiver();
     const { tracer, metrics } = newTracer(receiver);
     for (let count = 0; count < 6_000; count++) tracer.record({}, served);
@@ -153,7 +153,7 @@ describe("a receiver that is away", () => {
     expect(metrics.expose()).toContain(`\npetstore_traces_dropped_total ${6_000 - 512 - 4_096}\n`);
   });
 
-  test("gets what waits when the service stops, in batches", async () => {
+  test("gets waiting spans in batches when the service stops", async () => {
     using receiver = new TraceReceiver();
     const { tracer } = newTracer(receiver);
     for (let count = 0; count < 1_300; count++) tracer.record({}, served);
@@ -190,7 +190,7 @@ describe("traceparent", () => {
     [`00-${traceId}-${spanId}-00`, { traceId, spanId, isSampled: false }],
     [`00-${traceId}-${spanId}-03`, { traceId, spanId, isSampled: true }],
     [`cc-${traceId}-${spanId}-01-what-is-to-come`, { traceId, spanId, isSampled: true }],
-  ])("%s is read", (header, context) => {
+  ])("%s is parsed", (header, context) => {
     expect(parseTraceparent(header)).toEqual(context);
   });
 
@@ -211,7 +211,7 @@ describe("traceparent", () => {
 });
 
 describe("settings", () => {
-  test("off is the default", () => {
+  test("are off by default", () => {
     expect(readConfig({}).traces).toBeUndefined();
     expect(readConfig({ OTEL_SERVICE_NAME: "shop", OTEL_LOG_LEVEL: "info" }).traces).toBeUndefined();
   });
@@ -224,7 +224,7 @@ describe("settings", () => {
     ["OTEL_EXPORTER_OTLP_HEADERS", "secret"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "key=secret%"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "key=secret%0Aother: 1"],
-  ])("%s cannot be %s", (name, value) => {
+  ])("reject %s = %s", (name, value) => {
     const read = () => readConfig({ [name]: value });
     expect(read).toThrow(ConfigError);
     if (name.endsWith("HEADERS")) expect(read).not.toThrow("secret");

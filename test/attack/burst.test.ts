@@ -35,7 +35,7 @@ function expectExactly(limit: number, answers: readonly BriefAnswer[], status = 
   expect(count(answers, 429)).toBe(answers.length - limit);
 }
 
-describe("of a burst over 50 connections is admitted exactly", () => {
+describe("a burst over 50 connections admits exactly", () => {
   let program: Program;
   const start = async (dataDir: string) => {
     program = await Program.start(dataDir, environment);
@@ -49,7 +49,7 @@ describe("of a burst over 50 connections is admitted exactly", () => {
     ["the minute's limit of one account with several keys", minute, 7],
     ["the day's limit", day, 1],
     ["the day's limit of one account with several keys", day, 7],
-    ["one, where one is allowed, with a key for each connection", { perMinute: 1, perDay: 1 }, CONNECTIONS],
+    ["one request, if the limit is one, with a key for each connection", { perMinute: 1, perDay: 1 }, CONNECTIONS],
   ])("%s", async (_which, quota, keyCount) => {
     for (let round = 0; round < rounds(1, 30); round++) {
       const keys = await newKeys(program.dataDir, quota, keyCount);
@@ -57,17 +57,17 @@ describe("of a burst over 50 connections is admitted exactly", () => {
     }
   });
 
-  test("each account's own limit, of several at once", async () => {
+  test("each account's own limit, for several at once", async () => {
     const accounts = await Promise.all([minute, day, minute].map((quota) => newKeys(program.dataDir, quota, 2)));
     const bursts = await Promise.all(accounts.map((keys) => burst(port(), 3 * LIMIT, keys)));
     for (const answers of bursts) expectExactly(LIMIT, answers);
   });
 
-  test("the limit of an address, of requests without a key", async () => {
+  test("the limit of an address, without a key", async () => {
     expectExactly(60, await burst(port(), 3 * LIMIT, [undefined]), 401);
   });
 
-  test("what a burst before a restart has left", async () => {
+  test("the rest of the limit from before a restart", async () => {
     const keys = await newKeys(program.dataDir, day, 3);
     expect(count(await burst(port(), LIMIT / 2, keys), 200)).toBe(LIMIT / 2);
     await program.end();
@@ -76,7 +76,7 @@ describe("of a burst over 50 connections is admitted exactly", () => {
   });
 });
 
-test("without the protection these tests fail: deciding and counting in two steps", async () => {
+test("control: fails if deciding and counting are two steps", async () => {
   const service = await TestService.start();
   const used = new Map<string, number>();
   using _ = spyOn(MemoryLimiter.prototype, "admit").mockImplementation(async ({ accountId, perMinute }) => {

@@ -60,11 +60,11 @@ function callers(): Promise<BriefAnswer[]> {
   );
 }
 
-describe(`the memory is bounded: with ${CROWD.toLocaleString("en")}`, () => {
+describe(`memory stays bounded`, () => {
   const measured: number[] = [];
 
   test.each([1, 2, 3])(
-    "addresses, and as many others after them (%d)",
+    `after ${CROWD.toLocaleString("en")} more addresses (%d)`,
     async (crowds) => {
       const answers = await strangers();
       const remaining = new Set(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")));
@@ -80,7 +80,7 @@ describe(`the memory is bounded: with ${CROWD.toLocaleString("en")}`, () => {
   );
 
   test.each([1, 2])(
-    "accounts, each with a key of its own (request %d of each)",
+    `after request %d of each of ${CROWD.toLocaleString("en")} accounts`,
     async (requests) => {
       const answers = await callers();
       expect(answers.every(({ status }) => status === 200)).toBe(true);

@@ -60,7 +60,7 @@ function tellingAll(time: number): Record<string, string> {
   return Object.fromEntries(telling.map(([name, write]) => [name, write(`198.51.100.${time}`)]));
 }
 
-describe("an anonymous client that names another address with each request has one limit:", () => {
+describe("an anonymous client has one limit, although it sends another address with each request in", () => {
   test.each(telling)("%s", async (name, write) => {
     expect(await tellingEachTime(service, name, write)).toBe(PER_MINUTE);
   });
@@ -69,7 +69,7 @@ describe("an anonymous client that names another address with each request has o
     expect(await countAnswered(service, PER_MINUTE + 20, tellingAll)).toBe(PER_MINUTE);
   });
 
-  test("also if another proxy is trusted", async () => {
+  test("X-Forwarded-For, also if another proxy is trusted", async () => {
     expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE);
     expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => `127.0.0.2, ${address}, 127.0.0.2`)).toBe(0);
   });
@@ -79,31 +79,35 @@ function throughProxy(write: (address: string) => string): Promise<number> {
   return tellingEachTime(proxied, "X-Forwarded-For", write, "127.0.0.2");
 }
 
-describe("a trusted proxy is believed", () => {
-  test("in what it says itself", async () => {
+describe("X-Forwarded-For from a trusted proxy", () => {
+  test("is used", async () => {
     expect(await throughProxy((address) => address)).toBe(PER_MINUTE + 20);
   });
 
-  test.each(telling.slice(1))("not in %s", async (name, write) => {
+  test.each(telling.slice(1))("is used, but not %s", async (name, write) => {
     expect(await tellingEachTime(proxied, name, write, "127.0.0.2")).toBe(PER_MINUTE);
   });
 
   test.each<[string, (address: string) => string, number]>([
-    ["in what the proxy behind it says", (address) => `${address}, 10.1.2.3, 2001:db8::7`, PER_MINUTE + 20],
-    ["not in what a stranger told it", (address) => `${address}, 192.0.2.1`, PER_MINUTE],
     [
-      "not in what a stranger says who claims to be a proxy",
+      "uses the address before another trusted proxy",
+      (address) => `${address}, 10.1.2.3, 2001:db8::7`,
+      PER_MINUTE + 20,
+    ],
+    ["ignores addresses that a client sent", (address) => `${address}, 192.0.2.1`, PER_MINUTE],
+    [
+      "ignores addresses that a client sent with a trusted proxy's address",
       (address) => `${address}, 10.9.9.9, 192.0.2.1`,
       PER_MINUTE,
     ],
-    ["not in what stands before nonsense", (address) => `${address}, unknown, 10.1.2.3`, PER_MINUTE],
-    ["not in what stands before nothing", (address) => `${address}, `, PER_MINUTE],
+    ["ignores entries before an invalid one", (address) => `${address}, unknown, 10.1.2.3`, PER_MINUTE],
+    ["ignores entries before an empty one", (address) => `${address}, `, PER_MINUTE],
   ])("%s", async (_what, write, answered) => {
     expect(await throughProxy(write)).toBe(answered);
   });
 });
 
-test("without the protection these tests fail: everybody is believed", async () => {
+test("control: fails if every client's X-Forwarded-For is used", async () => {
   // The proxied service reads the header, which it believes only of its proxy.
   using _ = spyOn(ClientAddresses.prototype, "of").mockImplementation((peer, forwarded) => forwarded ?? peer);
   expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE + 20);

@@ -65,7 +65,7 @@ async function countAnswered(
   return answered;
 }
 
-describe("of one address, 60 guesses a minute are answered, if they are", () => {
+describe("60 wrong keys a minute from one address get 401, the rest 429, for", () => {
   test.each(guesses)("%s", async (_kind, guess) => {
     for (let minute = 0; minute < rounds(2, 10); minute++) {
       expect(await countAnswered(service, PER_MINUTE + 20, guess)).toBe(PER_MINUTE);
@@ -73,7 +73,7 @@ describe("of one address, 60 guesses a minute are answered, if they are", () => 
     }
   });
 
-  test("of all these kinds in turn, and requests without a key", async () => {
+  test("all these kinds in turn, and requests without a key", async () => {
     let turn = 0;
     const guess = async () => (await guesses[turn++ % guesses.length]?.[1]()) ?? "";
     expect(await countAnswered(service, PER_MINUTE / 2, guess)).toBe(PER_MINUTE / 2);
@@ -84,7 +84,7 @@ describe("of one address, 60 guesses a minute are answered, if they are", () => 
   });
 });
 
-test("of one address, 1,000 guesses a day are answered", async () => {
+test("1,000 wrong keys a day from one address get 401", async () => {
   let answered = 0;
   for (let minute = 0; minute < 20; minute++) {
     answered += await countAnswered(service, PER_MINUTE + 1, async () => generateApiKey("test"));
@@ -93,7 +93,7 @@ test("of one address, 1,000 guesses a day are answered", async () => {
   expect(answered).toBe(PER_DAY);
 });
 
-test("two IPv4 addresses have a bucket each, and many connections of one share it", async () => {
+test("two IPv4 addresses have a limit each, which many connections of one share", async () => {
   for (const from of ["127.0.0.1", "127.0.0.2"]) {
     let answered = 0;
     for (let connection = 0; connection < 10; connection++) {
@@ -121,26 +121,26 @@ const guessFrom = (network: string) =>
     () => addressIn(network),
   );
 
-test("all IPv6 addresses of a /64 share one bucket, which another /64 does not", async () => {
+test("all IPv6 addresses of a /64 share one limit, which another /64 does not", async () => {
   expect(await guessFrom("2001:db8:1:2")).toBe(PER_MINUTE);
   expect(await guessFrom("2001:db8:1:3")).toBe(PER_MINUTE);
 });
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
-test.skipIf(!hasIpv6)("an IPv6 address that connects itself has the bucket of its /64", async () => {
+test.skipIf(!hasIpv6)("an IPv6 address that connects directly has the limit of its /64", async () => {
   const there = await TestService.start({ settings: { PETSTORE_HOST: "::1" } });
   expect(await countAnswered(there, PER_MINUTE + 5, async () => generateApiKey("test"))).toBe(PER_MINUTE);
   await there.stop();
 });
 
-describe("without the protection, these tests fail:", () => {
-  test("no bucket", async () => {
+describe("control:", () => {
+  test("without a limit, all wrong keys get 401", async () => {
     const limitless = { verdict: "admitted", limit: 60, remaining: 1, reset: 1, retryAfter: 0 } as const;
     using _ = spyOn(MemoryLimiter.prototype, "admitAddress").mockReturnValue(limitless);
     expect(await countAnswered(service, PER_MINUTE + 20, async () => generateApiKey("test"))).toBe(PER_MINUTE + 20);
   });
 
-  test("a bucket for each IPv6 address", async () => {
+  test("with a limit for each IPv6 address, all wrong keys of a /64 get 401", async () => {
     using _ = spyOn(ClientAddresses.prototype, "of").mockImplementation((_peer, forwarded) => forwarded ?? "");
     expect(await guessFrom("2001:db8:1:2")).toBe(PER_MINUTE + 20);
   });

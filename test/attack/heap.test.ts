@@ -42,7 +42,7 @@ function readAt(descriptor: number, buffer: Buffer, position: number, length: nu
 }
 
 if (longForm) {
-  test("a key that was sent is forgotten as soon as the requests after it need its place", async () => {
+  test("a key from a request is not in memory after later requests", async () => {
     const program = await Program.start(newDataDir(), environment);
     const { port } = new URL(program.base);
     const [key = "", other = ""] = await newKeys(program.dataDir, unlimitedQuota, 2);

@@ -56,7 +56,7 @@ function headers(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}`, "X-Forwarded-For": address };
 }
 
-describe("the way through the code is the same:", () => {
+describe("refused keys take the same code path:", () => {
   test.each(["unknown", "revoked", "expired"] as const)(
     "the store is asked once for each request with an %s key, and finds nothing",
     async (kind) => {
@@ -71,7 +71,7 @@ describe("the way through the code is the same:", () => {
   );
 });
 
-test("nothing of a revoked key is left that a look-up could find", () => {
+test("a revoked key's digest is deleted from the store", () => {
   const database = new Database(join(service.store.folder, "petstore.db"), {
     readonly: true,
   });
@@ -117,7 +117,7 @@ async function measureBlock(connection: KeepAlive): Promise<Record<Kind, number>
 }
 
 if (longForm)
-  test("a revoked key takes as long to refuse as one that never was", async () => {
+  test("rejecting a revoked key takes as long as rejecting an unknown key", async () => {
     using connection = await KeepAlive.open(service.app.port);
     await measureBlock(connection); // while the program is still being compiled
     const blocks: Record<Kind, number>[] = [];

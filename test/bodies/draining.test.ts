@@ -58,7 +58,7 @@ function head(method: string, path: string, headers: object, framing: string): s
 const draining = () => metric(service.app.base, "petstore_bodies_draining");
 
 describe.each(refusals)("the body of a request %s (%d)", (_what, status, method, path, headersOf) => {
-  test.each(["with a length", "in chunks"])("is read to its end, %s, and the connection continues", async (framing) => {
+  test.each(["with a length", "in chunks"])("is read completely, %s, and the connection continues", async (framing) => {
     const bytes = new Uint8Array(1_000_000).fill(32);
     const body = framing === "in chunks" ? new Blob([bytes]).stream() : bytes;
     const response = await fetch(service.app.base + path, { method, headers: await headersOf(), body });
@@ -68,7 +68,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     expect(await draining()).toBe(0);
   });
 
-  test("is left when it takes too long: the answer comes, and the connection ends", async () => {
+  test("is not read completely if that takes too long: the response is sent, and the connection is closed", async () => {
     const framing = method === "DELETE" ? "Content-Length: 1000000" : "Transfer-Encoding: chunked";
     // More than is read of any body, and then nothing.
     const begun = method === "DELETE" ? "" : `20000\r\n${" ".repeat(0x2_0000)}\r\n`;
@@ -84,7 +84,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
   });
 });
 
-test("no more bodies are drained at once than the bound says; further ones are answered at once", async () => {
+test("only a bounded number of bodies are drained at once; further requests get their response at once", async () => {
   const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
   const drained = Array.from({ length: MAX_DRAINS }, () => exchange(service.app.port, request));
   await eventually(draining, (count) => count === MAX_DRAINS);
@@ -96,7 +96,7 @@ test("no more bodies are drained at once than the bound says; further ones are a
   expect(await draining()).toBe(0);
 });
 
-test("a client that leaves while its body is drained leaves nothing behind", async () => {
+test("a client that disconnects while its body is drained leaves nothing behind", async () => {
   const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
   await exchange(service.app.port, request, { leaves: true });
   await eventually(draining, (count) => count === 0);

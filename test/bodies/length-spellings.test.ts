@@ -67,7 +67,7 @@ const cases = lengths.chain((length) =>
 );
 
 describe("the length of a body", () => {
-  test("counts only as one decimal number; every other spelling ends the connection", async () => {
+  test("is accepted as one decimal number only; any other form closes the connection", async () => {
     let expected = await added();
     await fc.assert(
       fc.asyncProperty(cases, async ({ length, spellings, name }) => {

@@ -68,18 +68,21 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect(declared).toContain(status);
     });
 
-    test("asks for a key", async () => {
+    test("returns 401 without a key", async () => {
       const { status, json, headers } = await send(operation);
       expect([status, json.code]).toEqual([401, "missing_api_key"]);
       expect(headers.get("www-authenticate")).toBe('Bearer realm="petstore"');
     });
 
-    test.each(["Basic dXNlcjpwYXNz", "Bearerx", "psk_test_0"])("takes %j for no key", async (authorization) => {
-      const { status, json } = await send(operation, { headers: { Authorization: authorization } });
-      expect([status, json.code]).toEqual([401, "missing_api_key"]);
-    });
+    test.each(["Basic dXNlcjpwYXNz", "Bearerx", "psk_test_0"])(
+      "returns 401 for the authorization %j",
+      async (authorization) => {
+        const { status, json } = await send(operation, { headers: { Authorization: authorization } });
+        expect([status, json.code]).toEqual([401, "missing_api_key"]);
+      },
+    );
 
-    test("refuses a key that does not exist, is mistyped or belongs to production or another cell", async () => {
+    test("rejects a key that does not exist, is mistyped or belongs to production or another cell", async () => {
       const mistyped = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
       for (const wrong of [
         mistyped,
@@ -98,13 +101,13 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       }
     });
 
-    test("takes the word Bearer in any letter case", async () => {
+    test("accepts Bearer in any letter case", async () => {
       for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
         expect((await send(operation, { headers: { Authorization: `${scheme} ${key}` } })).status).not.toBe(401);
       }
     });
 
-    test("refuses a revoked key and an expired one", async () => {
+    test("rejects a revoked key and an expired one", async () => {
       const { record, key: ended } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
       expect((await send(operation, { key: ended })).status).not.toBe(401);
       const { key: successor } = await service.app.keys.rotateKey(record.id, 5_000, service.clock.now());
@@ -119,7 +122,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect((await send(operation, { key: revoked.key })).json.code).toBe("invalid_api_key");
     });
 
-    test("refuses a key without its scope, if it needs one", async () => {
+    test("rejects a key without its scope, if it needs one", async () => {
       const others = scopes.filter((scope) => scope !== operation.scope);
       const weak = await service.newKey("enterprise", undefined, operation.scope === "any" ? [] : others);
       if (operation.scope === "any") return expect((await send(operation, { key: weak })).status).not.toBe(403);
@@ -162,7 +165,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       },
     );
 
-    test("tells few faults, in few words, of a query that is all faults", async () => {
+    test("limits the number and length of reported faults", async () => {
       const name = "%F0%9F%90%95".repeat(40);
       for (const query of ["z&".repeat(7000), "%&".repeat(7000), `${name}&`.repeat(20)]) {
         const { status, json, text } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
@@ -175,7 +178,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       }
     });
 
-    test("writes a name that is at fault as JSON Pointer, in Unicode", async () => {
+    test("reports a wrong name as a JSON Pointer, in Unicode", async () => {
       const query = `${"x".repeat(63)}%F0%9F%90%95=1&a~b/c=%zz&d~e=1&d~e=1`;
       const { json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
         ...validCall(operation),
@@ -185,7 +188,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect(paths).toEqual(["/query/a~0b~1c", "/query/d~0e", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
     });
 
-    test("says how the limits stand, and stops at them", async () => {
+    test("returns the limits in its headers, and enforces them", async () => {
       const small = await service.newKey("enterprise", { perMinute: 2, perDay: 10 }, [...scopes]);
       const most = operation.quota === "sandbox" ? sandboxQuota.perMinute : 2;
       const remaining: (string | null)[] = [];
@@ -218,14 +221,14 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         return { spent, other };
       };
 
-      test("costs nothing, and answers a key whose windows are used up", async () => {
+      test("uses no quota, and responds to a key whose windows are used up", async () => {
         const { spent } = await useUp();
         const whenUsedUp = await send(operation, { key: spent });
         expect(statuses).toContain(whenUsedUp.status);
         expect(whenUsedUp.headers.get("x-ratelimit-remaining")).toBe("0");
       });
 
-      test("answers a key that is banned", async () => {
+      test("responds to a banned key", async () => {
         const { spent, other } = await useUp();
         service.clock.advance(1_000);
         for (let strike = 0; strike < 20; strike++) await other();
@@ -237,7 +240,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       });
     }
 
-    test("tells OPTIONS its method, without a key and without counting", async () => {
+    test("returns its method for OPTIONS, without a key and without counting", async () => {
       const answers = await Promise.all(
         Array.from({ length: 70 }, () =>
           service.call("OPTIONS", pathOf(operation), {
@@ -264,7 +267,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         }
       });
 
-      test("answers 304 to its own entity tag", async () => {
+      test("returns 304 for its entity tag", async () => {
         const { status, headers } = await send(operation, { key });
         const tag = headers.get("etag");
         if (status !== 200 || !isCacheable(operation)) return expect(tag).toBeNull();
@@ -328,7 +331,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
     // A stream continues, so that nobody can tell whether there is more to come.
     if (!operation.body && !operation.response.stream) {
-      test("takes an empty object for no body, as many clients send it", async () => {
+      test("treats an empty object as no body, because many clients send it", async () => {
         for (const body of ["", "{}", "{ }", " \r\n\t{\r\n}\n"]) {
           const { status } = await sendBytes(operation, body);
           expect([body, [400, 408, 413, 415].includes(status)]).toEqual([body, false]);
@@ -362,14 +365,14 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     }
 
     if (takesIdempotencyKey(operation)) {
-      test("refuses an Idempotency-Key that is none", async () => {
+      test("rejects an invalid Idempotency-Key", async () => {
         for (const wrong of ["", "a b", "x".repeat(256)]) {
           const { status, json } = await send(operation, { key, headers: { "Idempotency-Key": wrong } });
           expect([status, json.details?.[0].path]).toEqual([400, "/header/Idempotency-Key"]);
         }
       });
 
-      test("answers a request that is sent again with its Idempotency-Key as before", async () => {
+      test("returns the same response to a retry with the same Idempotency-Key", async () => {
         const [first, again] = [
           await send(operation, { key, headers: { "Idempotency-Key": "again" } }),
           await send(operation, { key, headers: { "Idempotency-Key": '"again"' } }),
@@ -382,7 +385,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         expect([first, again].map((reply) => reply.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
       });
     } else {
-      test("takes no notice of an Idempotency-Key", async () => {
+      test("ignores an Idempotency-Key", async () => {
         for (let count = 0; count < 2; count++) {
           const reply = await send(operation, { key, headers: { "Idempotency-Key": "a b" } });
           expect(reply.status).not.toBe(400); // which it would be to a key that is none
@@ -394,7 +397,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     if (operation.deprecation) {
       const { removal } = operation.deprecation;
 
-      test("says on every status that it is deprecated", async () => {
+      test("declares its deprecation on every status", async () => {
         const answers = [
           await send(operation, { key }),
           await send(operation),

@@ -14,15 +14,15 @@ import {
 
 /** The part of the suite for limiters that is about requests too many: what they are told, and bans. */
 export function keyBansConformance(open: OpenLimiter): void {
-  describe("requests too many:", () => {
+  describe("requests over the limit:", () => {
     let under: LimiterUnderTest;
     beforeEach(async () => {
       under = await LimiterUnderTest.start(open);
     });
     afterEach(() => under.close());
 
-    describe("a request too many", () => {
-      test("is told the exact rest of the minute", async () => {
+    describe("a request over the limit", () => {
+      test("returns the exact time until the end of the minute", async () => {
         await under.send(caller(), 3);
         const told: Admission[] = [];
         for (const milliseconds of [0, 1, 998, 1, 29_000, 29_999]) {
@@ -34,7 +34,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(new Set(told.map(({ remaining }) => remaining))).toEqual(new Set([0]));
       });
 
-      test("is told the exact rest of the day", async () => {
+      test("returns the exact time until the end of the day", async () => {
         await under.send(caller({ perDay: 2 }), 2);
         expect(await under.sendOne(caller({ perDay: 2 }))).toEqual({
           verdict: "limited",
@@ -45,7 +45,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         });
       });
 
-      test("is told the later of two windows that are used up", async () => {
+      test("returns the later end if both windows are used up", async () => {
         const who = caller({ perMinute: 2, perDay: 2 });
         await under.send(who, 2);
         expect(await under.sendOne(who)).toMatchObject({ reset: midnightSecond, retryAfter: 12 * 3_600 });
@@ -55,14 +55,14 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(await under.sendOne(other)).toMatchObject({ reset: midnightSecond + 40, retryAfter: 60 });
       });
 
-      test("uses up nothing", async () => {
+      test("does not count", async () => {
         const who = caller({ perMinute: 2, perDay: 4 });
         await under.send(who, 15);
         under.clock.advance(60_000);
         expect((await under.send(who, 2)).map(({ remaining }) => remaining)).toEqual([1, 0]);
       });
 
-      test("is admitted after the time that it was told", async () => {
+      test("is admitted after the returned time", async () => {
         under.clock.advance(123);
         await under.send(caller(), 3);
         for (const milliseconds of [7, 20_500, 39_492]) {
@@ -76,7 +76,7 @@ export function keyBansConformance(open: OpenLimiter): void {
     });
 
     describe("strikes and bans:", () => {
-      test("requests within a second of the first 429 ban nobody", async () => {
+      test("requests within a second of the first 429 are no strikes", async () => {
         await under.send(caller(), 3);
         await under.send(caller(), 500);
         under.clock.advance(999);
@@ -91,7 +91,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(answers.at(-1)).toBe("banned");
       });
 
-      test("with a high limit, it is the strike after half of it", async () => {
+      test("with a high limit, the strike after half of the limit is a ban", async () => {
         const who = caller({ perMinute: 100 });
         await under.send(who, 101);
         under.clock.advance(SECOND);
@@ -100,7 +100,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(answers.at(-1)).toBe("banned");
       });
 
-      test("a ban lasts 60 s, whatever is sent meanwhile", async () => {
+      test("a ban lasts 60 s, whatever is sent during it", async () => {
         expect(await under.offend(caller())).toEqual({
           verdict: "banned",
           limit: 3,
@@ -129,7 +129,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(lengths).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600]);
       });
 
-      test("24 clean hours after a ban make it forgotten, not a moment less", async () => {
+      test("a ban is forgotten 24 hours after it ended, not earlier", async () => {
         expect((await under.offend(caller())).retryAfter).toBe(60);
         under.clock.advance(60 * SECOND + 24 * HOUR - SECOND - 1); // the offence itself takes a second
         expect((await under.offend(caller())).retryAfter).toBe(120);
@@ -137,7 +137,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect((await under.offend(caller())).retryAfter).toBe(60);
       });
 
-      test("a ban is of the key, the limit is of the account", async () => {
+      test("a ban is per key, the limit per account", async () => {
         await under.offend(caller());
         const second = caller({}, "key_2");
         expect((await under.sendOne(second)).verdict).toBe("limited");
@@ -147,14 +147,14 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(await under.sendOne(second)).toMatchObject({ verdict: "admitted", remaining: 1 });
       });
 
-      test("who is banned uses up nothing of the account", async () => {
+      test("requests of a banned key do not count against the account", async () => {
         await under.offend(caller());
         under.clock.advance(59 * SECOND);
         await under.send(caller(), 50);
         expect((await under.sendOne(caller({}, "key_2"))).remaining).toBe(2);
       });
 
-      test("who waits as told is never banned, though others use up the limit each time", async () => {
+      test("a key that obeys Retry-After is never banned, although others use up the limit", async () => {
         const patient = caller();
         const greedy = caller({}, "key_greedy");
         for (let round = 0; round < 60; round++) {
@@ -165,7 +165,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         }
       });
 
-      test("of many workers with one key who all wait as told, none brings a ban", async () => {
+      test("many clients that share a key and obey Retry-After cause no ban", async () => {
         // Within a second of the first, each is told its own time. In every minute another key is faster.
         const worker = caller({}, "key_workers");
         const greedy = caller({}, "key_greedy");
@@ -184,7 +184,7 @@ export function keyBansConformance(open: OpenLimiter): void {
         }
       });
 
-      test("who was admitted again has a second of grace again", async () => {
+      test("after an admitted request, the next 429 starts another second of grace", async () => {
         await under.send(caller({ perDay: 2 }), 3); // told to wait until midnight
         under.clock.advance(HOUR);
         const answers = await under.send(caller({ perMinute: 10 }), 100); // then gets a larger plan

@@ -20,7 +20,7 @@ export function modesConformance(open: OpenLimiter): void {
     });
     afterEach(() => under.close());
 
-    test("have windows of their own, each according to the plan", async () => {
+    test("have separate windows, each with the limits of the plan", async () => {
       await under.send(caller(), 4);
       expect(verdicts(await under.send(other, 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
       under.clock.advance(60 * SECOND);
@@ -29,18 +29,18 @@ export function modesConformance(open: OpenLimiter): void {
       expect((await under.limiter.peek(caller())).day.used).toBe(3);
     });
 
-    test("have keys whose strikes and bans leave the other shop alone", async () => {
+    test("have keys whose strikes and bans do not affect the other shop", async () => {
       await under.offend(caller());
       expect((await under.sendOne(caller())).verdict).toBe("banned");
       expect((await under.sendOne(other)).verdict).toBe("admitted");
       expect(await under.limiter.peek(other)).toMatchObject({ strikes: 0, banEnds: undefined });
     });
 
-    describe("where the clock of the sandbox is advanced", () => {
+    describe("if the clock of the sandbox is advanced", () => {
       const [sandbox, live] = [caller(), other];
       const setAhead = (seconds: number) => under.limiter.setClockOffset(sandbox, seconds * SECOND);
 
-      test("by 60 s, its minute has ended in the next request, which tells real times", async () => {
+      test("by 60 s, its minute has ended at the next request, whose headers have real times", async () => {
         await under.send(sandbox, 4);
         await setAhead(59);
         expect(await under.sendOne(sandbox)).toMatchObject({
@@ -70,7 +70,7 @@ export function modesConformance(open: OpenLimiter): void {
         expect((await under.offend(sandbox)).retryAfter).toBe(60);
       });
 
-      test("by less than 24 hours in one step, steps that add up roll the day", async () => {
+      test("in steps of less than 24 hours, the day changes when they add up to 24 hours", async () => {
         const two = caller({ perDay: 2 });
         await under.send(two, 2);
         await setAhead(11 * 3_600);
@@ -88,7 +88,7 @@ export function modesConformance(open: OpenLimiter): void {
         expect(await under.sendOne(two)).toMatchObject({ verdict: "admitted", reset: noonSecond + 24 * 3_600 });
       });
 
-      test("nothing of the live shop, of other accounts and of addresses changes", async () => {
+      test("the live shop, other accounts and addresses do not change", async () => {
         const neighbour = caller({}, "key_9", "acc_9");
         await under.offend(live);
         await under.offend(neighbour);
@@ -123,7 +123,7 @@ export function modesConformance(open: OpenLimiter): void {
       const sandbox = caller();
       const operate = async (who = sandbox) => under.limiter.admitFree(who, "sandbox");
 
-      test("costs nothing, and is admitted while the key is limited or banned, with the figures of that", async () => {
+      test("uses no quota, and is admitted with the current limits while the key is limited or banned", async () => {
         await under.send(sandbox, 1);
         expect(await operate()).toMatchObject({ verdict: "admitted", limit: 3, remaining: 2, reset: noonSecond + 60 });
         await under.send(sandbox, 3);

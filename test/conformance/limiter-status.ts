@@ -38,7 +38,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
       expect(verdicts(await under.send(caller(), 2))).toEqual(["admitted", "limited"]);
     });
 
-    test("shows what is left after a plan became smaller: nothing", async () => {
+    test("shows that nothing is left after a plan became smaller", async () => {
       await under.send(caller(), 3);
       expect((await under.limiter.peek(caller({ perMinute: 1 }))).minute).toMatchObject({ used: 3, remaining: 0 });
     });
@@ -79,7 +79,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
   });
 
   describe("a free request", () => {
-    test("costs nothing, and tells the figures of the account", async () => {
+    test("uses no quota, and returns the limits of the account", async () => {
       await under.send(caller(), 1);
       expect(await free()).toEqual({
         verdict: "admitted",
@@ -92,12 +92,12 @@ export function limitStatusConformance(open: OpenLimiter): void {
       expect(await free()).toMatchObject({ verdict: "admitted", remaining: 0 });
     });
 
-    test("is admitted while the key is banned, and tells when that ends", async () => {
+    test("is admitted while the key is banned, and returns the end of the ban", async () => {
       const { reset, limit } = await under.offend(caller());
       expect(await free()).toEqual({ verdict: "admitted", limit, remaining: 0, reset, retryAfter: 0 });
     });
 
-    test("is admitted as often as the plan says, all keys of the account together, and is no strike", async () => {
+    test("is admitted up to the plan's limit for all keys of the account together, and is no strike", async () => {
       await under.send(caller(), 4);
       under.clock.advance(2 * SECOND);
       const answers = [];

@@ -54,7 +54,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         expect(verdicts(await under.send(caller(), 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
       });
 
-      test("has one reset, which is its end", async () => {
+      test("reports a constant reset, at the window's end", async () => {
         under.clock.advance(250);
         const resets = new Set<number>();
         for (let request = 0; request < 3; request++) {
@@ -68,7 +68,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         expect([...resets]).toEqual([noonSecond + 61]); // rounded up: at that second it has ended
       });
 
-      test("of the next request starts again, however late it comes", async () => {
+      test("starts again with the next request, however late it comes", async () => {
         await under.send(caller(), 3);
         under.clock.advance(200_000);
         expect(await under.sendOne(caller())).toEqual({
@@ -103,8 +103,8 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
       });
     });
 
-    describe("the figures are", () => {
-      test("those of the minute, where it has less left", async () => {
+    describe("the returned limit and remaining requests are", () => {
+      test("those of the minute if it has less left", async () => {
         expect(await figuresOf(under, { perMinute: 3, perDay: 4 })).toEqual({
           limit: 3,
           remaining: 2,
@@ -112,12 +112,12 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         });
       });
 
-      test("those of the day, where it has less left", async () => {
+      test("those of the day if it has less left", async () => {
         const reset = midnightSecond;
         expect(await figuresOf(under, { perMinute: 4, perDay: 3 })).toEqual({ limit: 3, remaining: 2, reset });
       });
 
-      test("those of the day, where both have the same left", async () => {
+      test("those of the day if both have the same left", async () => {
         await under.send(caller({ perMinute: 5, perDay: 6 }), 2);
         under.clock.advance(60_000);
         const reset = midnightSecond;
@@ -125,7 +125,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         expect(await figuresOf(under, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 2, reset });
       });
 
-      test("never below zero, also where the plan has become smaller", async () => {
+      test("never below zero, even if the plan has become smaller", async () => {
         await under.send(caller({ perMinute: 10 }), 8);
         expect(await under.sendOne(caller({ perMinute: 5 }))).toMatchObject({
           verdict: "limited",
@@ -134,7 +134,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         });
       });
 
-      test("those of the new plan at once, where it has become larger", async () => {
+      test("those of the new plan at once if it has become larger", async () => {
         await under.send(caller(), 4);
         const answer = await under.sendOne(caller({ perMinute: 10 }));
         expect(answer).toMatchObject({ verdict: "admitted", limit: 10, remaining: 6 });
@@ -142,7 +142,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
     });
 
     describe("addresses", () => {
-      test("have a minute and a day of their own", async () => {
+      test("have separate minutes and days", async () => {
         expect(
           verdicts(await under.sendFrom("192.0.2.1", 61)).filter((verdict) => verdict === "admitted"),
         ).toHaveLength(60);
@@ -174,7 +174,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         expect(new Set(verdicts(await under.sendFrom("192.0.2.1", 300)))).toEqual(new Set(["limited"]));
       });
 
-      test("can be looked at without being counted", async () => {
+      test("can be read without being counted", async () => {
         for (let look = 0; look < 100; look++) {
           expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ limit: 60, remaining: 60 });
         }
@@ -187,7 +187,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
         expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 59, reset: noonSecond + 140 });
       });
 
-      test("and accounts of the same name have nothing to do with each other", async () => {
+      test("are separate from accounts of the same name", async () => {
         await under.sendFrom("acc_1", 60);
         expect((await under.sendOne(caller({ perMinute: 60 }))).remaining).toBe(59);
       });
@@ -200,7 +200,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
     test.each([
       ["one by one", happen],
       ["in one turn of the event loop", happenAtOnce],
-    ])("requests that come %s are answered as the model says", async (_how, run) => {
+    ])("requests that come %s are decided like in the model", async (_how, run) => {
       await assert(
         asyncProperty(arbitraryStart, storyOf(arbitraryEvent), async (wall, story) => {
           const fresh = await LimiterUnderTest.start(open, wall);

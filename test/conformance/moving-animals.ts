@@ -66,7 +66,7 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
 
     const staged = async () => (await stage.all(countStaged))[0]?.figure;
 
-    test("holds rows next to the store, which a transaction takes over", async () => {
+    test("stores rows beside the store, which a transaction copies", async () => {
       await stage.add(rows(1, 1_234));
       await stage.add(rows(1_235, 1_236));
       await stage.add([]);
@@ -88,7 +88,7 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
       ] as PetRow[]);
     });
 
-    test("is seen by nobody else, and holds up nobody", async () => {
+    test("is invisible to others, and blocks nobody", async () => {
       const other = await open();
       await stage.add(rows(1, 10));
       expect(await failureOf(() => other.all(countStaged))).toBeInstanceOf(StorageUnavailable);
@@ -109,7 +109,7 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
       expect([await staged(), await petsIn(storage())]).toEqual([50n, 100n]);
     });
 
-    test("of which a transaction fails gives nothing to the store", async () => {
+    test("adds nothing to the store if its transaction fails", async () => {
       await stage.add(rows(1, 10));
       const write = () =>
         stage.write(function* () {
@@ -120,13 +120,13 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
       expect([await petsIn(storage()), await staged()]).toEqual([0n, 10n]);
     });
 
-    test("refuses rows together: a key that is there already leaves nothing of them", async () => {
+    test("refuses all rows of a batch if a key exists", async () => {
       await stage.add(rows(1, 10));
       expect(await failureOf(() => stage.add([...rows(11, 300), row(5)]))).toBeInstanceOf(StorageUnavailable);
       expect(await staged()).toBe(10n);
     });
 
-    test("is gone when it is closed, and can be made again", async () => {
+    test("is deleted when it is closed, and can be created again", async () => {
       await stage.add(rows(1, 10));
       await stage.close();
       expect(await failureOf(() => storage().all(countStaged))).toBeInstanceOf(StorageUnavailable);
@@ -136,14 +136,14 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
   });
 
   describe("a stream of rows", () => {
-    test("gives all of them, in order and exact", async () => {
+    test("returns all of them, in order and exact", async () => {
       await addPets(storage(), 1, 1_700);
       const streamed = await collect(storage().stream(petsFrom, 3));
       expect(streamed).toEqual(await storage().all(petsFrom, 3));
       expect(await collect(storage().stream(petsFrom, 5_000))).toEqual([]);
     });
 
-    test("is one moment of the store, also while others write", async () => {
+    test("is a snapshot of the store, also while others write", async () => {
       await addPets(storage(), 1, 1_700);
       const other = await open();
       let seen = 0;
@@ -156,7 +156,7 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
       expect(await petsIn(storage())).toBeGreaterThan(1_700n);
     });
 
-    test("can be left, and leaves the store as usable as before", async () => {
+    test("can be ended early, and leaves the store usable", async () => {
       await addPets(storage(), 1, 1_700);
       for await (const batch of storage().stream(petsFrom, 1)) {
         expect(batch.length).toBeGreaterThan(0);
@@ -166,7 +166,7 @@ export function movingConformance({ storage, open }: StoreUnderTest): void {
       expect(await petsIn(storage())).toBe(1_701n);
     });
 
-    test("of what cannot be read is StorageUnavailable", async () => {
+    test("fails with StorageUnavailable if it cannot be read", async () => {
       expect(await failureOf(() => collect(storage().stream(nonsense)))).toBeInstanceOf(StorageUnavailable);
     });
   });

@@ -60,7 +60,7 @@ export function simulatedErrors(operations: readonly Operation[], start: () => P
   }
 
   describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
-    test("returns each error that it promises, if a test key asks for it, and does nothing", async () => {
+    test("returns each declared error if a test key asks for it, and does nothing", async () => {
       const before = await everything();
       const expected = promised(operation);
       expect(expected.length).toBeGreaterThan(5);

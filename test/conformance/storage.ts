@@ -136,7 +136,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       for (const store of opened) await store.close();
     });
 
-    describe("a read gives", () => {
+    describe("a read returns", () => {
       test("all rows, in the order asked for", async () => {
         for (const pet of ["Rex", "Tom", "Kim"]) await add(storage, pet);
         expect(await names(storage)).toEqual(["Rex", "Tom", "Kim"]);
@@ -148,7 +148,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await storage.first(petById, id)).toEqual({ id, name: "Rex", category_id: 7n, status: "sold" });
       });
 
-      test("nothing, where there is nothing", async () => {
+      test("nothing if there is nothing", async () => {
         expect(await storage.all(allPets)).toEqual([]);
         expect(await storage.first(petById, 1)).toBeUndefined();
       });
@@ -167,7 +167,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await names(storage)).toEqual([text]);
       });
 
-      test("StorageUnavailable, where it cannot be run", async () => {
+      test("StorageUnavailable if it fails", async () => {
         expect(await failureOf(() => storage.all(nonsense))).toBeInstanceOf(StorageUnavailable);
         expect(await failureOf(() => storage.first(nonsense))).toBeInstanceOf(StorageUnavailable);
       });
@@ -184,14 +184,14 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         },
       );
 
-      test("of a number is taken as it is", async () => {
+      test("of a number is stored unchanged", async () => {
         const moment = Date.UTC(2026, 10, 21);
         expect((await storage.write(() => first(addPet, ...petRow("Rex", moment, null))))?.category_id).toBe(
           BigInt(moment),
         );
       });
 
-      test.each([2n ** 63n, -(2n ** 63n) - 1n])("%p does not fit: it is refused and not bent", async (figure) => {
+      test.each([2n ** 63n, -(2n ** 63n) - 1n])("%p does not fit: it is refused, not rounded", async (figure) => {
         const failure = await failureOf(() => storage.write(() => first(addPet, ...petRow("Rex", figure, null))));
         expect(failure).toBeInstanceOf(Error);
         expect((await storage.first(countPets))?.figure).toBe(0n);
@@ -199,7 +199,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
     });
 
     describe("a transaction", () => {
-      test("gives the value of its body", async () => {
+      test("returns the value of its body", async () => {
         const value = await storage.write(function* () {
           yield* all(addPet, ...petRow("Rex", 1, null));
           return { counted: (yield* first(countPets))?.figure, rows: (yield* all(allPets)).length };
@@ -207,14 +207,14 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(value).toEqual({ counted: 1n, rows: 1 });
       });
 
-      test("of one last step gives the value of its body, and is kept", async () => {
+      test("of one final step returns the value of its body, and is committed", async () => {
         const value = await storage.write(function* () {
           return `${(yield* final(addPet, ...petRow("Rex", 1, null)))?.name}!`;
         });
         expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
       });
 
-      test("of last steps that came at the same moment fails for itself", async () => {
+      test("of a final step fails alone if others came at the same moment", async () => {
         const write = (status: string | null) => storage.write(() => final(addPet, ...petRow("Rex", 1, status)));
         const failures = await Promise.all(
           [null, "flying", "sold", "flying"].map((status) => failureOf(() => write(status))),
@@ -224,7 +224,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect((await storage.all(allPets)).map(({ status }) => status)).toEqual([null, "sold"]);
       });
 
-      test("may end with a last step behind others", async () => {
+      test("may end with a final step after others", async () => {
         await storage.write(function* () {
           const rex = (yield* first(addPet, ...petRow("Rex", 1, null))) as PetRow;
           yield* final(addPet, ...petRow(`${rex.name}'s friend`, 1, null));
@@ -232,7 +232,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
       });
 
-      test("does not continue after a last step, unless it is part of another", async () => {
+      test("must end with its final step, unless it is part of another", async () => {
         const write = (part: typeof addRex) =>
           storage.write(function* () {
             yield* part();
@@ -256,7 +256,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await names(storage)).toHaveLength(3);
       });
 
-      test("may find that there is nothing to do", async () => {
+      test("may have no step", async () => {
         expect(await addEach(storage, [])).toBe(0);
       });
 
@@ -281,7 +281,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await names(storage)).toEqual([]);
       });
 
-      test("fails for itself: others that came at the same moment are kept", async () => {
+      test("fails alone: others that came at the same moment are committed", async () => {
         const reason = new Error("not this one");
         const write = (index: number) =>
           storage.write(function* () {
@@ -296,7 +296,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect((await names(storage)).toSorted()).toEqual(["Pet 0", "Pet 3", "Pet 6"]);
       });
 
-      describe("has what it wants done after its commit done", () => {
+      describe("runs its afterCommit actions", () => {
         /** What was done, in order. */
         let done: string[];
         beforeEach(() => {
@@ -316,7 +316,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect(done).toEqual(["before Rex", "behind Rex", "resolved"]);
         });
 
-        test("when another connection can read what it did", async () => {
+        test("when another connection can read its changes", async () => {
           const other = await open();
           const seen = Promise.withResolvers<readonly string[]>();
           await storage.write(function* () {
@@ -326,7 +326,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect(await seen.promise).toEqual(["Rex"]);
         });
 
-        test("also where its only statement is its last, where it is part of another, and where it has no statement", async () => {
+        test("also if its only statement is final, if it is part of another, and if it has no statement", async () => {
           const noted = (part: typeof addRex) =>
             function* () {
               yield* note("Rex");
@@ -357,7 +357,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect(done.toSorted()).toEqual(["before Rex", "before Tom", "behind Rex", "behind Tom"]);
         });
 
-        test("once, also if it must run again because others were in its way", async () => {
+        test("once, even if it must run again because of a conflict", async () => {
           await storage.write(() => all(addCounter, "acc_counter"));
           let runs = 0;
           let counted = 0;
@@ -374,7 +374,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         });
       });
 
-      test("is kept exactly once, each of many that come together", async () => {
+      test("is committed exactly once, also with many at the same moment", async () => {
         const wanted = Array.from({ length: 1_500 }, (_, index) => `Pet ${index}`);
         await Promise.all(wanted.map((pet) => add(storage, pet)));
         expect((await names(storage)).toSorted()).toEqual(wanted.toSorted());
@@ -389,7 +389,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         }
       });
 
-      test("sees what those before it did, also those of another connection", async () => {
+      test("sees the changes of earlier ones, also from another connection", async () => {
         await storage.write(() => all(addCounter, "acc_counter"));
         const increment = function* () {
           const row = yield* first(readCounter, "acc_counter");
@@ -404,7 +404,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
     describe("an appended row", () => {
       beforeEach(() => storage.write(() => all(addShop)));
 
-      test("gets the next id and the time, also where many come together, from two connections", async () => {
+      test("gets the next id and the time, also with many at the same moment from two connections", async () => {
         const stores = [storage, await open()];
         const wanted = Array.from({ length: 200 }, (_, index) => `Pet ${index}`);
         const rows = await Promise.all(wanted.map((name, index) => appendTo(stores[index % 2] as Storage, name)));
@@ -434,7 +434,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect((await appendTo(await open(), "Kim"))?.id).toBe(newest + 1n);
       });
 
-      test("is none where there is no such list", async () => {
+      test("is not added to a list that does not exist", async () => {
         expect(await appendTo(storage, "Rex", 2)).toBeUndefined();
         expect(await names(storage)).toEqual([]);
       });
@@ -450,7 +450,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       await noticed.promise;
     });
 
-    test("any write of another connection is noticed once, one's own are not, by an engine that says so", async () => {
+    test("an engine that notices writes reports each write of another connection once, and none of its own", async () => {
       if (!storage.noticesEveryWrite) return;
       const other = await open();
       const foreign = Promise.withResolvers<void>();
@@ -472,7 +472,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       expect(noticed).toBe(1);
     });
 
-    test("each commit of one's own is told, once it can be read", async () => {
+    test("onCommit is called once the commit is readable", async () => {
       const told: Promise<string[]>[] = [];
       storage.onCommit(() => told.push(Promise.resolve(names(storage))));
       await add(storage, "Rex");
@@ -481,7 +481,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       expect([told.length, early.includes("Rex"), late]).toEqual([2, true, ["Rex", "Kim"]]);
     });
 
-    test("what could be read is settled in the end", async () => {
+    test("settled() resolves once visible writes are on disk", async () => {
       const added = add(storage, "Rex");
       while ((await names(storage)).length === 0) await new Promise(setImmediate);
       await storage.settled();
@@ -489,7 +489,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       await storage.settled();
     });
 
-    test("somebody leads, and continues leading", async () => {
+    test("one process becomes leader, and stays leader", async () => {
       expect(await storage.lead()).toBe(true);
       expect(await storage.lead()).toBe(true);
       await storage.close();
@@ -510,7 +510,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect((await names(await open())).toSorted()).toEqual(["Kim", "Rex", "Tom"]);
       });
 
-      test("makes later work StorageUnavailable", async () => {
+      test("rejects later work with StorageUnavailable", async () => {
         await add(storage, "Rex");
         await names(storage); // a statement that was used before fails no differently
         await storage.close();
