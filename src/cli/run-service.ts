@@ -12,6 +12,9 @@ interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> 
   readonly listening: (app: App) => void;
 }
 
+/** How long after the start the console is built, in milliseconds. Until then, requests that waited for the start come first. */
+const PREPARE_CONSOLE_AFTER = 3_000;
+
 /** Runs the service in this process until `stop` is aborted. Rejects if another process has claimed the store. */
 export async function runService(
   given: ParsedArguments,
@@ -79,10 +82,11 @@ async function runClaimed(
     print(json ? JSON.stringify(welcome) : welcomeText(welcome));
   }
   listening(app);
-  void app.prepareConsole();
+  const preparing = setTimeout(() => void app.prepareConsole(), PREPARE_CONSOLE_AFTER);
   if (stop.aborted) stopped.resolve();
   stop.addEventListener("abort", () => stopped.resolve());
   await stopped.promise;
+  clearTimeout(preparing);
   endIfFatal();
   app.log.info("stopping");
   await app.stop();
