@@ -22,7 +22,7 @@ const parts = [
 export function packService(target: string): string {
   const folder = mkdtempSync(join(tmpdir(), "petstore-package-"));
   try {
-    call(process.execPath, ["build", "src/main.ts", "--target=bun", "--outdir", join(folder, "dist")], root);
+    buildScript(join(folder, "dist"));
     for (const part of parts) cpSync(join(root, part), join(folder, part));
     const { name, version, description, keywords, license, author, type, engines, bin } = manifest;
     const dependencies = { bun: manifest.dependencies.bun };
@@ -33,6 +33,11 @@ export function packService(target: string): string {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Builds the program as one script, `main.js`, with its assets beside it. */
+export function buildScript(target: string): void {
+  call(process.execPath, ["build", "src/main.ts", "--target=bun", "--outdir", target], root);
 }
 
 function call(command: string, args: readonly string[], cwd: string): void {

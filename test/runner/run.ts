@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildScript } from "../../scripts/release/service-package.ts";
 import { longForm } from "../harness/form.ts";
 import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
 import { postgresMissing, programs } from "../harness/postgres-server.ts";
@@ -51,6 +52,8 @@ async function runTier(): Promise<Result[]> {
   const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter((file) => tiersOf(file).includes(tier));
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
   if (files.some(needsInteropTools)) hasInteropTools();
+  buildScript(join(folder, "program"));
+  chmodSync(join(folder, "program"), 0o755); // the program also runs as other users
   if (tier !== "engines") return [run("tests", files, {})];
 
   const own = files.filter((file) => !tiersOf(file).includes("embedded"));
@@ -119,6 +122,7 @@ function runOnce(
         ...environment,
         TEST_EVIDENCE: evidence,
         TEST_PROCESSOR_TIMES: processorTimes,
+        TEST_PROGRAM: join(folder, "program/main.js"),
         TMPDIR: temporary,
       },
     },

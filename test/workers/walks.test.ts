@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { newDataDir, Program, serveCommand } from "../harness/program.ts";
+import { newDataDir, Program, serveCommand, serveSource } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { newAccount } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
@@ -11,7 +11,7 @@ const PROCESSES = 4;
 const WRITERS = 64;
 const WALKS = process.env["TORTURE"] === "long" ? 2_000 : 200;
 const sequenceIds = join(import.meta.dir, "controls/sequence-ids.ts");
-const [bun = "", ...main] = serveCommand;
+const [bun = "", ...main] = serveSource;
 
 interface Shown {
   readonly id: number;
