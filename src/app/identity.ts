@@ -39,7 +39,7 @@ export function openIdentity({ storage, clock, metrics, repeat }: Host, environm
   const accounts = new AccountStore(storage, forget);
   const keys = new KeyStore(storage, environment, forget);
   const authenticator = new KeyAuthenticator(keys, environment, clock);
-  storage.onForeignWrite(forget);
+  storage.onOtherProcessChange(forget);
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 
   const usageStore = new UsageStore(storage);

@@ -39,7 +39,7 @@ export class LiftedBans {
   static async open(storage: Storage, lifted: (keyId: string) => void): Promise<LiftedBans> {
     const bans = new LiftedBans(storage, lifted);
     bans.#known = await bans.#read();
-    storage.onForeignWrite(() => void bans.look().catch(() => {})); // `lookAgain` retries
+    storage.onOtherProcessChange(() => void bans.look().catch(() => {})); // `lookAgain` retries
     return bans;
   }
 

@@ -26,8 +26,9 @@ export interface Stage {
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
 export interface Storage {
   /**
-   * True if `onForeignWrite` and `catchUp` report every write of another process before stale values can be returned
-   * from memory. If false, they report only changes of accounts and keys, within 1 s, and nothing else may be cached.
+   * True if `onOtherProcessChange` and `catchUp` report every write of another process before stale values can be
+   * returned from memory. If false, they report only changes of accounts, keys and the shops of accounts, within 1 s,
+   * and nothing else may be cached.
    */
   readonly noticesEveryWrite: boolean;
   /** All rows of a read. Throws `StorageUnavailable`. */
@@ -49,9 +50,10 @@ export interface Storage {
   /** Creates a temporary table for importing many rows in few transactions. */
   stage(table: StagedTable): MaybePromise<Stage>;
   /**
-   * Calls back within 1 s after another process has changed accounts or keys; after any change if `noticesEveryWrite`.
+   * Calls back within 1 s after another process has changed accounts, keys or the shops of accounts; after any change
+   * if `noticesEveryWrite`.
    */
-  onForeignWrite(listener: () => void): void;
+  onOtherProcessChange(listener: () => void): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
   onCommit(listener: () => void): void;
   /**
@@ -59,10 +61,10 @@ export interface Storage {
    * `StorageUnavailable` if that is unknown. Writes of other processes may be excluded.
    */
   settled(): MaybePromise<void>;
-  /** Resolves when all processes know of the changes of accounts and keys that are committed now. */
-  keyChangesKnown(): Promise<void>;
+  /** Resolves when all processes know of the changes of accounts, keys and their shops that are committed now. */
+  accessChangesPropagated(): Promise<void>;
   /**
-   * Calls the `onForeignWrite` listeners now if another process has changed the store. Returns true if caches are then
+   * Calls the `onOtherProcessChange` listeners now if another process has changed the store. Returns true if caches are then
    * exact for all requests of this turn of the event loop. Returns false if they are not: reads can see a commit of
    * this process whose `afterCommit` actions have not run.
    */

@@ -4,7 +4,11 @@ import { StoreCache } from "./store-cache.ts";
 
 /** No other process writes to it. */
 let isExact = true;
-const storage = { noticesEveryWrite: true, onForeignWrite: () => {}, catchUp: () => isExact } as unknown as Storage;
+const storage = {
+  noticesEveryWrite: true,
+  onOtherProcessChange: () => {},
+  catchUp: () => isExact,
+} as unknown as Storage;
 
 interface Value {
   readonly text: string;

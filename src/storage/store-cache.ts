@@ -46,7 +46,7 @@ export class StoreCache<V extends object> {
   constructor(storage: Storage, keeping: Keeping<V>) {
     this.#storage = storage;
     this.#keeping = keeping;
-    storage.onForeignWrite(() => this.forgetAll());
+    storage.onOtherProcessChange(() => this.forgetAll());
   }
 
   /** Returns the cached value of a shop's key, or reads it and caches it if `isLasting`. */

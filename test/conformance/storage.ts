@@ -445,7 +445,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
     test("a change of accounts by another connection is noticed", async () => {
       const other = await open();
       const noticed = Promise.withResolvers<void>();
-      storage.onForeignWrite(noticed.resolve);
+      storage.onOtherProcessChange(noticed.resolve);
       await other.write(() => all(addCounter, "acc_counter"));
       await noticed.promise;
     });
@@ -455,7 +455,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       const other = await open();
       const foreign = Promise.withResolvers<void>();
       let noticed = 0;
-      storage.onForeignWrite(() => {
+      storage.onOtherProcessChange(() => {
         noticed++;
         foreign.resolve();
       });
@@ -465,7 +465,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       // the first time, our turn to look may come only after the other's.
       for (const pet of ["Rex", "Tom"]) {
         const seen = Promise.withResolvers<void>();
-        other.onForeignWrite(seen.resolve);
+        other.onOtherProcessChange(seen.resolve);
         await add(storage, pet);
         await seen.promise;
       }

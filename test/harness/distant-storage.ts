@@ -39,7 +39,7 @@ export class DistantStorage implements Storage {
     return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
   }
 
-  onForeignWrite(): void {}
+  onOtherProcessChange(): void {}
   onCommit(listener: () => void): void {
     this.#storage.onCommit(listener);
   }
@@ -49,8 +49,8 @@ export class DistantStorage implements Storage {
   catchUp(): boolean {
     return this.#storage.catchUp();
   }
-  keyChangesKnown(): Promise<void> {
-    return this.#storage.keyChangesKnown();
+  accessChangesPropagated(): Promise<void> {
+    return this.#storage.accessChangesPropagated();
   }
   scrub(): Promise<boolean> {
     return this.#storage.scrub();

@@ -83,7 +83,7 @@ export class Recorder {
     const note = (statement: Statement, parameters: SqlParameter[]) => void this.#reads.push({ statement, parameters });
     const recording: Partial<Storage> = {
       noticesEveryWrite: false,
-      onForeignWrite: () => {},
+      onOtherProcessChange: () => {},
       onCommit: () => {},
       all: (statement, ...parameters) => (note(statement, parameters), storage.all(statement, ...parameters)),
       first: (statement, ...parameters) => (note(statement, parameters), storage.first(statement, ...parameters)),

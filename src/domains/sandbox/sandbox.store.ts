@@ -99,7 +99,7 @@ export class SandboxStore {
 
   /** Resolves when all processes know the replaced shops. */
   known(): Promise<void> {
-    return this.#parts.storage.keyChangesKnown();
+    return this.#parts.storage.accessChangesPropagated();
   }
 
   #shown(ahead: number): SandboxClock {

@@ -34,7 +34,7 @@ const PATIENCE = 600_000;
 /** How often to check whether accounts or keys have changed, in milliseconds. */
 const KEY_CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */
-const KEY_CHANGES_KNOWN = 1_000;
+const ACCESS_CHANGES_PROPAGATED = 1_000;
 
 const readKeyChanges: Statement = { sql: "SELECT version FROM key_changes" };
 
@@ -135,7 +135,7 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  onForeignWrite(listener: () => void): void {
+  onOtherProcessChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
@@ -147,8 +147,8 @@ export class PostgresStorage implements Storage {
   settled(): void {}
 
   /** Each process checks four times a second, and clears its caches if the response is late. */
-  async keyChangesKnown(): Promise<void> {
-    await Bun.sleep(KEY_CHANGES_KNOWN);
+  async accessChangesPropagated(): Promise<void> {
+    await Bun.sleep(ACCESS_CHANGES_PROPAGATED);
   }
 
   catchUp(): boolean {

@@ -20,7 +20,7 @@ const BUSY_TIMEOUT = 1;
 /** After this many milliseconds without a read, a single write is synced on this thread. */
 const QUIET = 10;
 /** How often to check for writes of other processes, in milliseconds. */
-const FOREIGN_WRITE_POLL = 250;
+const OTHER_PROCESSES_POLL = 250;
 
 /** After these errors, the content of the disk is unknown. Continuing would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
@@ -94,7 +94,7 @@ export class SqliteStorage implements Storage {
       reportUnsynced: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
-    this.#poll = setInterval(() => this.#pollForeignWrites(), FOREIGN_WRITE_POLL);
+    this.#poll = setInterval(() => this.#pollOtherProcesses(), OTHER_PROCESSES_POLL);
     this.#poll.unref();
   }
 
@@ -136,7 +136,7 @@ export class SqliteStorage implements Storage {
     return this.#writes.add(body);
   }
 
-  onForeignWrite(listener: () => void): void {
+  onOtherProcessChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
@@ -150,7 +150,7 @@ export class SqliteStorage implements Storage {
   }
 
   /** Every process checks for changes before it uses its cache, so there is nothing to wait for. */
-  async keyChangesKnown(): Promise<void> {}
+  async accessChangesPropagated(): Promise<void> {}
 
   catchUp(): boolean {
     try {
@@ -199,7 +199,7 @@ export class SqliteStorage implements Storage {
     this.#readAt = performance.now();
     setImmediate(this.#endRead);
     try {
-      this.#noticeForeignWrites();
+      this.#noticeOtherProcesses();
     } catch (error) {
       this.#endRead();
       throw error;
@@ -224,12 +224,12 @@ export class SqliteStorage implements Storage {
     if (!this.#files.areInPlace())
       throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
     this.#connection.run(beginImmediate);
-    this.#noticeForeignWrites(); // the write lock excludes later ones
+    this.#noticeOtherProcesses(); // the write lock excludes later ones
     return performance.now() - this.#readAt > QUIET;
   }
 
   /** Checks for writes of other processes while there are no reads. */
-  #pollForeignWrites(): void {
+  #pollOtherProcesses(): void {
     try {
       this.#beginRead();
     } catch (error) {
@@ -237,7 +237,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  #noticeForeignWrites(): void {
+  #noticeOtherProcesses(): void {
     const version = this.#readDataVersion();
     if (version === this.#dataVersion) return;
     const schema = Number(this.#connection.first(schemaVersion, [])?.["user_version"]);

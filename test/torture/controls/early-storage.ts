@@ -70,10 +70,10 @@ export class EarlyStorage implements Storage {
     return [counted];
   }
 
-  onForeignWrite(): void {}
+  onOtherProcessChange(): void {}
   onCommit(): void {}
   settled(): void {}
-  async keyChangesKnown(): Promise<void> {}
+  async accessChangesPropagated(): Promise<void> {}
   async scrub(): Promise<boolean> {
     return true;
   }
