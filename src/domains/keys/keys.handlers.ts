@@ -18,7 +18,7 @@ import {
 } from "./keys.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
 import { type ApiKey, isValid } from "./keys.ts";
-import type { KeyBans } from "./limiter-bans.ts";
+import type { BanLookup } from "./limiter-bans.ts";
 import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The minimum number of seconds that a key stays valid after it replaces itself, so that the request can be repeated. */
@@ -33,7 +33,7 @@ export interface KeyUses {
 export function keyHandlers(
   store: KeyStore,
   uses: KeyUses,
-  bans: KeyBans,
+  bans: BanLookup,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
   /** The start of a transaction: a key of the caller's account that the caller can see. */

@@ -1,14 +1,14 @@
 import type { Caller, Limiter } from "../../http/interfaces.ts";
 import type { ApiKey } from "./keys.ts";
 
-/** Knows which keys are banned. */
-export interface KeyBans {
+/** Tells which keys are banned. */
+export interface BanLookup {
   /** The ends of current bans by key, in unix seconds. All keys belong to the caller's account. */
   endsOf(keys: readonly ApiKey[], caller: Caller): Promise<ReadonlyMap<string, number>>;
 }
 
 /** The bans in a limiter. They are read together, because a limiter on a server returns them in one round trip. */
-export function limiterBans(limiter: Limiter): KeyBans {
+export function limiterBans(limiter: Limiter): BanLookup {
   return {
     endsOf: async (keys, caller) => {
       const looks = keys.map(
