@@ -171,7 +171,7 @@ function Reset({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Reset the sandbox?" onClose={onClose}>
       <p class="intro">
-        All animals, categories, orders and events of the sandbox are deleted for good. Keys, limits, bans, webhook
+        All animals, categories, orders and events of the sandbox are deleted permanently. Keys, limits, bans, webhook
         endpoints and the clock stay.
       </p>
       <Form

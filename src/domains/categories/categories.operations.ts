@@ -185,7 +185,7 @@ const deleteCategory = defineOperation({
     "Deletes an empty category. With `moveTo`, its animals move to that category first. If the request fails, none " +
     "of them move. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the " +
     "category is still the version that you read. A repeated request returns 404.",
-  testPanel: { disabled: "one click would delete a category for good" },
+  testPanel: { disabled: "one click would permanently delete a category" },
   params,
   query: Type.Object({
     moveTo: Type.Optional(

@@ -214,7 +214,7 @@ const revokeKey = defineOperation({
   description:
     "Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. " +
     "The calling key can be revoked too, unless no other `admin` key of its mode is valid for as long.",
-  testPanel: { disabled: "one click would end a key for good" },
+  testPanel: { disabled: "one click would permanently revoke a key" },
   scope: "admin",
   params,
   emits: ["key.revoked"],

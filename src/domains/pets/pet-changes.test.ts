@@ -145,7 +145,7 @@ describe("transitions", () => {
 });
 
 describe("deletePet", () => {
-  test("deletes the animal for good, and keeps its events", async () => {
+  test("deletes the animal permanently, and keeps its events", async () => {
     const { json: pet } = await create();
     await patch(pet.id, { status: "sold" });
     const { status, text } = await remove(pet.id);

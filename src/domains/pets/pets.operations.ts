@@ -207,7 +207,7 @@ const deletePet = defineOperation({
   description:
     "Deletes an animal. Its events are kept, and its `id` is never reused. With `If-Match`, the deletion succeeds only " +
     "if the animal is still the version that you read. A repeated request returns 404.",
-  testPanel: { disabled: "one click would delete an animal for good" },
+  testPanel: { disabled: "one click would permanently delete an animal" },
   params,
   ifMatch: Pet,
   emits: ["pet.deleted"],

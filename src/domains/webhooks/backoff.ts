@@ -34,7 +34,7 @@ export interface AttemptResult {
 export type NextStep =
   | { readonly kind: "done" }
   | { readonly kind: "retry"; readonly delay: number }
-  /** The event has failed for good; the endpoint continues with the next one. */
+  /** All attempts of the event have failed; the endpoint continues with the next one. */
   | { readonly kind: "give_up" }
   /** The receiver wants no more events (410 Gone). */
   | { readonly kind: "disable" };

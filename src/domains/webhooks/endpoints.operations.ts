@@ -132,7 +132,7 @@ export function endpointOperations(types: readonly EventType[]) {
     path,
     summary: "Delete a webhook endpoint",
     description: "Deletes the endpoint and its attempts. Nothing more is sent to it.",
-    testPanel: { disabled: "one click would delete an endpoint for good" },
+    testPanel: { disabled: "one click would permanently delete an endpoint" },
     params,
     emits: [endpointDeleted.type],
     response: noContent("The endpoint is deleted."),
