@@ -83,7 +83,7 @@ export class Courier {
   async refresh(): Promise<void> {
     const { store } = this.#parts;
     const state = await store.read(this.name);
-    if (state?.owner !== this.#state.owner || state.shop !== this.#state.shop) {
+    if (state?.epoch !== this.#state.epoch || state.shop !== this.#state.shop) {
       this.isEnded = true;
       return;
     }

@@ -15,11 +15,12 @@ export interface CourierRow extends EndpointRow {
   last_event_id: bigint;
   position: bigint;
   last_delivery_id: bigint;
-  owner: bigint;
+  /** The stored `owner`, a fencing token: it grows with each takeover, and only the newest one may write. */
+  epoch: bigint;
   due_at: bigint | null;
 }
-interface OwnerRow extends Row {
-  owner: bigint;
+interface EpochRow extends Row {
+  epoch: bigint;
 }
 export interface ParkedRow extends Row {
   subject: string;
@@ -54,12 +55,12 @@ export const withWork = statement<EndpointName>(
 export const courierById = statement<CourierRow>(
   `SELECT account_id, mode, id, url, types, description,
      CASE WHEN ${isSuspended} THEN 'paused' ELSE state END AS state, secrets, created_at, health, ahead, shop,
-     followed_shop, last_event_id, position, last_delivery_id, owner, due_at
+     followed_shop, last_event_id, position, last_delivery_id, owner AS epoch, due_at
    FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ${isOne}`,
 );
 /** Takes over the deliveries of an endpoint: the process that delivered to it before can save nothing more. */
-export const takeOver = lockStatement<OwnerRow>(
-  `UPDATE webhook_endpoints SET owner = owner + 1 WHERE ${isOne} RETURNING owner`,
+export const takeOver = lockStatement<EpochRow>(
+  `UPDATE webhook_endpoints SET owner = owner + 1 WHERE ${isOne} RETURNING owner AS epoch`,
 );
 export const parkedOf = statement<ParkedRow>(
   "SELECT subject, event_id, attempts, due_at FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2",
@@ -70,12 +71,12 @@ export const jobsOf = statement<JobRow>(
 );
 
 /** Returns a row unless another process has taken over the deliveries or the sandbox was reset. */
-export const savePosition = lockStatement<OwnerRow>(
+export const savePosition = lockStatement<EpochRow>(
   `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, last_delivery_id = $3, blocked = $4, due_at = $5,
      health = $6
    WHERE account_id = $7 AND mode = $8 AND id = $9 AND owner = $10
      AND EXISTS (SELECT 1 FROM shops WHERE shops.shop = $1 AND shops.account_id IS NOT NULL)
-   RETURNING owner`,
+   RETURNING owner AS epoch`,
 );
 export const park = statement(
   `INSERT INTO webhook_parked (shop, endpoint_id, subject, event_id, attempts, due_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -96,7 +97,7 @@ export const saveJob = statement(
   "UPDATE webhook_redeliveries SET next_event = $1 WHERE shop = $2 AND endpoint_id = $3 AND id = $4",
 );
 export const deleteJob = statement("DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3");
-export const disable = lockStatement<OwnerRow>(
+export const disable = lockStatement<EpochRow>(
   `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0
-   WHERE account_id = $1 AND mode = $2 AND id = $3 AND owner = $4 AND state = 'enabled' RETURNING owner`,
+   WHERE account_id = $1 AND mode = $2 AND id = $3 AND owner = $4 AND state = 'enabled' RETURNING owner AS epoch`,
 );

@@ -39,7 +39,8 @@ export interface CourierState extends StoredEndpoint {
   readonly lastEventId: bigint;
   readonly position: bigint;
   readonly lastDeliveryId: bigint;
-  readonly owner: bigint;
+  /** Increases when a process takes over the deliveries. A process with an older one can save nothing. */
+  readonly epoch: bigint;
   /** The saved time of the next retry; undefined if none is due. */
   readonly dueAt: number | undefined;
   /** True if `position` belongs to the events from before a reset of the sandbox. */
@@ -133,11 +134,11 @@ export class DispatchStore {
 
   /** Disables an endpoint, unless it has been changed or taken over in the meantime. */
   async disable(state: CourierState): Promise<boolean> {
-    const { accountId, mode, id, shop, owner } = state;
+    const { accountId, mode, id, shop, epoch } = state;
     const [endpoints, now] = [this.#endpoints, this.#clock.now()];
     return this.#storage.write(function* () {
       const locked = yield* lockShop(shop, now);
-      if (!(yield* first(disable, accountId, mode, id, owner))) return false;
+      if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
       yield* endpoints.afterDisabling(locked, state);
       return true;
     });
@@ -145,9 +146,9 @@ export class DispatchStore {
 }
 
 function* saving(state: CourierState, progress: Progress): Transaction<boolean> {
-  const { accountId, mode, id, shop, owner } = state;
+  const { accountId, mode, id, shop, epoch } = state;
   const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, jobs } = progress;
-  const named = [accountId, mode, id, owner] as const;
+  const named = [accountId, mode, id, epoch] as const;
   const blocked = isBlocked ? 1 : 0;
   const values = [shop, position, lastDeliveryId, blocked, dueAt ?? null, JSON.stringify(health)] as const;
   if (!(yield* first(savePosition, ...values, ...named))) return false;
@@ -192,7 +193,7 @@ function toState(row: CourierRow): CourierState {
     lastEventId: row.last_event_id,
     position: row.position,
     lastDeliveryId: row.last_delivery_id,
-    owner: row.owner,
+    epoch: row.epoch,
     dueAt: row.due_at === null ? undefined : Number(row.due_at),
     isOfOldShop: row.followed_shop !== row.shop,
   };

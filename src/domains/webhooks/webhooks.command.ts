@@ -54,7 +54,7 @@ function setting(verb: "pause" | "resume", summary: string): Command {
         const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
         if (!row) throw new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);
         const shop = Number(row.shop);
-        const of = { owner: { accountId: row.account_id, mode: row.mode, shop }, author: operator(shop) };
+        const of = { shop: { accountId: row.account_id, mode: row.mode, shop }, author: operator(shop) };
         const endpoints = new EndpointStore(storage, clock, undefined);
         await storage.write(() => endpoints.change(of, id, { paused: verb === "pause" }));
         const state = verb === "pause" ? "paused" : "enabled";

@@ -159,7 +159,7 @@ function noDelivery(id: bigint | undefined) {
 }
 
 function changeOf(caller: Caller, requestId: string): Change {
-  return { owner: caller, author: authorOf(caller, requestId) };
+  return { shop: caller, author: authorOf(caller, requestId) };
 }
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
