@@ -4,7 +4,8 @@ import type { Migration } from "../migration.ts";
 export const limitTables: Migration = {
   name: "limits",
   // `ahead` is how far the clock of a sandbox is ahead of real time; all times of its rows are by that clock.
-  // Ends are kept by the time since a start of the machine too: `boot` tells which one; 0 is none.
+  // `…_after` is the same end as `…_at` in milliseconds since the boot of the machine whose id is `boot`. A `boot` of 0
+  // means that there is no such time, and `…_after` has no meaning.
   sqlite: `
     CREATE TABLE limit_windows (
       account_id TEXT NOT NULL,
