@@ -5,7 +5,7 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";
 import type { KeyEnvironment } from "./key-environment.ts";
 import type { KeyStore } from "./keys.store.ts";
-import type { KeyOwner } from "./keys.ts";
+import type { KeyWithQuota } from "./keys.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
@@ -106,7 +106,7 @@ export class KeyAuthenticator implements Authenticator {
 
 function toCachedKey(
   digest: string,
-  { id, accountId, mode, scopes, quota, expiresAt, lastUsedAt, shop, isSuspended }: KeyOwner,
+  { id, accountId, mode, scopes, quota, expiresAt, lastUsedAt, shop, isSuspended }: KeyWithQuota,
 ): CachedKey {
   return {
     digest,

@@ -3,7 +3,7 @@ import { accountTable } from "../../storage/owned-table.ts";
 import { lockStatement, lookUp, type Row, statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
-import type { ApiKey, KeyOwner } from "./keys.ts";
+import type { ApiKey, KeyWithQuota } from "./keys.ts";
 
 export interface KeyRow extends Row {
   id: string;
@@ -23,7 +23,7 @@ interface CountRow extends Row {
   keys: bigint;
 }
 
-interface OwnerRow extends PlanRow {
+interface KeyWithQuotaRow extends PlanRow {
   /** Null if the account was deleted. */
   shop: bigint | null;
   id: string;
@@ -41,10 +41,10 @@ const keyColumns =
   "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
 // Changes nothing. The write locks the row.
-export const lockKeysOf = lockStatement(
+export const lockAccount = lockStatement(
   "UPDATE accounts SET plan = plan WHERE id = $1 AND deleted_at IS NULL RETURNING id",
 );
-export const lockKeysBeside = lockStatement(
+export const lockAccountOfKey = lockStatement(
   "UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) RETURNING id",
 );
 export const keysOfAll = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys ORDER BY created_at, id`);
@@ -75,7 +75,7 @@ export const forgetEndedKeys = statement(
 );
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join, which takes SQLite twenty times longer even if no key is found.
-export const ownerOfValidKey = lookUp<OwnerRow>(
+export const validKeyWithQuota = lookUp<KeyWithQuotaRow>(
   `SELECT id, account_id, mode, scopes, expires_at, last_used_at,
      (SELECT plan FROM accounts WHERE accounts.id = account_id) AS plan,
      (SELECT per_minute FROM accounts WHERE accounts.id = account_id) AS per_minute,
@@ -134,7 +134,7 @@ export function toApiKey(row: KeyRow): ApiKey {
 }
 
 /** The owner of a valid key; undefined if its account was deleted. */
-export function toKeyOwner(row: OwnerRow): KeyOwner | undefined {
+export function toKeyWithQuota(row: KeyWithQuotaRow): KeyWithQuota | undefined {
   if (row.shop === null) return undefined;
   return {
     id: row.id,

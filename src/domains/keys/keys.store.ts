@@ -25,17 +25,17 @@ import {
   keysOfAccount,
   keysOfAll,
   keysOfModeAfter,
-  lockKeysBeside,
-  lockKeysOf,
+  lockAccount,
+  lockAccountOfKey,
   noteBan,
-  ownerOfValidKey,
   revoke,
   toApiKey,
-  toKeyOwner,
+  toKeyWithQuota,
   touch,
   validKeys,
+  validKeyWithQuota,
 } from "./keys.statements.ts";
-import { type ApiKey, type IssuedKey, isValid, type KeyOwner, type NewKey, type Rotation } from "./keys.ts";
+import { type ApiKey, type IssuedKey, isValid, type KeyWithQuota, type NewKey, type Rotation } from "./keys.ts";
 import { ensureEnvironment } from "./store-environment.store.ts";
 import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
@@ -94,9 +94,9 @@ export class KeyStore {
     return whenReady(rows, (found) => pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`));
   }
 
-  /** The key with this digest and its owner's quota, if the key is valid: neither revoked nor expired. */
-  findValid(digest: string, now: number): MaybePromise<KeyOwner | undefined> {
-    return whenReady(this.#storage.first(ownerOfValidKey, digest, now), (row) => row && toKeyOwner(row));
+  /** The key with this digest and the quota of its account, if the key is valid: neither revoked nor expired. */
+  findValid(digest: string, now: number): MaybePromise<KeyWithQuota | undefined> {
+    return whenReady(this.#storage.first(validKeyWithQuota, digest, now), (row) => row && toKeyWithQuota(row));
   }
 
   /**
@@ -104,7 +104,7 @@ export class KeyStore {
    * requests could both add the last allowed key. False if the account does not exist.
    */
   *lock(accountId: string): Transaction<boolean> {
-    return (yield* first(lockKeysOf, accountId)) !== undefined;
+    return (yield* first(lockAccount, accountId)) !== undefined;
   }
 
   /** Part of a transaction: a key, valid or not. */
@@ -187,7 +187,7 @@ export class KeyStore {
     const find = () => this.find(keyId);
     const replace = (key: ApiKey) => this.replace(undefined, key, overlap, now);
     return this.#storage.write(function* () {
-      yield* first(lockKeysBeside, keyId);
+      yield* first(lockAccountOfKey, keyId);
       const old = yield* find();
       if (!old) throw new AccountsError(`There is no key ${keyId}.`);
       if (!isValid(old, now)) {
@@ -201,7 +201,7 @@ export class KeyStore {
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
     const end = () => this.end(undefined, keyId, now);
     const ended = await this.#storage.write(function* () {
-      yield* first(lockKeysBeside, keyId);
+      yield* first(lockAccountOfKey, keyId);
       return yield* end();
     });
     if (!ended) throw new AccountsError(`There is no key ${keyId}.`);
@@ -213,7 +213,7 @@ export class KeyStore {
    */
   async noteBan(keyId: string, until: number, now: number): Promise<void> {
     await this.#storage.write(function* () {
-      yield* first(lockKeysBeside, keyId);
+      yield* first(lockAccountOfKey, keyId);
       const row = yield* first(noteBan, until, keyId, now);
       if (!row) return;
       const key = toApiKey(row);

@@ -21,7 +21,7 @@ export interface ApiKey {
 }
 
 /** A key with its account's quota: exactly what a request needs. */
-export interface KeyOwner extends Pick<ApiKey, "id" | "accountId" | "mode" | "expiresAt" | "lastUsedAt"> {
+export interface KeyWithQuota extends Pick<ApiKey, "id" | "accountId" | "mode" | "expiresAt" | "lastUsedAt"> {
   readonly scopes: ReadonlySet<Scope>;
   readonly quota: Quota;
   /** The number of the shop that the key is for. */
