@@ -8,6 +8,7 @@ import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 export class DistantStorage implements Storage {
   readonly #storage: Storage;
   readonly noticesEveryWrite = true;
+  readonly readsAtOnce = false;
   readsFail = false;
   /** How many writes succeed before all fail. */
   writesLeft = Number.POSITIVE_INFINITY;

@@ -61,6 +61,12 @@ export const rowsAfterByStatus = {
   plain: pageRead<FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
   whole: pageRead<PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
 };
+// The animals with a status among nearby ids. `coalesce` keeps the planner from using the index by status.
+const near = "FROM pets WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
+export const rowsNear = {
+  plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${near}`),
+  whole: statement<PetRow>(`SELECT ${columns} ${near}`),
+};
 export const setStatus = statement("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
 export const setFields = statement(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5

@@ -43,6 +43,7 @@ const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}
  */
 export class SqliteStorage implements Storage {
   readonly noticesEveryWrite = true;
+  readonly readsAtOnce = true;
   readonly #file: string;
   readonly #knownSchema: number;
   readonly #connection: Connection;

@@ -1,0 +1,80 @@
+// A page by status is read from nearby ids or by the index. Which of them, its reader cannot tell.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { createShops, shopOf } from "../shops/shops.store.ts";
+import type { PetStatus } from "./pets.schemas.ts";
+import { PetStore } from "./pets.store.ts";
+
+interface Animal {
+  readonly id: bigint;
+  readonly status: PetStatus | undefined;
+  readonly hasMetadata: boolean;
+}
+
+let store: TestStore;
+let storage: Storage;
+let shop: number;
+
+/** Statuses close together, far apart and alternating; gaps between ids; metadata; the lowest and the highest ids. */
+const animals: readonly Animal[] = [
+  { id: INT64_MIN + 1n, status: "sold", hasMetadata: false },
+  ...run(1n, 60, () => "available"),
+  ...run(61n, 40, (index) => (index % 2 === 0 ? "available" : "pending")),
+  ...run(101n, 150, (index) => (index % 50 === 0 ? "available" : "sold")),
+  ...run(1_000_000n, 40, (index) => (index % 3 === 0 ? undefined : "available")),
+  ...run(1_000_040n, 30, () => "pending", true),
+  ...run(INT64_MAX - 9n, 10, (index) => (index % 2 === 0 ? "available" : "sold")),
+];
+
+function run(from: bigint, length: number, statusOf: (index: number) => Animal["status"], hasMetadata = false) {
+  return Array.from({ length }, (_, index) => ({ id: from + BigInt(index), status: statusOf(index), hasMetadata }));
+}
+
+beforeAll(async () => {
+  store = await newTestStore();
+  storage = await store.open();
+  await storage.write(() => createShops("acc_1"));
+  shop = (await shopOf(storage, "acc_1", "test")) as number;
+  const rows = animals.map(
+    ({ id, status, hasMetadata }) =>
+      `(${shop}, ${id}, 'Rex', 1, ${status === undefined ? "NULL" : `'${status}'`}, 0, ${hasMetadata ? 1 : "NULL"})`,
+  );
+  await store.run(
+    `INSERT INTO pets (shop, id, name, category_id, status, added_at, has_metadata) VALUES ${rows.join(", ")}`,
+  );
+  const pairs = animals
+    .filter(({ hasMetadata }) => hasMetadata)
+    .map(({ id }) => `(${shop}, 'pet', ${id}, '{"a":"b"}')`);
+  await store.run(`INSERT INTO metadata (shop, kind, id, pairs) VALUES ${pairs.join(", ")}`);
+});
+afterAll(async () => {
+  await storage.close();
+  await store.remove();
+});
+
+test("a page has the next animals with the status, wherever they lie", async () => {
+  const pets = new PetStore(storage);
+  const pages = fc.record({
+    status: fc.constantFrom<PetStatus>("available", "pending", "sold"),
+    after: fc.constantFrom(...animals.map(({ id }) => id), 0n, 500n, INT64_MIN, INT64_MAX - 40n, INT64_MAX),
+    limit: fc.constantFrom(1, 2, 5, 20, 100),
+  });
+  await fc.assert(
+    fc.asyncProperty(pages, async ({ status, after, limit }) => {
+      const rest = animals.filter((one) => one.status === status && one.id > after);
+      const items = rest.slice(0, limit).map(({ id, hasMetadata }) => ({
+        id,
+        name: "Rex",
+        categoryId: 1n,
+        status,
+        metadata: hasMetadata ? { a: "b" } : undefined,
+      }));
+      const next = rest.length > limit ? { next: items.at(-1)?.id } : {};
+      expect(await pets.page(shop, after, limit, { status })).toEqual({ items, ...next } as never);
+    }),
+    { numRuns: 400 },
+  );
+});
