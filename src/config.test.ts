@@ -24,7 +24,7 @@ test.each([
   "https://shop.test/v1?key=1",
   "https://shop.test/v1#top",
   "https://me@shop.test/v1",
-])("%s is no base address", (text) => {
+])("%s is not a base address", (text) => {
   expect(() => readConfig({ PETSTORE_BASE_URL: text })).toThrow(ConfigError);
 });
 
@@ -34,11 +34,11 @@ test.each([
   ["store", "/somewhere/store"],
   ["../store", "/store"],
   ["/store", "/store"],
-])("the data folder %p, typed in /somewhere, is %s", (text, folder) => {
+])("the data folder %p, typed in /somewhere, is parsed as %s", (text, folder) => {
   expect(readConfig({ PETSTORE_DATA_DIR: text }, "/somewhere").dataDir).toBe(folder);
 });
 
-test("all faults are told at once", () => {
+test("all faults are reported at once", () => {
   const environment = { PETSTORE_PORT: "http", PETSTORE_DATA_DIR: "a\0b", PETSTORE_HSOT: "::" };
   expect(() => readConfig(environment)).toThrow(
     [
@@ -60,13 +60,13 @@ test.each([
   ["PETSTORE_HOST", "petstore:hunter2@db.test:5432", "a host name or an IP address"],
   ["PETSTORE_HOST", "//hunter2@db.test", "a host name or an IP address"],
   ["PETSTORE_PORT", "postgres://petstore:hunter2@db.test/petstore", "a whole number"],
-])("a fault of %s does not tell the password in %s", (name, text, expected) => {
+])("a fault of %s does not show the password in %s", (name, text, expected) => {
   const read = () => readConfig({ [name]: text });
   expect(read).toThrow(`${name} must be ${expected}`);
   expect(read).not.toThrow("hunter2");
 });
 
-test("a security contact is read with the day on which it expires, and is not taken without", () => {
+test("a security contact needs a day on which it expires", () => {
   const PETSTORE_SECURITY_CONTACT = "mailto:security@example.org,https://example.org/report";
   expect(readConfig({ PETSTORE_SECURITY_CONTACT, PETSTORE_SECURITY_EXPIRES: "2027-06-01" }).security).toEqual({
     contacts: ["mailto:security@example.org", "https://example.org/report"],
@@ -83,6 +83,6 @@ test("a security contact is read with the day on which it expires, and is not ta
   }
 });
 
-test.each(["support", "a@b", "a b@example.org", "a@example.org>"])("%j is no contact by e-mail", (text) => {
+test.each(["support", "a@b", "a b@example.org", "a@example.org>"])("%j is not an e-mail contact", (text) => {
   expect(() => readConfig({ PETSTORE_CONTACT_EMAIL: text })).toThrow(ConfigError);
 });

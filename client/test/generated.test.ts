@@ -8,11 +8,11 @@ const root = join(import.meta.dir, "../..");
 const versionIn = (path: string) => (JSON.parse(read(path)) as { version: string }).version;
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-test("the client's modules follow the contract", () => {
+test("the client's modules match the contract", () => {
   for (const [path, text] of Object.entries(generatedModules())) expect([path, read(path)]).toEqual([path, text]);
 });
 
-test("the client's type declarations follow its modules", () => {
+test("the client's type declarations match its modules", () => {
   const declarations = typeDeclarations();
   for (const [path, text] of Object.entries(declarations)) expect([path, read(path)]).toEqual([path, text]);
   const files = readdirSync(join(root, "client/types")).map((name) => `client/types/${name}`);

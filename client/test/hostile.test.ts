@@ -35,7 +35,7 @@ test("a redirect is not followed, so that no other host gets the key", async () 
   }
 });
 
-test("a response without an end is not read to its end", async () => {
+test("an endless response is not read to its end", async () => {
   const piece = new Uint8Array(1_000_000).fill(32);
   let pieces = 0;
   const endless = () =>
@@ -50,7 +50,7 @@ test("a response without an end is not read to its end", async () => {
   expect(pieces).toBeLessThan(200);
 });
 
-test("an error shows its code, its request id and what to do next on the console", async () => {
+test("the console shows the code, the request id and the advice of an error", async () => {
   const body = { code: "key_not_found", message: "No key.", status: 404 };
   const failure = await failureAt(() => Response.json(body, { status: 404, headers: { "X-Request-Id": "3f2a-7" } }));
   const shown = Bun.inspect(failure);

@@ -9,7 +9,7 @@ import type { Denial, Report, Task } from "./limited-process.ts";
 const quota = { perMinute: 60, perDay: 100_000 };
 const HOUR = 3_600_000;
 
-test("a thousand calls at once, at 60 a minute, all succeed without a strike", async () => {
+test("a thousand concurrent calls at 60 a minute all succeed without a strike", async () => {
   const service = await TestService.start();
   try {
     const key = await service.newKey("enterprise", quota);
@@ -67,7 +67,7 @@ function periodsOf<D extends Denial>(denials: readonly D[]): D[][] {
   return periods;
 }
 
-test("four processes that share a key all succeed, with at most one strike each and denial", async () => {
+test("four processes sharing a key succeed; each gets at most one strike per rate-limited period", async () => {
   const service = await TestService.start();
   try {
     const key = await service.newKey("enterprise", quota);

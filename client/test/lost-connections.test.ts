@@ -50,7 +50,7 @@ async function startCuttingProxy(port: number): Promise<Server> {
   return proxy;
 }
 
-test("each animal that is added through a proxy that cuts connections exists once", async () => {
+test("each animal is added once through a proxy that cuts connections", async () => {
   const proxy = await startCuttingProxy(service.app.port);
   try {
     const key = await service.newKey();
@@ -80,7 +80,7 @@ test("each animal that is added through a proxy that cuts connections exists onc
   }
 });
 
-test("a list that is read through such a proxy while others add to it misses none, and shows none twice", async () => {
+test("a list read through such a proxy, while animals are added, contains each animal once", async () => {
   const proxy = await startCuttingProxy(service.app.port);
   try {
     const key = await service.newKey();

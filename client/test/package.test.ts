@@ -50,7 +50,7 @@ async function snippets(): Promise<string> {
   return [...text.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code).join("\n");
 }
 
-test("Node runs the README's snippets with the installed package", async () => {
+test("Node runs the snippets of the README with the installed package", async () => {
   await Bun.write(join(folder, "readme.ts"), await snippets());
   await Bun.write(join(folder, "readme.js"), new Bun.Transpiler({ loader: "ts" }).transformSync(await snippets()));
   const environment = { PETSTORE_KEY: await service.newKey(), PETSTORE_URL: service.app.base };
@@ -80,7 +80,7 @@ test("the snippets of the reference page compile", async () => {
   expect(calls).toContain('console.log(await petstore.updatePet(7n, { status: "pending" }));');
 });
 
-test("CommonJS programs require it, and their types compile", async () => {
+test("CommonJS programs can require it, and their types compile", async () => {
   const program = `
     const { Petstore } = require("petstore-client");
     new Petstore().getCurrentKey().then(({ mode }) => console.log("The key's mode is", mode));`;
@@ -93,7 +93,7 @@ test("CommonJS programs require it, and their types compile", async () => {
   await compile("required.cts");
 });
 
-test("`npm pack` makes the same package", async () => {
+test("`npm pack` creates the same package", async () => {
   const packed = join(folder, "packed");
   mkdirSync(packed);
   await run(["npm", "pack", "--pack-destination", packed], join(root, "client"));

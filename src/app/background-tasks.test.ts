@@ -21,7 +21,7 @@ const leads = () => true;
 /** Lets all ready callbacks run. */
 const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
 
-test("runs its tasks in order, so often that a round ends in every second, also if it begins late", async () => {
+test("runs its tasks in order, one round each second, even if one begins late", async () => {
   const work = new BackgroundTasks(log, [note("first"), note("second")], leads);
   jest.advanceTimersByTime(499);
   await settle();
@@ -34,7 +34,7 @@ test("runs its tasks in order, so often that a round ends in every second, also 
   await work.stop();
 });
 
-test("runs once more when it is stopped, and not again", async () => {
+test("runs one more round when it is stopped, and no other", async () => {
   const work = new BackgroundTasks(log, [note("task")], leads);
   await work.stop();
   expect(done).toEqual(["task"]);
@@ -43,7 +43,7 @@ test("runs once more when it is stopped, and not again", async () => {
   expect(done).toEqual(["task"]);
 });
 
-test("finishes what must be finished after the last round, each task once, also where another one fails", async () => {
+test("runs final tasks after the last round, each once, even if another one fails", async () => {
   const broken = { ...note("broken"), finish: () => Promise.reject(new Error("away")) };
   const kept = { ...note("kept"), finish: async () => void done.push("finished") };
   const work = new BackgroundTasks(log, [broken, kept, note("other")], leads);
@@ -51,7 +51,7 @@ test("finishes what must be finished after the last round, each task once, also 
   expect(done).toEqual(["broken", "kept", "other", "finished"]);
 });
 
-test("does not start a round while the one before is under way", async () => {
+test("does not start a round during another", async () => {
   const slow = Promise.withResolvers<void>();
   let started = 0;
   const work = new BackgroundTasks(log, [{ name: "wait", by: "each", run: () => (started++, slow.promise) }], leads);
@@ -65,7 +65,7 @@ test("does not start a round while the one before is under way", async () => {
   expect(started).toBe(2);
 });
 
-test("logs what fails, continues with the next task, and tries again", async () => {
+test("logs failures, continues with the next task, and tries again", async () => {
   const work = new BackgroundTasks(log, [fail("save"), note("task")], leads);
   jest.advanceTimersByTime(500);
   await settle();
@@ -76,7 +76,7 @@ test("logs what fails, continues with the next task, and tries again", async () 
   expect(lines.match(/"event":"task_failed","task":"save",[^\n]*"error":"away"/g)).toHaveLength(2);
 });
 
-test("does what one process does for all only while it leads, and asks in each round", async () => {
+test("runs the leader's tasks only while it leads, and checks this in each round", async () => {
   const answers = [true, new Error("away"), false, true];
   const lead = () => {
     const answer = answers.shift() ?? false;
@@ -95,7 +95,7 @@ test("does what one process does for all only while it leads, and asks in each r
   expect(lines).toContain('"event":"task_failed","task":"find_leader"');
 });
 
-test("runs a round at once where it is asked to, after the one in progress", async () => {
+test("runs a round at once on request, after the one in progress", async () => {
   const slow = Promise.withResolvers<void>();
   const waiting: BackgroundTask = { name: "wait", by: "each", run: async () => (done.push("began"), slow.promise) };
   const work = new BackgroundTasks(log, [waiting], leads);

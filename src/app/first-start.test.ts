@@ -50,7 +50,7 @@ test("makes an account, its key and six animals in four categories, once", async
   expect(await keys.list()).toHaveLength(1);
 });
 
-test("that broke off leaves nothing, and gives its key the next time", async () => {
+test("leaves nothing if it was interrupted, and returns the key the next time", async () => {
   storage.writesLeft = 0;
   expect(await start().catch(() => "broken off")).toBe("broken off");
   expect(await accounts.list()).toEqual([]);

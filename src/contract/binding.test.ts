@@ -47,7 +47,7 @@ const refuseWrites = () => Promise.reject(new Error("A GET has nothing to write.
 
 // The compiler checks these: a line below that it accepts is an error, because of the directive above it.
 
-test("an operation is joined with its handler", () => {
+test("an operation is bound to its handler", () => {
   const handlers: Handlers<typeof operations> = {
     getToy: ({ params }) => (params.toyId === 1n ? { body: { id: 1n } } : failure(notFound, "There is none.")),
   };
@@ -57,18 +57,18 @@ test("an operation is joined with its handler", () => {
   expect(bound?.serve(input, refuseWrites)).toEqual({ body: { id: 1n } });
 });
 
-test("an operation without a handler does not compile, and is refused at the start", () => {
+test("an operation without a handler does not compile, and fails at startup", () => {
   // @ts-expect-error -- getToy is missing
   expect(() => bind(operations, {})).toThrow("The operation getToy has no handler; add getToy to the handlers.");
 });
 
-test("a handler of no operation does not compile", () => {
+test("a handler without an operation does not compile", () => {
   // @ts-expect-error -- there is no operation getBall
   const handlers: Handlers<typeof operations> = { getToy: () => ({ body: { id: 1n } }), getBall: () => ({ body: 1 }) };
   expect(bind(operations, handlers)).toHaveLength(1);
 });
 
-test("a handler that gives an error which is not declared does not compile", () => {
+test("a handler that returns an undeclared error does not compile", () => {
   // @ts-expect-error -- toy_broken is not among the errors of getToy
   const handlers: Handlers<typeof operations> = { getToy: () => failure(broken, "It fell.") };
   expect(bind(operations, handlers)).toHaveLength(1);
@@ -80,13 +80,13 @@ test("a handler whose response does not fit the schema does not compile", () => 
   expect(bind(operations, handlers)).toHaveLength(1);
 });
 
-test("a handler that reads an input which is not declared does not compile", () => {
+test("a handler that reads an undeclared input does not compile", () => {
   // @ts-expect-error -- the parameter is called toyId
   const handlers: Handlers<typeof operations> = { getToy: ({ params }) => ({ body: { id: params.id } }) };
   expect(bind(operations, handlers)).toHaveLength(1);
 });
 
-test("a refusal of a store becomes its failure, and one without a failure does not compile", () => {
+test("a store's refusal becomes its failure, and one without a failure does not compile", () => {
   type Toys = { readonly id: bigint } | null | "not found" | { readonly refused: "broken"; readonly since: string };
   const answers = (outcome: Toys) =>
     successOr(outcome, {

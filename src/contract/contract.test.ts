@@ -72,7 +72,7 @@ function faultsOfError(code: string, status = 409, meaning = "It broke."): strin
   return faultsAfter(createToy, { errors: [defineError({ code, status, meaning })] });
 }
 
-test("the contract that is served has no fault", () => {
+test("the project's contract has no fault", () => {
   expect(contractFaults(domains.flatMap(({ operations }) => operations))).toEqual([]);
 });
 
@@ -104,7 +104,7 @@ test("all faults are reported at once, one per line", () => {
   );
 });
 
-test("what a definition leaves out is filled in, and what it states stays", () => {
+test("defaults are filled in, and stated values stay", () => {
   const errorsOfToy: readonly (typeof toyNotFound)[] = getToy.errors; // exact: the compiler knows each error
   const filledIn = [listToys, createToy, getToy].map(({ stability, testPanel, scope, errors }) => [
     stability,
@@ -180,7 +180,7 @@ describe("it is a fault of an operation", () => {
     ]);
   });
 
-  test("to have a tag that nobody can understand", () => {
+  test("to have an incomprehensible tag", () => {
     expect(faultsAfter(listToys, { tag: { name: "toys", description: "" } })).toContain(
       "listToys: the tag has no name or no description; write both.",
     );
@@ -200,7 +200,7 @@ describe("it is a fault of the parameters", () => {
     ]);
   });
 
-  test("that a schema is of none in the path", () => {
+  test("that a schema is for no parameter of the path", () => {
     expect(faultsAfter(createToy, { params: getToy.params })).toEqual([
       "createToy: the path has no parameter toyId; add {toyId} to it, or remove toyId from params.schema.",
     ]);
@@ -212,7 +212,7 @@ describe("it is a fault of the parameters", () => {
     ]);
   });
 
-  test("that a paged operation lacks those of a page", () => {
+  test("that a paged operation lacks the parameters of pages", () => {
     expect(faultsAfter(listToys, { query: undefined })).toEqual([
       "listToys: a paged operation needs the query parameter limit; spread pageParameters into query.",
       "listToys: a paged operation needs the query parameter cursor; spread pageParameters into query.",
@@ -226,13 +226,13 @@ describe("it is a fault of the parameters", () => {
     ]);
   });
 
-  test("that the place of a new resource needs a field that the response lacks", () => {
+  test("that the Location of a new resource needs a field that the response lacks", () => {
     expect(faultsAfter(createToy, { response: { ...createToy.response, location: "/toys/{toyId}" } })).toEqual([
       "createToy: the location needs toyId, which the response does not have; name one of its properties.",
     ]);
   });
 
-  test("that something is placed that is not new", () => {
+  test("that a response without a new resource has a Location", () => {
     expect(faultsAfter(getToy, { response: { ...getToy.response, location: "/toys/{id}" } })).toEqual([
       "getToy: only a response of status 201 has a location; remove it, or set status to 201.",
     ]);
@@ -243,7 +243,7 @@ describe("it is a fault of a stream", () => {
   const stream = { id: "id", event: "name" };
   const response = { ...getToy.response, stream };
 
-  test("nothing, if it is a GET with an int64 and a text", () => {
+  test("nothing if it is a GET with an int64 and a text", () => {
     expect(faultsAfter(getToy, { response })).toEqual([]);
   });
 
@@ -266,7 +266,7 @@ describe("it is a fault of a stream", () => {
     );
   });
 
-  test("that a key of it means nothing", () => {
+  test("that one of its keys is unknown", () => {
     expect(faultsAfter(getToy, { response: { ...response, stream: { ...stream, evnt: "name" } } })).toEqual([
       "getToy: the key response.stream.evnt is not known; did you mean response.stream.event?",
     ]);
@@ -296,7 +296,7 @@ describe("it is a fault of an example", () => {
 });
 
 describe("it is a fault of a schema", () => {
-  test("that it combines others, which answers could not be written by", () => {
+  test("that it combines others, which the serializer cannot do", () => {
     const { response } = createToy;
     const nullable = Type.Union([Int64({ description: "Its owner." }), Type.Null()]);
     const schema = Type.Object({ ...Toy.properties, owner: nullable }, { title: "OwnedToy" });
@@ -406,7 +406,7 @@ test("the catalogue holds each error once, the service's own first", () => {
   expect(errorCatalogue(toys)).toEqual([...serviceErrors, toyNotFound]);
 });
 
-describe("a key that operations do not have", () => {
+describe("an unknown key of an operation", () => {
   const response = {
     status: 200,
     description: "Toys.",

@@ -24,7 +24,7 @@ function faultOf(...domains: Omit<Domain, "open">[]): string {
   }
 }
 
-test("settings of a domain are read, and suggested, with those of the service", () => {
+test("settings of a domain are read and suggested with those of the service", () => {
   const declared = settingsOf([toys]);
   const read = (environment: Record<string, string>) => valuesOf(readConfig(environment, "/", declared), toySettings);
   expect(read({})).toEqual({ PETSTORE_TOY_SHELVES: 3, PETSTORE_TOY_NAME: undefined } as never);
@@ -36,11 +36,11 @@ test("settings of a domain are read, and suggested, with those of the service", 
   expect(() => read({ PETSTORE_TOY_SHELVES: "many" })).toThrow('is "many", but must be a digit.');
 });
 
-test("a configuration that was read without a domain has its settings at their fallbacks", () => {
+test("a configuration that was read without a domain has the defaults of its settings", () => {
   expect(valuesOf(readConfig({}), toySettings)).toEqual({ PETSTORE_TOY_SHELVES: 3, PETSTORE_TOY_NAME: undefined });
 });
 
-test("domains that cannot be served together are refused in one sentence each", () => {
+test("incompatible domains are refused in one sentence each", () => {
   const badSettings = {
     PETSTORE_PORT: setting<boolean>({ meaning: "", fallback: "no", ...trueOrFalse }),
     toyShelves: toySettings.PETSTORE_TOY_NAME,

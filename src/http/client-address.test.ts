@@ -3,7 +3,7 @@ import { ClientAddresses } from "./client-address.ts";
 
 const addresses = new ClientAddresses(["127.0.0.0/8", "10.0.0.0/8", "2001:db8:ffff::/48", "::1"], "0.0.0.0");
 
-describe("the client of a peer that is no proxy", () => {
+describe("the client of a peer that is not a proxy", () => {
   test.each([
     ["192.0.2.1", "192.0.2.1"],
     ["::ffff:192.0.2.1", "192.0.2.1"],
@@ -51,6 +51,6 @@ test.each<[string, string | undefined]>([
   ["::1", "::1"],
   ["0.0.0.0", undefined],
   ["localhost", undefined],
-])("a service that listens on %s knows that its peers are %s", (host, peer) => {
+])("a service that listens on %s knows the address of its peers: %s", (host, peer) => {
   expect(new ClientAddresses([], host).onlyPeer).toBe(peer);
 });

@@ -14,7 +14,7 @@ function enter(deadlines: Deadlines<string>, count = 1): string[] {
 /** Resolves when this turn of the event loop has ended. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("a response that is late has its substitute at the deadline, not before", async () => {
+test("a late response is replaced at the deadline, not before", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const got = enter(deadlines);
@@ -29,7 +29,7 @@ test("a response that is late has its substitute at the deadline, not before", a
   expect([got, later]).toEqual([["late"], []]);
 });
 
-test("a response that comes in time is the response, and one that comes later is not", async () => {
+test("a response in time is returned, and a later one is not", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const [punctual, late] = [deadlines.register(() => "late"), deadlines.register(() => "late")];
@@ -42,7 +42,7 @@ test("a response that comes in time is the response, and one that comes later is
   expect(await Promise.all([punctual.response, late.response])).toEqual(["in time", "late"]);
 });
 
-test("many that are late together are answered in several turns of the event loop", async () => {
+test("many late responses are replaced in several turns of the event loop", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
   const got = enter(deadlines, 1_000);

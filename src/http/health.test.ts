@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-test("a crowd costs one probe of the store, and another after a second", async () => {
+test("many checks cause one probe of the store, and another after a second", async () => {
   const crowd = Promise.all(Array.from({ length: 100 }, readyz));
   probes[0]?.resolve();
   expect(new Set((await crowd).map(String))).toEqual(new Set(["200,ready"]));
@@ -46,7 +46,7 @@ test("a crowd costs one probe of the store, and another after a second", async (
   expect(await restored).toEqual([200, "ready"]);
 });
 
-test("a store that does not respond is slow, and is not checked again until it does", async () => {
+test("a store that does not respond is slow, and is not probed again until it does", async () => {
   jest.useFakeTimers();
   for (let time = 0; time < 3; time++) {
     const response = readyz();
@@ -59,7 +59,7 @@ test("a store that does not respond is slow, and is not checked again until it d
   expect(await readyz()).toEqual([200, "ready"]);
 });
 
-test("a service that stops says so at once", async () => {
+test("a stopping service reports it at once", async () => {
   isStopping = true;
   expect(await readyz()).toEqual([503, "stopping"]);
   expect(probes).toEqual([]);

@@ -20,7 +20,7 @@ function open() {
   return { stream, ends, read, reader };
 }
 
-test("a client gets a comment after 15 s of silence, with the id up to which it has missed nothing", async () => {
+test("a client gets a comment after 15 s of silence, with the id up to which it has received everything", async () => {
   const { stream, read } = open();
   await read();
   stream.sweep(1_000); // the first data was sent before
@@ -39,7 +39,7 @@ test("a client gets a comment after 15 s of silence, with the id up to which it 
   expect((await read()).comments).toHaveLength(2);
 });
 
-test("the id to continue from never falls", async () => {
+test("the id to resume from never decreases", async () => {
   const { stream, read } = open();
   stream.skipTo(2n);
   stream.sweep(0);
@@ -48,7 +48,7 @@ test("the id to continue from never falls", async () => {
   expect((await read()).lastId).toBe("3");
 });
 
-test("ends after an hour, once, with what was sent before", async () => {
+test("a stream ends after an hour, once, with all events from before", async () => {
   const { stream, ends, read, reader } = open();
   stream.send([tick(4)]);
   stream.sweep(3_599_999);
@@ -62,7 +62,7 @@ test("ends after an hour, once, with what was sent before", async () => {
   expect((await reader.read()).done).toBe(true);
 });
 
-test("drained resolves when all was taken, and at the end", async () => {
+test("drained resolves when everything is read, and at the end", async () => {
   const { stream, read } = open();
   let isDrained = false;
   const drained = stream.drained().then(() => void (isDrained = true));
@@ -76,7 +76,7 @@ test("drained resolves when all was taken, and at the end", async () => {
   await stream.drained();
 });
 
-test("a client that does not read may leave half a megabyte waiting", () => {
+test("a client that does not read may have half a megabyte waiting", () => {
   const { stream, ends } = open();
   stream.send([tick(4, "x".repeat(500_000))]);
   expect(ends).toEqual([]);

@@ -64,7 +64,7 @@ async function afterBans(count: number) {
   return { one, other };
 }
 describe("counts", () => {
-  test("of the process that counted more stay, whichever process writes last", async () => {
+  test("of the process that counted more are kept, whichever process writes last", async () => {
     const [one, other] = [await start(), await start()];
     await send(one, 40);
     await send(other, 5);
@@ -75,7 +75,7 @@ describe("counts", () => {
     expect(await used()).toEqual({ minute: 55, day: 55 });
   });
 
-  test("of a minute stay until it has ended, with its own end", async () => {
+  test("of a minute are kept until it has ended, with its own end", async () => {
     const [one, other] = [await start(), await start()];
     await send(one, 40);
     clock.advance(MINUTE / 2);
@@ -102,7 +102,7 @@ describe("counts", () => {
     expect(await used()).toEqual({ minute: 39, day: 40 });
   });
 
-  test("of a new day are not lost to a process whose clock has not come to it, nor the other way", async () => {
+  test("of a new day are not overwritten by a process whose clock has not reached it, nor vice versa", async () => {
     clock.advance(DAY / 2 - 1);
     const slow = new ManualClock(clock.now() - 10);
     const [ahead, behind] = [await start(), await start(slow)];
@@ -114,7 +114,7 @@ describe("counts", () => {
     expect((await used(slow)).day).toBe(8);
   });
 
-  test("of one process on one day start again on the next day", async () => {
+  test("of a day start again on the next day", async () => {
     const one = await start();
     await send(one, 40);
     clock.advance(DAY);
@@ -125,13 +125,13 @@ describe("counts", () => {
   });
 });
 
-describe("what is kept of an account", () => {
+describe("the data of an account", () => {
   const rows = statement<{ account_id: string }>(
     "SELECT account_id FROM limit_windows UNION ALL SELECT account_id FROM key_bans",
   );
   const accounts = async () => (await storage.all(rows)).map(({ account_id }) => account_id);
 
-  test("is deleted with it, though it is being written, and nothing is written again", async () => {
+  test("is deleted with it, even during a write, and not written again", async () => {
     const limiter = await start();
     const other = { ...caller, accountId: "acc_2", keyId: "key_2" };
     await untilBanned(limiter);
@@ -144,7 +144,7 @@ describe("what is kept of an account", () => {
     expect(await accounts()).toEqual(["acc_2"]);
   });
 
-  test("is deleted though there are more bans than one transaction deletes", async () => {
+  test("is deleted even if there are more bans than one transaction deletes", async () => {
     const end = { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id };
     const bans = Array.from({ length: 1_001 }, (_, index) => ({
       keyId: `key_${index}`,
@@ -160,7 +160,7 @@ describe("what is kept of an account", () => {
 });
 
 describe("bans", () => {
-  test("that last longer are not shortened by another process's", async () => {
+  test("that last longer are not shortened by those of another process", async () => {
     const { other } = await afterBans(3);
     const { banEnds, nextBan } = await limitStatus();
     await untilBanned(other);
@@ -168,7 +168,7 @@ describe("bans", () => {
     expect(nextBan).toBe(8 * 60);
   });
 
-  test("that last longer are not shortened by those of another machine, on which other times have passed", async () => {
+  test("that last longer are not shortened by those of another machine with another uptime", async () => {
     const theirs = new ManualClock();
     theirs.reboot();
     const far = await start(theirs);
@@ -179,7 +179,7 @@ describe("bans", () => {
     expect((await limitStatus()).banEnds).toBe(banEnds);
   });
 
-  test("keep their banSchedule where another process's begins, and lose it after a day", async () => {
+  test("keep their ban schedule when those of another process begin, and lose it after a day", async () => {
     const { other } = await afterBans(3);
     clock.advance(HOUR);
     await untilBanned(other);
@@ -189,7 +189,7 @@ describe("bans", () => {
     expect((await limitStatus()).nextBan).toBe(2 * 60);
   });
 
-  test("are read until they end, also on a machine that was started since", async () => {
+  test("are read until they end, also on a machine that has started since", async () => {
     const ends = async () => new LimitStore(storage).banEnds(new ClockReader(clock).now());
     expect(await ends()).toEqual(new Map());
     await untilBanned(await start());
@@ -202,7 +202,7 @@ describe("bans", () => {
     expect(await ends()).toEqual(new Map());
   });
 
-  describe("that were given while the wall clock was ten years ahead", () => {
+  describe("bans from a clock that was ten years ahead", () => {
     beforeEach(async () => {
       clock.setWall(NOON + 3_652 * DAY);
       await untilBanned(await start());
@@ -210,16 +210,19 @@ describe("bans", () => {
       clock.reboot();
     });
 
-    test.each([2, 30, 400])("are replaced by a true one, and hold no more %d days later", async (days) => {
-      // Of a process that has not read the first one, and whose clock is right.
-      const ban = { end: { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id }, level: 1 };
-      await new LimitStore(storage).saveBans([{ keyId: caller.keyId, shop: caller, ban }]);
-      clock.advance(days * DAY);
-      clock.reboot();
-      expect(await limitStatus()).toMatchObject({ banEnds: undefined, nextBan: 60 });
-    });
+    test.each([2, 30, 400])(
+      "are replaced by a ban with the correct clock, and are inactive %d days later",
+      async (days) => {
+        // Of a process that has not read the first one, and whose clock is right.
+        const ban = { end: { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id }, level: 1 };
+        await new LimitStore(storage).saveBans([{ keyId: caller.keyId, shop: caller, ban }]);
+        clock.advance(days * DAY);
+        clock.reboot();
+        expect(await limitStatus()).toMatchObject({ banEnds: undefined, nextBan: 60 });
+      },
+    );
 
-    test("hold once more, at the first start with the right clock", async () => {
+    test("are active again at the first start with the correct clock", async () => {
       const first = await start();
       expect((await first.peek(caller)).banEnds).toBe((NOON + MINUTE) / 1000);
       await first.save();

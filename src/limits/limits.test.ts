@@ -72,7 +72,7 @@ describe("MemoryLimiter", () => {
     return (await send(20, caller)).at(-1) as Admission;
   };
 
-  test("answers at once for an account that it has in memory", async () => {
+  test("decides at once for an account in memory", async () => {
     await sendOne();
     expect(limiter.admit(who)).not.toBeInstanceOf(Promise);
   });
@@ -89,7 +89,7 @@ describe("MemoryLimiter", () => {
       expect(await sendOne(callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 }))).toMatchObject({ remaining: 6 });
     });
 
-    test("has forgotten only what was not saved", async () => {
+    test("has lost only what was not saved", async () => {
       await send(1);
       await limiter.save();
       await send(1);
@@ -97,7 +97,7 @@ describe("MemoryLimiter", () => {
       expect((await send(3)).map(({ verdict }) => verdict)).toEqual(["admitted", "admitted", "limited"]);
     });
 
-    test("keeps a ban that nobody saved, and how many there were", async () => {
+    test("keeps an unsaved ban, and the number of bans", async () => {
       await offend();
       await restart();
       expect(await sendOne()).toMatchObject({ verdict: "banned", reset: noonSecond + 61, retryAfter: 60 });
@@ -106,7 +106,7 @@ describe("MemoryLimiter", () => {
       expect((await offend()).retryAfter).toBe(120);
     });
 
-    test("continues with the clock of a sandbox that was advanced, and with a ban that ends by it", async () => {
+    test("continues with the advanced clock of a sandbox, and with a ban that ends by it", async () => {
       await limiter.setClockOffset(who, 30 * DAY);
       await offend();
       await limiter.save();
@@ -120,7 +120,7 @@ describe("MemoryLimiter", () => {
       expect((await offend()).retryAfter).toBe(120);
     });
 
-    test("lengthens no ban and no minute though the machine started with its wall clock set back", async () => {
+    test("extends no ban and no minute although the wall clock was set back before the start", async () => {
       await offend();
       await limiter.save();
       clock.setWall(clock.now() - HOUR);
@@ -142,7 +142,7 @@ describe("MemoryLimiter", () => {
       ["forward by a month", 30 * DAY],
     ];
 
-    test.each(jumps)("%s, the minute neither ends nor starts again", async (_, jump) => {
+    test.each(jumps)("%s, the minute neither ends nor restarts", async (_, jump) => {
       await send(3);
       clock.advance(20 * SECOND);
       clock.setWall(clock.now() + jump);
@@ -178,7 +178,7 @@ describe("MemoryLimiter", () => {
     });
   });
 
-  test("a day keeps its count though a clock that was a day wrong was put right after midnight", async () => {
+  test("a day keeps its count although a clock that was a day wrong was corrected after midnight", async () => {
     const caller = callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 });
     clock.setWall(NOON + DAY / 2 - 30 * SECOND);
     await send(4, caller);
@@ -229,7 +229,7 @@ describe("MemoryLimiter", () => {
   };
 
   describe("agrees with the model", () => {
-    test("whatever is saved, and whenever the machine restarts", () => tell(0, true));
+    test("with any saves and restarts of the machine", () => tell(0, true));
 
     test.each([-LEAP, -2 * DAY, -DAY, -HOUR, -1_500, 1_500, HOUR, DAY, 2 * DAY, LEAP])(
       "however often the wall clock is set wrong by %p ms and right again, also while nothing runs",

@@ -31,15 +31,15 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("an account that is not in memory", () => {
-  test("is read once for all requests that come meanwhile, and each is counted", async () => {
+describe("a shop that is not in memory", () => {
+  test("is read once for all requests that wait for it, and each is counted", async () => {
     const before = storage.reads;
     const answers = await Promise.all(Array.from({ length: 150 }, async () => limiter.admit(caller(1))));
     expect(storage.reads).toBe(before + 1);
     expect(answers.filter(({ verdict }) => verdict === "admitted")).toHaveLength(100);
   });
 
-  test("fails the requests that need it while the store is away, and nothing else", async () => {
+  test("fails the requests that need it while the store is unavailable, and no others", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -57,7 +57,7 @@ describe("an account that is not in memory", () => {
 });
 
 describe("a save that fails", () => {
-  test.each([0, 1, 2])("after %p good writes loses no count of any account", async (good) => {
+  test.each([0, 1, 2])("after %p successful ones loses no count of any account", async (good) => {
     const accounts = 2_500; // more than fit into one transaction
     for (let account = 0; account < accounts; account++) await limiter.admit(caller(account));
     storage.writesLeft = good;
@@ -88,7 +88,7 @@ describe("a save that fails", () => {
 test.each([
   ["the request that brings it", 0],
   ["a request right behind that one", 1],
-])("a ban is in the store before %s is told", async (_which, position) => {
+])("a ban is saved before %s returns it", async (_which, position) => {
   for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
   clock.advance(1_000);
   for (let strike = 0; strike < 49; strike++) await limiter.admit(caller(1));
@@ -98,7 +98,7 @@ test.each([
   expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
 });
 
-test("a ban is in the store before a read of the key shows it", async () => {
+test("a ban is saved before a read of the key returns it", async () => {
   for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
   clock.advance(1_000);
   for (let strike = 0; strike < 49; strike++) await limiter.admit(caller(1));
@@ -108,7 +108,7 @@ test("a ban is in the store before a read of the key shows it", async () => {
   expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
 });
 
-test("a request that comes while a save is under way is in the next save", async () => {
+test("a request that arrives during a save is in the next save", async () => {
   await limiter.admit(caller(1));
   const saved = limiter.save();
   await limiter.admit(caller(1));
@@ -118,8 +118,8 @@ test("a request that comes while a save is under way is in the next save", async
   expect((await limiter.admit(caller(1))).remaining).toBe(97);
 });
 
-describe("the memory is bounded:", () => {
-  test("addresses are at most 100,000, and one that continues sending is not forgotten", () => {
+describe("memory is bounded:", () => {
+  test("it has at most 100,000 addresses, and keeps one that continues sending", () => {
     for (let address = 0; address < 300_000; address++) {
       limiter.admitAddress(`address ${address}`);
       if (address % 10_000 === 0) limiter.admitAddress("192.0.2.1");
@@ -128,12 +128,12 @@ describe("the memory is bounded:", () => {
     expect(limiter.admitAddress("192.0.2.1").remaining).toBe(60 - 31);
   });
 
-  test("a look at an address keeps nothing", () => {
+  test("reading an address stores nothing", () => {
     limiter.peekAddress("192.0.2.1");
     expect(limiter.size.addresses).toBe(0);
   });
 
-  test("shops are at most 100,000 after a save, and none loses its count", async () => {
+  test("it has at most 100,000 shops after a save, and none loses its count", async () => {
     for (let account = 0; account < 100_500; account++) await limiter.admit(caller(account));
     await limiter.save();
     expect(limiter.size.shops).toBe(100_000);
@@ -142,7 +142,7 @@ describe("the memory is bounded:", () => {
     }
   });
 
-  test("a key that was limited is forgotten when it may come again, a banned one after 24 hours", async () => {
+  test("a limited key is removed when it may send again, a banned one after 24 hours", async () => {
     for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
     for (let request = 0; request <= 100; request++) await limiter.admit(caller(2));
     expect(limiter.size.keys).toBe(2);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { RecentMap } from "./recent-map.ts";
 
-test("never gives a value that was not set last, and never holds more than its capacity", () => {
+test("a map never returns a value that was not set last, and never exceeds its capacity", () => {
   const step = fc.record({ key: fc.nat(30), isSet: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 300 }), (capacity, steps) => {
@@ -19,7 +19,7 @@ test("never gives a value that was not set last, and never holds more than its c
   );
 });
 
-test("keeps what was used among the latest half of its capacity", () => {
+test("a map keeps the most recently used half of its capacity", () => {
   const map = new RecentMap<number, number>(10);
   map.set(0, 0);
   for (let key = 1; key < 1_000; key++) {

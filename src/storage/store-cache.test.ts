@@ -44,20 +44,20 @@ const isKept = (shop: number, key: string) => {
   return reads === before;
 };
 
-test("what is asked for twice is remembered until it is forgotten", () => {
+test("a value is cached when it is read twice, until it is invalidated", () => {
   expect([get(1, "a"), get(1, "a"), get(1, "a")]).toEqual([1, 2, 2]);
   values.forgetAll();
   expect([get(1, "a"), get(1, "a")]).toEqual([3, 3]);
 });
 
-test("what is forgotten of one shop is kept of another, though their keys are the same", () => {
+test("an invalidation affects one shop only, even if another has the same keys", () => {
   const [one, other] = [getTwice(1, "a"), getTwice(2, "a")];
   values.forget(1);
   expect(get(2, "a")).toBe(other);
   expect(get(1, "a")).not.toBe(one);
 });
 
-test("a value that is being read when it is forgotten is not remembered", async () => {
+test("a value is not cached if it is invalidated during its read", async () => {
   const late = Promise.withResolvers<Value>();
   get(1, "a");
   const early = values.get(1, "a", () => late.promise);
@@ -67,14 +67,14 @@ test("a value that is being read when it is forgotten is not remembered", async 
   expect(get(1, "a")).toBe(2);
 });
 
-test("a shop that reads very much forgets its own values only", () => {
+test("a shop that reads very much evicts its own values only", () => {
   getTwice(1, "a");
   for (let key = 0; key < 100; key++) getTwice(2, `${key}`);
   expect(isKept(1, "a")).toBe(true);
   expect(values.bytes).toBeLessThanOrEqual(80);
 });
 
-test("of many shops, those are kept that were used lately, in this many bytes", () => {
+test("the recently used shops are kept, in this many bytes", () => {
   for (let shop = 1; shop <= 50; shop++) {
     getTwice(shop, "a");
     get(1, "a");
@@ -83,7 +83,7 @@ test("of many shops, those are kept that were used lately, in this many bytes", 
   expect([isKept(1, "a"), isKept(50, "a"), isKept(2, "a")]).toEqual([true, true, false]);
 });
 
-test("nothing is given from memory, nor remembered, while the store says that it is not exact", () => {
+test("nothing is cached or read from the cache while the store says that it is not exact", () => {
   expect([get(1, "a"), get(1, "a"), get(1, "a")]).toEqual([1, 2, 2]);
   isExact = false;
   expect([get(1, "a"), get(1, "a")]).toEqual([3, 4]);
@@ -92,7 +92,7 @@ test("nothing is given from memory, nor remembered, while the store says that it
   expect([get(1, "a"), get(1, "a")]).toEqual([5, 5]);
 });
 
-test("those who ask in one turn share a read that begins after it, where not every write is noticed", async () => {
+test("reads of one turn share a query that begins after it, if the engine does not notice every write", async () => {
   const shared = new StoreCache<Value>(Object.create(storage, { noticesEveryWrite: { value: false } }) as Storage, {
     capacity: 80,
     shopCapacity: 20,

@@ -12,7 +12,7 @@ function watched() {
   return { shown, clock, progress };
 }
 
-test("what has been done, how fast, and what is left", () => {
+test("progress shows what is done, how fast, and what is left", () => {
   const { shown, clock, progress } = watched();
   progress.report("Reading", 0, 0);
   clock.now += 2_000;
@@ -31,7 +31,7 @@ test("what has been done, how fast, and what is left", () => {
   ]);
 });
 
-test("no more than ten lines a second", () => {
+test("progress writes at most ten lines a second", () => {
   const { shown, clock, progress } = watched();
   for (let count = 0; count < 1_000; count++) {
     progress.report("Adding", count, count / 1_000);
@@ -40,7 +40,7 @@ test("no more than ten lines a second", () => {
   expect(shown).toHaveLength(10);
 });
 
-test("nothing where nobody watches, but the time it took", () => {
+test("progress writes only the duration if the output is no terminal", () => {
   const clock = { now: 0 };
   const progress = new Progress(undefined, "animal", () => clock.now);
   progress.report("Adding", 1, 0.5);

@@ -37,7 +37,7 @@ test("time in which the process waits for a processor does not count as silence"
   expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 0.75)).toBe(4 * LIMIT);
 });
 
-test("a limit that is set counts from then on", () => {
+test("a new limit applies from then on", () => {
   const monitor = new HeartbeatMonitor(60_000, 0);
   expect(checks(monitor, 0, 20)).toBeUndefined();
   monitor.limit = LIMIT;

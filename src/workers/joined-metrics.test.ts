@@ -6,7 +6,7 @@ const textOf = (value: number) =>
   `# HELP a_total A, with {braces}.\n# TYPE a_total counter\na_total{status="200"} ${value}\na_total{status="404"} 1\n` +
   `# HELP b B.\n# TYPE b gauge\nb ${value}\n`;
 
-test("each sample has its worker, and each metric is described once before its samples", () => {
+test("each sample is labelled with its worker, and each metric is described once before its samples", () => {
   const exposed = [
     { worker: 1, text: textOf(5) },
     { worker: 2, text: textOf(7) },
@@ -28,7 +28,7 @@ test("each sample has its worker, and each metric is described once before its s
   );
 });
 
-test("a metric that only some workers have is there, as during a restart with another release", () => {
+test("a metric that only some workers have is included, as during a restart with another release", () => {
   const joined = joinMetrics([
     { worker: 1, text: "# HELP a A.\n# TYPE a gauge\na 1\n" },
     { worker: 2, text: "# HELP b B.\n# TYPE b gauge\nb 2\n# HELP a A.\n# TYPE a gauge\na 3\n" },
@@ -38,7 +38,7 @@ test("a metric that only some workers have is there, as during a restart with an
   );
 });
 
-test("nothing of what a process exposes is lost", () => {
+test("all that a process exposes is included", () => {
   const metrics = new Metrics();
   metrics.request("listPets", 200, 0.001);
   metrics.gauge("petstore_gauge", "A gauge.", () => 3);

@@ -9,7 +9,7 @@ const stream = (...parts: (string | Uint8Array)[]) =>
     },
   });
 
-test("lines of several processes stay whole, wherever their parts end", async () => {
+test("lines of several processes stay whole, however they are split", async () => {
   let written = "";
   const output = new LineOutput(async (text) => {
     const half = Math.floor(text.length / 2); // like a pipe that accepts only part of it
@@ -29,13 +29,13 @@ test("lines of several processes stay whole, wherever their parts end", async ()
   expect(lines.toSorted()).toEqual(["", "a 1", "a 2", "a 3", "b 1", "b 2", "c 1", "猫 1"]);
 });
 
-test("what a process that was killed left of a line is dropped", async () => {
+test("the incomplete line of a killed process is dropped", async () => {
   let written = "";
   await new LineOutput(async (text) => void (written += text)).copy(stream('{"a":1}\n{"a"'));
   expect(written).toBe('{"a":1}\n');
 });
 
-test("continues if the output is no longer read", async () => {
+test("the output continues if nobody reads it", async () => {
   let attempts = 0;
   const output = new LineOutput(() => {
     attempts++;

@@ -4,14 +4,14 @@ import { reservePort } from "./shared-port.ts";
 
 const HOST = "127.0.0.1";
 
-test("a port that another supervisor has is refused, also while none of its workers listens", () => {
+test("a port of another supervisor is refused, even while none of its workers listens", () => {
   const first = reservePort(HOST, 0);
   expect(() => reservePort(HOST, first.port)).toThrow(ListenError);
   first.release();
   reservePort(HOST, first.port).release();
 });
 
-test("a port that somebody listens on is refused, also one who would share it", () => {
+test("a port in use is refused, even if its owner would share it", () => {
   for (const reusePort of [false, true]) {
     const server = Bun.serve({ hostname: HOST, port: 0, reusePort, fetch: () => new Response() });
     expect(() => reservePort(HOST, server.port as number)).toThrow(

@@ -60,7 +60,7 @@ function callers(): Promise<BriefAnswer[]> {
   );
 }
 
-describe(`memory stays bounded`, () => {
+describe("memory stays bounded", () => {
   const measured: number[] = [];
 
   test.each([1, 2, 3])(

@@ -37,7 +37,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       else await target().outcome(withAnyBody());
     });
 
-    test("takes what is odd and allowed", async () => {
+    test("accepts unusual valid requests", async () => {
       const request = withAnyBody();
       const { body } = request;
       const length = `Content-Length: ${body.length}`;
@@ -62,7 +62,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("refuses a `Content-Length` that is given twice, which the parser joins", async () => {
+    test("refuses a duplicate `Content-Length`, which the parser joins", async () => {
       const before = await target().served(operation);
       const request = withAnyBody();
       const length = `Content-Length: ${request.body.length}`;
@@ -70,7 +70,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       expect(await target().served(operation)).toBe(before);
     });
 
-    test("never takes a body for a request", async () => {
+    test("never treats a body as a request", async () => {
       const smuggled = render({ ...valid(), method: "GET", target: "/smuggled" });
       const framings = [
         withBody(valid(), smuggled),
@@ -87,7 +87,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("takes chunks of any sizes, and only if they are right", async () => {
+    test("accepts valid chunks of any size, and no others", async () => {
       const { body } = withAnyBody();
       const cuts = fc.array(fc.nat(body.length), { maxLength: 6 });
       const wrong = fc.record({ index: fc.nat(6), by: fc.constantFrom(0, 0, -2, -1, 1, 2, 100) });
@@ -112,7 +112,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("gives the same answer however the bytes are cut", async () => {
+    test("returns the same response however the bytes are split", async () => {
       const requests = [withAnyBody(), withChunks(valid(), `${chunk(withAnyBody().body)}0\r\n\r\n`)];
       await fc.assert(
         fc.asyncProperty(
@@ -127,7 +127,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("answers a request that was garbled with one sound answer, or not at all", async () => {
+    test("returns one valid response to a corrupted request, or none", async () => {
       const change = fc.record({
         at: fc.nat(1_000),
         remove: fc.nat(4),
@@ -164,7 +164,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("survives bytes without any sense", async () => {
+    test("survives random bytes", async () => {
       const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((any) => Buffer.from(any).toString("latin1"));
       const words = fc.constantFrom(
         "GET ",
@@ -198,7 +198,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
 
   describe("large bodies", () => {
     if (readsBody) {
-      test("are taken up to 64 KiB and refused above, with a length and in chunks", async () => {
+      test("are accepted up to 64 KiB and refused above, with a length and in chunks", async () => {
         const { body } = valid();
         for (const [length, expected] of [
           [LIMIT, success],
@@ -212,7 +212,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       });
     }
 
-    test("that are only announced are refused before they come", async () => {
+    test("that are only announced are refused before they arrive", async () => {
       const expected = ignoresBody ? success : "413 payload_too_large";
       for (const length of [LIMIT + 1, 128 * 1024 * 1024]) {
         const request = { ...withAnyBody(), framing: [`Content-Length: ${length}`], body: "" };
@@ -220,7 +220,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("that never end are answered, and their connection is closed", async () => {
+    test("that never end get a response, and their connection is closed", async () => {
       const piece = chunk(" ".repeat(16_000));
       const endless = function* (request: RawRequest) {
         yield render(withChunks(request, ""));

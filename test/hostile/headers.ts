@@ -18,7 +18,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
   const withLines = (...more: string[]) => outcome({ more });
 
   describe("headers", () => {
-    test("that hold no key, or more than one, are no authorization", async () => {
+    test("without a key, or with more than one, return 401", async () => {
       const { key } = target();
       const missing = [
         [],
@@ -61,7 +61,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("that hold any other credentials are refused", async () => {
+    test("with any other credentials are refused", async () => {
       const characters = fc.constantFrom(...'aA09_-.,;="\\/@ \t~\x7f\x80\xff'.split(""));
       await fc.assert(
         fc.asyncProperty(fc.string({ unit: characters, maxLength: 60 }), async (text) => {
@@ -73,7 +73,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("of strange hosts lead nowhere else", async () => {
+    test("with another Host do not change the response", async () => {
       for (const given of hosts) {
         const host = given.map((one) => `Host: ${one}`);
         expect([given, await outcome({ host })]).toEqual([given, success]);
@@ -90,7 +90,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("of any value are taken without control characters, and refused with them", async () => {
+    test("with any value are accepted without control characters, and refused with them", async () => {
       const character = fc.oneof(
         { weight: 20, arbitrary: fc.integer({ min: 0x20, max: 0xff }) },
         { weight: 1, arbitrary: fc.integer({ min: 0, max: 0x1f }) },
@@ -109,7 +109,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("that ask for a simulation that there is not are refused", async () => {
+    test("with an unknown simulation are refused", async () => {
       const items = fc.constantFrom(
         "delay=1",
         "delay=",
@@ -144,7 +144,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
       expect(await withLines(`${SIMULATE}: delay=1`, `${SIMULATE}: missing_api_key`)).toBe("401 missing_api_key");
     });
 
-    test("of any name are taken if it is a token, and refused if not", async () => {
+    test("with any name are accepted if the name is a token, and refused if not", async () => {
       const name = fc.array(fc.integer({ min: 1, max: 0xff }), { minLength: 1, maxLength: 3 });
       await fc.assert(
         fc.asyncProperty(
@@ -159,14 +159,14 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("that are injected into another are never sent back", async () => {
+    test("that are injected into another header are never returned", async () => {
       const line = `Set-${MARK}: ${MARK}`;
       expect(await withLines(`X-A: a\r\n${line}\r\nLocation: http://${MARK}.example`)).toBe(success);
       // Behind an empty line they are a body, or the beginning of another request.
       expect(await withLines(`X-A: a\r\n\r\n${line}`)).toMatch(/^(20\d|400 invalid_request)(, bare 400)?$/);
     });
 
-    test("of many addresses that a proxy names are read without harm", async () => {
+    test("with many addresses from a proxy do no harm", async () => {
       const hop = fc.oneof(
         fc.constantFrom(
           "127.0.0.1",
@@ -195,7 +195,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
     });
 
     if (operation.body) {
-      test("that say of a body what it is not, or say it twice", async () => {
+      test("that describe a body wrongly, or twice, are refused", async () => {
         const json = "Content-Type: application/json";
         for (const type of [
           [],

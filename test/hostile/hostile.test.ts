@@ -52,26 +52,26 @@ describe.each(attacked.map((operation) => [operation.name, operation] as const))
   afterAll(() => void memory.push(target.memory()));
 });
 
-describe("after all that", () => {
+describe("after all these requests", () => {
   test("there were enough cases", () => {
     expect(target.cases).toBeGreaterThan(rounds(1_000, 20_000));
   });
 
   if (longForm) {
-    test("the process holds hardly more memory than after its first part", () => {
+    test("the process has hardly more memory than after their first part", () => {
       const [first = 0] = memory;
       expect(target.memory()).toBeLessThan(first + GROWTH);
     });
   }
 
-  test("each operation answers as before", async () => {
+  test("each operation returns the same as before", async () => {
     for (const operation of attacked) {
       const got = await target.outcome(target.valid(operation));
       expect([operation.name, asServed(operation, got)]).toEqual([operation.name, String(operation.response.status)]);
     }
   });
 
-  test("it is the same process, which logged no failure and ends in order", async () => {
+  test("the same process runs, has logged no failure, and stops in order", async () => {
     const { child } = target.program;
     expect([child.exitCode, child.signalCode]).toEqual([null, null]);
     expect(await target.program.end()).toBe(0);
@@ -86,7 +86,7 @@ describe("after all that", () => {
   });
 });
 
-test("the documentation lists the same bare answers", () => {
+test("the documentation lists the same responses without a body", () => {
   const decisions = readFileSync(join(import.meta.dir, "../../docs/decisions/http.md"), "utf8");
   const [, section = ""] = decisions.split(/^## Bare answers$/m);
   const rows = [...section.split(/^## /m)[0]!.matchAll(/^\| (.+) \| (\S+) \|$/gm)].map(([, what, answer]) => [

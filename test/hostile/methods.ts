@@ -18,7 +18,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
   const others = METHODS.filter((method) => !allowed.has(method));
 
   describe("methods", () => {
-    test("that the path does not have", async () => {
+    test("that the path does not have return 405, or 404 for an unknown path", async () => {
       for (const method of others) {
         const notAllowed = refused(method, "405 method_not_allowed");
         const notFound = refused(method, "404 path_not_found");
@@ -27,7 +27,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("of strangers", async () => {
+    test("without a key return 401", async () => {
       for (const method of METHODS.filter((one) => one !== "OPTIONS")) {
         const request = { ...target().valid(operation), method, authorization: [], more: [target().newAddress()] };
         const got = await target().outcome(request);
@@ -35,7 +35,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("that a header names instead", async () => {
+    test("in an override header are ignored", async () => {
       for (const name of ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]) {
         for (const method of ["DELETE", "POST", "TRACE", MARK]) {
           const got = asServed(operation, await ask(operation.method, undefined, [`${name}: ${method}`]));
@@ -44,7 +44,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
       }
     });
 
-    test("of any name", async () => {
+    test("with any name return 405 or close the connection", async () => {
       const word = fc.string({ unit: fc.constantFrom(..."GETPOSHADUL-_!~a1".split("")), minLength: 1, maxLength: 8 });
       await fc.assert(
         fc.asyncProperty(fc.oneof(word, fc.constantFrom(...METHODS)), async (method) => {

@@ -37,7 +37,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
   };
 
   describe("queries", () => {
-    test("of hostile texts for every parameter, known or not", async () => {
+    test("with hostile texts for every parameter, known or not, return what the document says", async () => {
       const oracle = new Oracle(target().document, operation);
       for (const name of [...oracle.parameterNames, "__proto__", "%7a%7a"]) {
         for (const value of hostileTexts) {
@@ -51,7 +51,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
     });
 
     if (operation.query) {
-      test("that give a parameter twice", async () => {
+      test("with a duplicate parameter return 400", async () => {
         const oracle = new Oracle(target().document, operation);
         for (const name of oracle.parameterNames.filter((one) => !oracle.isList(one))) {
           const sample = oracle.sampleOf(name);
@@ -63,7 +63,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
       });
     }
 
-    test("of any form", async () => {
+    test("of any form return what the document says", async () => {
       const oracle = new Oracle(target().document, operation);
       const name = fc.oneof(fc.constantFrom(...oracle.parameterNames, ...dangerousNames), text);
       const pair = fc.oneof(
@@ -79,7 +79,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
       );
     });
 
-    test("that are almost as long as a request line can be", async () => {
+    test("with almost the maximum length return 400", async () => {
       for (const part of ["&", "=", "?", "a&", "a=1&", "%61&", "%", "+", "\xff", "a[]=&", "__proto__&"]) {
         const query = part.repeat(Math.floor(15_000 / part.length));
         const isEmpty = part === "&";
@@ -95,7 +95,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
     target().outcome({ ...target().valid(operation), target: path, more });
 
   describe("paths", () => {
-    test("of any form below the base address", async () => {
+    test("of any form below the base address return the expected status", async () => {
       const { basePath } = target();
       const known = operations.map(({ path }) => path.split("/")[1] as string);
       const segment = fc.oneof(text, fc.constantFrom(...known, "1", "..", ".", "", "%2f", "__proto__"));
@@ -114,7 +114,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
 
     const { params } = operation;
     if (params) {
-      test("with hostile texts for every parameter", async () => {
+      test("with hostile texts for every parameter return the error of an invalid id", async () => {
         const { basePath } = target();
         for (const value of hostileTexts.filter((one) => one !== "" && one !== "0")) {
           const path = operation.path.replaceAll(/\{[^}]*\}/g, value);
@@ -126,7 +126,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
       });
     }
 
-    test("that climb out of the base address find nothing but pages", async () => {
+    test("that leave the base address return 404, 405 or 415", async () => {
       const { basePath } = target();
       for (const climb of ["/..", "/%2e%2e", "//", "/.", "/..;", "\\..", "/x/../..", "/../../../etc/passwd"]) {
         for (const end of ["", operation.path, "/metrics", "/openapi.json"]) {
@@ -147,7 +147,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
       }
     });
 
-    test("with the address of a host in front are the same paths", async () => {
+    test("in absolute form (http://host/path) are the same paths", async () => {
       const valid = target().valid(operation);
       const served = asServed(operation, await target().outcome(valid));
       for (const origin of [

@@ -43,7 +43,7 @@ if (longForm) {
     );
 
     test(
-      "reading an animal does not keep its goodput if all that is too much is refused: the control",
+      "control: reading an animal does not keep its goodput if all excess requests are rejected",
       async () => {
         await using measured = await Measured.start({ refuseOneIn: 1 });
         const { byProcessor } = await measured.of("GET", "/pets/1").shareLeft();

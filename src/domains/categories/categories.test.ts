@@ -67,7 +67,7 @@ describe("createCategory", () => {
     },
   );
 
-  test("assigns no id that a category has or an animal names", async () => {
+  test("assigns no id that a category has or an animal uses", async () => {
     for (const id of [1, 3, 5]) await create({ id, name: `Category ${id}` });
     for (const categoryId of [2, 4, 6, 7, 9]) await addPet(categoryId);
     expect((await create({ name: "First" })).json.id).toBe(8);
@@ -76,12 +76,12 @@ describe("createCategory", () => {
     expect((await create({ name: "Third" })).json.id).toBe(12);
   });
 
-  test("names the animals' category by its id", async () => {
+  test("names the category of animals with this category id", async () => {
     await addPet(7);
     expect((await create({ id: 7, name: "Birds" })).status).toBe(201);
   });
 
-  test("refuses an id and a name that are taken", async () => {
+  test("refuses an existing id or name", async () => {
     await create({ id: 5, name: "Birds" });
     expect(outcomeOf(await create({ id: 5, name: "Fish" }))).toEqual([409, "category_exists"]);
     expect(outcomeOf(await create({ id: 6, name: "Birds" }))).toEqual([409, "category_name_taken"]);
@@ -89,7 +89,7 @@ describe("createCategory", () => {
     expect((await list()).json).toEqual([{ id: 5, name: "Birds" }]);
   });
 
-  test("takes names that differ in letter case, or in how a character is written", async () => {
+  test("accepts names that differ in letter case or in Unicode normalization", async () => {
     for (const name of ["Birds", "birds", "Birds ", "V\u00f6gel", "Vo\u0308gel", "🐕".repeat(255)]) {
       expect([name, (await create({ name })).status]).toEqual([name, 201]);
     }
@@ -108,7 +108,7 @@ describe("createCategory", () => {
     expect([status, json.code, json.details]).toEqual([400, "invalid_request", [{ path, message }]]);
   });
 
-  test("gives a name to exactly one of many that ask for it at once, and an id to each", async () => {
+  test("gives a name to exactly one of many concurrent requests, and an id to each", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `Name ${index % 10}`);
     const answers = await Promise.all(names.map((name) => create({ name })));
     const made = answers.filter(({ status }) => status === 201).map(({ json }) => json);
@@ -118,7 +118,7 @@ describe("createCategory", () => {
     expect(new Set(refused.map(({ json }) => json.code))).toEqual(new Set(["category_name_taken"]));
   });
 
-  test("gives an id to exactly one of many that bring it at once", async () => {
+  test("gives a requested id to exactly one of many concurrent requests", async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => create({ id: 9, name: `Name ${index}` })),
     );
@@ -128,7 +128,7 @@ describe("createCategory", () => {
 });
 
 describe("listCategories", () => {
-  test("shows all by ascending id, page by page, whatever the size of a page", async () => {
+  test("returns all categories by ascending id, page by page, for any page size", async () => {
     const ids = ["-9223372036854775808", "-3", "0", "4", "9007199254740993", "9223372036854775807"];
     for (const id of ids.toReversed()) await create(`{"id":${id},"name":"No. ${id}"}`);
     const whole = (await list()).text;
@@ -144,7 +144,7 @@ describe("listCategories", () => {
     }
   });
 
-  test("shows 20 where no limit is given, and none where there is none", async () => {
+  test("returns 20 by default, and an empty list without categories", async () => {
     expect((await list()).json).toEqual([]);
     for (let index = 0; index < 21; index++) await create({ name: `Category ${index}` });
     const first = await list();
@@ -156,7 +156,7 @@ describe("listCategories", () => {
     expect(outcomeOf(await list(query))).toEqual([400, "invalid_request"]);
   });
 
-  test("has another entity tag as soon as a name has changed", async () => {
+  test("has another entity tag once a name has changed", async () => {
     const { id } = (await create({ name: "Birds" })).json;
     const sent = { "If-None-Match": (await list()).headers.get("etag") ?? "" };
     const again = () => service.call("GET", "/categories", { key, headers: sent });
@@ -167,19 +167,22 @@ describe("listCategories", () => {
 });
 
 describe("getCategory, updateCategory and deleteCategory", () => {
-  test.each(["7", "-1", "abc", "01", "9223372036854775808", "%20", "1.0"])("find no category %s", async (id) => {
-    const answers = [
-      await get(id),
-      await rename(id, { name: "Birds" }),
-      await remove(id),
-      await remove(id, "?moveTo=1"),
-    ];
-    expect(answers.map(outcomeOf)).toEqual(answers.map(() => [404, "category_not_found"]));
-  });
+  test.each(["7", "-1", "abc", "01", "9223372036854775808", "%20", "1.0"])(
+    "return 404 for the category %s",
+    async (id) => {
+      const answers = [
+        await get(id),
+        await rename(id, { name: "Birds" }),
+        await remove(id),
+        await remove(id, "?moveTo=1"),
+      ];
+      expect(answers.map(outcomeOf)).toEqual(answers.map(() => [404, "category_not_found"]));
+    },
+  );
 });
 
 describe("updateCategory", () => {
-  test.each(["application/merge-patch+json", "application/json"])("takes %s", async (type) => {
+  test.each(["application/merge-patch+json", "application/json"])("accepts %s", async (type) => {
     const { json: category } = await create({ name: `Sent as ${type}` });
     const renamed = { id: category.id, name: `Renamed as ${type}` };
     const path = `/categories/${category.id}`;
@@ -191,14 +194,14 @@ describe("updateCategory", () => {
     expect([reply.status, reply.json]).toEqual([200, renamed]);
   });
 
-  test("gives another name, which frees the old one", async () => {
+  test("renames the category, so that the old name is free", async () => {
     await create({ name: "Birds" });
     const { status, json } = await rename(1, { name: "Fish" });
     expect([status, json]).toEqual([200, { id: 1, name: "Fish" }]);
     expect((await create({ name: "Birds" })).status).toBe(201);
   });
 
-  test("refuses the name of another category, and takes its own", async () => {
+  test("refuses the name of another category, and accepts its own", async () => {
     await create({ name: "Birds" });
     await create({ name: "Fish" });
     expect(outcomeOf(await rename(2, { name: "Birds" }))).toEqual([409, "category_name_taken"]);
@@ -206,7 +209,7 @@ describe("updateCategory", () => {
     expect((await get(2)).json.name).toBe("Fish");
   });
 
-  test("without a field changes nothing", async () => {
+  test("changes nothing without a field", async () => {
     const { json: category } = await create({ name: "Birds" });
     expect((await rename(1, {})).json).toEqual(category);
   });
@@ -232,7 +235,7 @@ describe("deleteCategory", () => {
     expect((await create({ name: "Birds" })).json.id).toBe(4);
   });
 
-  test("leaves the id to a client that brings it", async () => {
+  test("lets a client request the id again", async () => {
     await remove(1);
     expect((await create({ id: 1, name: "Birds again" })).status).toBe(201);
     expect([(await remove(1)).status, (await get(1)).status]).toEqual([204, 404]);
@@ -241,21 +244,21 @@ describe("deleteCategory", () => {
   test.each([
     [1, "1 animal belongs to the category 1. Say with moveTo where to move them."],
     [3, "3 animals belong to the category 1. Say with moveTo where to move them."],
-  ])("refuses one that has animals: %d", async (count, message) => {
+  ])("refuses a category that has animals: %d", async (count, message) => {
     for (let index = 0; index < count; index++) await addPet(1);
     const { status, json } = await remove(1);
     expect([status, json.code, json.message]).toEqual([409, "category_in_use", message]);
     expect((await get(1)).status).toBe(200);
   });
 
-  test("moves the animals to the category that is named, and no others", async () => {
+  test("moves the animals to the given category, and no others", async () => {
     for (const id of [1, 2, 1, 8, 1]) await addPet(id);
     expect((await remove(1, "?moveTo=2")).status).toBe(204);
     expect(await animalsByCategory()).toEqual({ 2: 4, 8: 1 });
     expect((await service.call("GET", "/pets/1", { key })).json).toEqual({ id: 1, name: "Rex", categoryId: 2 });
   });
 
-  test("needs no animals for moveTo", async () => {
+  test("accepts moveTo without animals", async () => {
     expect((await remove(1, "?moveTo=2")).status).toBe(204);
   });
 
@@ -275,7 +278,7 @@ describe("deleteCategory", () => {
     async (query) => expect(outcomeOf(await remove(1, query))).toEqual([400, "invalid_request"]),
   );
 
-  test("is seen at once on pages of animals that are remembered", async () => {
+  test("is visible at once on cached pages of animals", async () => {
     for (let index = 0; index < 30; index++) await addPet(1);
     for (const from of [1, 2, 3]) {
       const to = from + 1;
@@ -286,7 +289,7 @@ describe("deleteCategory", () => {
     }
   });
 
-  test("and animals that are added at the same moment: none is left in a category that it has emptied", async () => {
+  test("leaves no concurrently added animal in a category that it has emptied", async () => {
     for (let round = 0; round < 10; round++) {
       const id = 100 + round;
       await create({ id, name: `Round ${round}` });
@@ -301,7 +304,7 @@ describe("deleteCategory", () => {
     expect(all.reduce((sum, [, count]) => sum + count, 0)).toBe(100);
   });
 
-  test("without moveTo, while animals are added: it is refused, or all of them came later", async () => {
+  test("without moveTo, is refused unless all concurrent animals are added later", async () => {
     for (let round = 0; round < 10; round++) {
       const id = 100 + round;
       await create({ id, name: `Round ${round}` });
@@ -312,7 +315,7 @@ describe("deleteCategory", () => {
     }
   });
 
-  test("of two that move their animals to each other, one is carried out", async () => {
+  test("does one of two requests that move their animals to each other", async () => {
     for (const id of [1, 2, 2]) await addPet(id);
     const answers = await Promise.all([remove(1, "?moveTo=2"), remove(2, "?moveTo=1")]);
     expect(answers.map(outcomeOf).map(String).toSorted()).toEqual(["204,", "409,move_target_not_found"]);
@@ -320,7 +323,7 @@ describe("deleteCategory", () => {
     expect(await animalsByCategory()).toEqual({ [rest.id]: 3 });
   });
 
-  test("of many at once deletes once", async () => {
+  test("deletes once for many concurrent requests", async () => {
     await addPet(1);
     const answers = await Promise.all(Array.from({ length: 8 }, () => remove(1, "?moveTo=2")));
     expect(answers.map(({ status }) => String(status)).toSorted()).toEqual([
@@ -331,7 +334,7 @@ describe("deleteCategory", () => {
   });
 });
 
-test("a restart keeps categories, and the ids that are not assigned again", async () => {
+test("a restart keeps categories, and does not assign their ids again", async () => {
   for (const name of ["Birds", "Fish", "Dogs"]) await create({ name });
   await create({ id: 4, name: "Brought" });
   await rename(2, { name: "Cats" });
@@ -344,7 +347,7 @@ test("a restart keeps categories, and the ids that are not assigned again", asyn
   expect((await create({ name: "Later" })).json.id).toBe(5);
 });
 
-test("what another process has changed is in the very next answer", async () => {
+test("a change by another process is in the next response", async () => {
   await create({ name: "Birds" });
   for (const name of ["One", "Two"]) {
     await service.store.run(`UPDATE categories SET name = '${name}' WHERE id = 1`);
@@ -352,12 +355,12 @@ test("what another process has changed is in the very next answer", async () => 
   }
 });
 
-describe("animals may name a category that has no record", () => {
+describe("animals may have a category id without a category", () => {
   test("by default", async () => {
     expect((await addPet(77)).status).toBe(201);
   });
 
-  describe("unless the settings are strict", () => {
+  describe("unless categories are strict", () => {
     beforeAll(async () => {
       await service.stop();
       await start({ PETSTORE_STRICT_CATEGORIES: "true" });
@@ -379,7 +382,7 @@ describe("animals may name a category that has no record", () => {
       expect((await addPet("9223372036854775807")).status).toBe(201);
     });
 
-    test("then no animal is left without a category, whatever happens at once", async () => {
+    test("then no animal is left without a category, despite concurrent changes", async () => {
       await create({ id: 50, name: "The rest" });
       for (let round = 0; round < 10; round++) {
         const id = 100 + round;

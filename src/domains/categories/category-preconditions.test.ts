@@ -17,7 +17,7 @@ const call = (method: string, query: string, ifMatch: string, body?: unknown) =>
   service.call(method, `/categories/1${query}`, { key, headers: { "If-Match": ifMatch }, ...(body ? { body } : {}) });
 const tagOf = ({ headers }: Reply) => headers.get("etag") as string;
 
-test("If-Match takes the tag that the category has, wherever it was learnt", async () => {
+test("If-Match accepts the current entity tag, from whichever response", async () => {
   const created = await create("Dogs");
   expect(tagOf(await read())).toBe(tagOf(created));
   const renamed = await call("PATCH", "", tagOf(created), { name: "Cats" });
@@ -25,7 +25,7 @@ test("If-Match takes the tag that the category has, wherever it was learnt", asy
   expect((await call("DELETE", "", tagOf(renamed))).status).toBe(204);
 });
 
-test("If-Match refuses the tag of a category that was renamed meanwhile, and changes nothing", async () => {
+test("If-Match refuses the entity tag of a category that has been renamed, and changes nothing", async () => {
   const created = await create("Dogs");
   await create("Cats");
   await call("PATCH", "", "*", { name: "Hounds" });
@@ -41,7 +41,7 @@ test("If-Match refuses the tag of a category that was renamed meanwhile, and cha
   expect([(await read()).json.name, animals.length]).toEqual(["Hounds", 1]);
 });
 
-test("If-Match is no condition for a category that is not there", async () => {
+test("If-Match is ignored for a category that does not exist", async () => {
   const { status, json } = await call("DELETE", "", "*");
   expect([status, json.code]).toEqual([404, "category_not_found"]);
 });

@@ -53,7 +53,7 @@ describe("a stream of events", () => {
     expect((await got(other, 1)).events).toHaveLength(1);
   });
 
-  test("has what happens from now on, as the log has it", async () => {
+  test("sends events from now on, as they are in the log", async () => {
     await newShop();
     await add(3);
     const listener = await follow();
@@ -66,7 +66,7 @@ describe("a stream of events", () => {
     expect(events.map(({ event }) => event)).toEqual(["pet.created", "pet.updated", "order.placed", "pet.updated"]);
   });
 
-  test("ends when its sandbox is reset, and continues in the new one", async () => {
+  test("ends when its sandbox is reset, and can be resumed in the new one", async () => {
     await newShop();
     await add(2);
     const listener = await follow();
@@ -83,7 +83,7 @@ describe("a stream of events", () => {
     ["?after=2", undefined],
     ["", 2],
     ["?after=0", 2],
-  ])("continues after an id: %s, Last-Event-ID %p", async (query, lastId) => {
+  ])("resumes after an id: %s, Last-Event-ID %p", async (query, lastId) => {
     await newShop();
     await add(5);
     const listener = await follow(query, lastId);
@@ -93,7 +93,7 @@ describe("a stream of events", () => {
     expect(listener.ids).toEqual([3, 4, 5, 6]);
   });
 
-  test("has all of a long log, once, and then continues", async () => {
+  test("sends a whole long log, once, and then continues", async () => {
     await newShop();
     await add(950);
     const listener = await follow("?after=0");
@@ -103,7 +103,7 @@ describe("a stream of events", () => {
     expect(listener.ids).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 1));
   });
 
-  test("has the events since a time, also those from before it began", async () => {
+  test("sends the events since a time, including those from before it was opened", async () => {
     await newShop();
     await add(2);
     service.clock.advance(60_000);
@@ -133,7 +133,7 @@ describe("a stream of events", () => {
     ["?after=-1", 200, ""],
     ["?after=7", 410, "6"],
     ["?after=6", 200, ""],
-  ] as const)("%s of a log whose events are 1 to 6: %d", async (query, expected, named) => {
+  ] as const)("from %s of a log with the events 1 to 6 returns %d", async (query, expected, named) => {
     await newShop();
     await add(6);
     if (expected === 200) return expect((await follow(query)).response.status).toBe(200);
@@ -141,7 +141,7 @@ describe("a stream of events", () => {
     expect([status, json.code, json.message.includes(named)]).toEqual([expected, "events_expired", true]);
   });
 
-  test("that was deleted is refused, and the error names the first stored id", async () => {
+  test("from a deleted event is refused, and the error names the first stored id", async () => {
     const { account, key: own } = await service.newAccountWithKey("enterprise");
     key = own;
     const shop = await service.shop(account.id);
@@ -156,7 +156,7 @@ describe("a stream of events", () => {
   });
 });
 
-test("the filters of a stream, old events and new ones, are those of the list", async () => {
+test("applies the same filters as the list, to old and new events", async () => {
   await newShop();
   const moments: string[] = [];
   const work = async () => {

@@ -32,7 +32,7 @@ function events(words: string, stop = new AbortController()) {
 
 const at = () => new Date(service.clock.now()).toISOString();
 
-test("shows the newest events, the oldest of them first", async () => {
+test("prints the newest events, the oldest of them first", async () => {
   const { said, ended } = events("--last 2");
   expect([await ended, said.stderr]).toEqual([0, ""]);
   const { id } = (await service.app.keys.list()).at(-1) ?? {};
@@ -43,7 +43,7 @@ test("shows the newest events, the oldest of them first", async () => {
   ]);
 });
 
-test("shows those of some types, as JSON", async () => {
+test("prints those of some types, as JSON", async () => {
   const { said, ended } = events("--type pet.updated,order.placed --json");
   expect(await ended).toBe(0);
   const { json } = await service.call("GET", "/events?type=pet.updated", { key });
@@ -60,7 +60,7 @@ test.each([
   expect(said.stderr).toContain(message);
 });
 
-test("--follow continues with events as they happen, until it is stopped", async () => {
+test("--follow prints events as they happen, until it is stopped", async () => {
   const { said, stop, ended } = events("--follow --last 1 --json");
   const lines = () => said.stdout.split("\n").filter(Boolean);
   await eventually(

@@ -50,7 +50,7 @@ const walk = async (query: string) => {
 const types = async (query = "?limit=100") => (await list(query)).map(({ type }) => type);
 
 describe("a change adds events", () => {
-  test("of an animal that is added, changed and deleted, with what it was before and who did it", async () => {
+  test("for an animal that is added, changed and deleted, with its previous fields and the author", async () => {
     const replies = [
       await add("available"),
       await call("PATCH", "/pets/1", { name: "Ida", status: "sold" }),
@@ -85,7 +85,7 @@ describe("a change adds events", () => {
     expect((await call("GET", "/events/2")).json).toEqual(updated);
   });
 
-  test("in which every digit of an int64 and every character of a name is as it was sent", async () => {
+  test("with every digit of an int64 and every character of a name", async () => {
     const body = '{"name":"Zoë \\"\\\\ 🐕 \\u2028\\u0001","categoryId":9223372036854775807}';
     const added = await call("POST", "/pets", body);
     await call("PATCH", "/pets/1", '{"categoryId":-9223372036854775808}');
@@ -96,13 +96,13 @@ describe("a change adds events", () => {
     expect(text).toContain('"previous":{"categoryId":9223372036854775807}');
   });
 
-  test("in which a field that was absent before is null", async () => {
+  test("with null for a field that was absent before", async () => {
     await add();
     await call("PATCH", "/pets/1", { status: "available" });
     expect((await list()).at(-1)?.previous).toEqual({ status: null });
   });
 
-  test("only where something has changed", async () => {
+  test("only if something has changed", async () => {
     await add("available");
     await call("PATCH", "/pets/1", { name: "Rex" });
     await call("PATCH", "/pets/9", { name: "Rex" });
@@ -112,14 +112,14 @@ describe("a change adds events", () => {
     expect(await types()).toEqual(["pet.created"]);
   });
 
-  test("once, also if the request is sent again", async () => {
+  test("once, even if the request is retried", async () => {
     const headers = { "Idempotency-Key": "once" };
     await call("POST", "/pets", { name: "Rex", categoryId: 1 }, headers);
     await call("POST", "/pets", { name: "Rex", categoryId: 1 }, headers);
     expect(await types()).toEqual(["pet.created"]);
   });
 
-  test("of an order and then of its animal, side by side", async () => {
+  test("for an order and then its animal, next to each other", async () => {
     await add("available");
     for (const path of ["", "/1/confirm", "/1/return", "", "/2/cancel"])
       await call("POST", `/store/orders${path}`, path ? undefined : { petId: 1 });
@@ -135,7 +135,7 @@ describe("a change adds events", () => {
     expect(placed?.actor).toEqual(reserved?.actor as never);
   });
 
-  test("of a reservation that ends, which the service does itself", async () => {
+  test("for a reservation that expires, with the service as its author", async () => {
     await add("available");
     await add("available");
     for (const petId of [1, 2]) await call("POST", "/store/orders", { petId });
@@ -157,8 +157,8 @@ describe("a change adds events", () => {
   });
 });
 
-describe("of other resources, a change adds events", () => {
-  test("of a category that is added, renamed and deleted, and of its animals together", async () => {
+describe("a change of other resources adds events", () => {
+  test("for a category that is added, renamed and deleted, and one for its animals together", async () => {
     await call("POST", "/categories", { id: 5, name: "Dogs" });
     await call("POST", "/categories", { id: 6, name: "Cats" });
     await call("PATCH", "/categories/5", { name: "Dogs" });
@@ -183,7 +183,7 @@ describe("of other resources, a change adds events", () => {
     expect(deleted?.data).toBeUndefined();
   });
 
-  test("of keys, without their text and without their uses", async () => {
+  test("for keys, without their text and their uses", async () => {
     const issued = (await call("POST", "/keys", { name: "till", scopes: ["read"] })).json;
     const rotated = (await call("POST", `/keys/${issued.id}/rotate?overlap=60`)).json;
     await call("DELETE", `/keys/${rotated.id}`);
@@ -202,7 +202,7 @@ describe("of other resources, a change adds events", () => {
     expect(JSON.stringify(events)).not.toContain(secret);
   });
 
-  test("of a ban, once, which the service does itself", async () => {
+  test("for a ban, once, with the service as its author", async () => {
     const banned = await service.app.keys.issueKey((await service.app.accounts.list())[0]?.id ?? "", "x", ["read"], 0);
     const end = service.clock.now() + 60_000;
     for (let process = 0; process < 2; process++) {
@@ -230,7 +230,7 @@ describe("old events", () => {
     `);
   };
 
-  test("are deleted when they are older than 30 days, however many, and asking for them tells the first one", async () => {
+  test("are deleted when they are older than 30 days; the error names the first stored one", async () => {
     await addOverTime(12_345, 3);
     await tasks.run();
     expect(await ids("?limit=1")).toEqual([1]);
@@ -255,7 +255,7 @@ describe("old events", () => {
     expect(await ids("?after=12348")).toEqual([12_349]);
   });
 
-  test("are those of the shop's own clock", async () => {
+  test("are those older than 30 days by the shop's own clock", async () => {
     await addOverTime(2, 1);
     await service.store.run(`UPDATE shops SET ahead = ${30 * DAY + 1} WHERE shop = ${await service.shop()}`);
     service.clock.advance(DAY / 2); // the next scan of the shops
@@ -264,7 +264,7 @@ describe("old events", () => {
   });
 });
 
-describe("events are found", () => {
+describe("events can be found", () => {
   test("by the animal and its orders, by the order, by type, and by several of them", async () => {
     for (let id = 1; id <= 3; id++) await add("available");
     await call("POST", "/store/orders", { petId: 2 });
@@ -318,14 +318,14 @@ describe("events are found", () => {
     expect((await call("GET", "/events?since=yesterday")).status).toBe(400);
   });
 
-  test("not where there are none", async () => {
+  test("only if there are any", async () => {
     expect(await list()).toEqual([]);
     expect(await ids("?since=2020-01-01T00:00:00Z&sort=-id")).toEqual([]);
     const { status, json } = await call("GET", "/events/1");
     expect([status, json.code]).toEqual([404, "event_not_found"]);
   });
 
-  test("among many others, page by page, each of which looks through a part of the log", async () => {
+  test("among many others, on pages that each search a part of the log", async () => {
     await add();
     const shop = await service.shop();
     const [last, animal] = [29_000, 2];

@@ -55,8 +55,8 @@ const records = () =>
     { digest: string; response: string }[]
   >;
 
-describe("a request that is sent again", () => {
-  test("is answered as before, and nothing is done twice", async () => {
+describe("a retry with the same Idempotency-Key", () => {
+  test("returns the same response, and nothing is done twice", async () => {
     const first = await create("a");
     const again = await create("a");
     expect([first.status, isReplay(first), isReplay(again)]).toEqual([201, false, true]);
@@ -68,20 +68,20 @@ describe("a request that is sent again", () => {
     expect(await animals()).toBe(1);
   });
 
-  test("keeps every digit", async () => {
+  test("returns every digit", async () => {
     const body = '{"name":"Ünï \\"🐈\\"","categoryId":9223372036854775807}';
     const first = await create("a", body);
     expect(first.text).toContain('"categoryId":9223372036854775807');
     expect(essence(await create("a", body))).toEqual(essence(first));
   });
 
-  test("is the same request with other spaces, another order of fields and another way to write a number", async () => {
+  test("may have other whitespace, another order of fields and another form of a number", async () => {
     const first = await create("a", '{"name":"Rex","categoryId":100}');
     const again = await create("a", ' {\n"categoryId": 1e2, "name":"\\u0052ex"}');
     expect([isReplay(again), again.text]).toEqual([true, first.text]);
   });
 
-  test("with another body or query is refused", async () => {
+  test("is refused with another body or query", async () => {
     await create("a");
     const other = await create("a", { ...rex, status: "sold" });
     expect([other.status, other.json.code, isReplay(other)]).toEqual([422, "idempotency_key_reused", false]);
@@ -93,7 +93,7 @@ describe("a request that is sent again", () => {
     expect(await animals()).toBe(2);
   });
 
-  test("with another If-Match, or without the one that it had, is refused", async () => {
+  test("is refused with another If-Match, or without it", async () => {
     const { json, headers } = await create("a");
     const change = (condition: { ifMatch?: string }) =>
       send("b", `/pets/${json.id}`, { status: "sold" }, { method: "PATCH", ...condition });
@@ -107,7 +107,7 @@ describe("a request that is sent again", () => {
     ]);
   });
 
-  test("is another request with another key, account, path or method", async () => {
+  test("is another request with another Idempotency-Key, account, path or method", async () => {
     const stranger = await service.newKey();
     const replies = [
       await create("a"),
@@ -122,13 +122,13 @@ describe("a request that is sent again", () => {
     expect(isReplay(await send("a", "/categories/7", { name: "Cats" }, { method: "PATCH" }))).toBe(true);
   });
 
-  test("may come with another API key of the account", async () => {
+  test("may have another API key of the account", async () => {
     const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     await create("a");
     expect(isReplay(await send("a", "/pets", rex, { key: other.key }))).toBe(true);
   });
 
-  test("is answered without a body where it was answered so", async () => {
+  test("returns no body if the first response had none", async () => {
     const replies = [await send("a", "/drops"), await send("a", "/drops")];
     expect(replies.map((reply) => [reply.status, reply.text, isReplay(reply)])).toEqual([
       [204, "", false],
@@ -137,7 +137,7 @@ describe("a request that is sent again", () => {
     expect(await animals()).toBe(1);
   });
 
-  test("is answered as before after a restart, with links to where the service is now", async () => {
+  test("returns the same response after a restart, with links to the new base address", async () => {
     const first = await create("a");
     service = await service.restart();
     const again = await create("a");
@@ -145,7 +145,7 @@ describe("a request that is sent again", () => {
     expect(again.headers.get("location")).toBe(`${service.app.base}/pets/1`);
   });
 
-  test("is a new one after 24 hours", async () => {
+  test("is a new request after 24 hours", async () => {
     await create("a");
     service.clock.advance(24 * HOUR - 1);
     expect(isReplay(await create("a"))).toBe(true);
@@ -163,7 +163,7 @@ describe("an Idempotency-Key", () => {
     ["x", '"x"'],
     ['a"b\\c', '"a\\"b\\\\c"'],
     ["k".repeat(255), `"${"k".repeat(255)}"`],
-  ])("%s may stand in quotes", async (bare, quoted) => {
+  ])("%s may be in quotes", async (bare, quoted) => {
     await create(bare);
     expect(isReplay(await create(quoted))).toBe(true);
   });
@@ -189,7 +189,7 @@ describe("an Idempotency-Key", () => {
     expect(json.details.map(({ path }: { path: string }) => path)).toEqual(["/header/Idempotency-Key", "/body/name"]);
   });
 
-  test("that comes twice is refused", async () => {
+  test("is refused if it is sent twice", async () => {
     const body = JSON.stringify(rex);
     const lines = [
       "POST /v1/pets HTTP/1.1",
@@ -205,7 +205,7 @@ describe("an Idempotency-Key", () => {
     expect([answer?.status, answer?.text]).toEqual([400, expect.stringContaining("/header/Idempotency-Key")]);
   });
 
-  test("means nothing to operations that may be repeated anyway", async () => {
+  test("is ignored by operations that are idempotent anyway", async () => {
     const { json } = await send("a", "/categories", { name: "Dogs" });
     const repeated = [
       await send("a b", `/categories/${json.id}`, undefined, { method: "GET" }),
@@ -215,7 +215,7 @@ describe("an Idempotency-Key", () => {
     expect(repeated.map(({ status }) => status)).toEqual([200, 204, 404]);
   });
 
-  test("is not written down", async () => {
+  test("is not stored", async () => {
     const name = "order-of-the-tall-lady-42";
     await create(name);
     const contents = await service.store.contents();
@@ -226,8 +226,8 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("an answer is", () => {
-  test("kept where the operation refuses", async () => {
+describe("a response is", () => {
+  test("stored if the operation returns an error", async () => {
     const first = await send("a", "/attempts/x", { end: "refusal" });
     const again = await send("a", "/attempts/x", { end: "refusal" });
     expect([first.status, isReplay(first), isReplay(again)]).toEqual([409, false, true]);
@@ -239,7 +239,7 @@ describe("an answer is", () => {
     ["busy", 503, 1],
     ["failure", 500, 0],
     ["stranger", 500, 0],
-  ])("not kept where it is no last word: %s", async (end, status, added) => {
+  ])("not stored for 503 or 500: %s", async (end, status, added) => {
     for (const round of [1, 2]) {
       const reply = await send("a", "/attempts/x", { end });
       expect([reply.status, isReplay(reply)]).toEqual([status, false]);
@@ -248,7 +248,7 @@ describe("an answer is", () => {
     expect((await send("a", "/attempts/x", { end: "success" })).status).toBe(200);
   });
 
-  test("not kept of a refusal that comes before the operation", async () => {
+  test("not stored for an error before the operation", async () => {
     const reader = await service.app.keys.issueKey(account.account.id, "reader", ["read"], service.clock.now());
     const { key: poor } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 10 });
     const headers = { "Idempotency-Key": "a" };
@@ -272,7 +272,7 @@ describe("an answer is", () => {
     expect(isReplay(await send("a", "/pets", rex, { key: poor }))).toBe(true);
   });
 
-  test("given again only to a key that may still ask for it", async () => {
+  test("returned again only to a key that is still allowed to send the request", async () => {
     const { keys } = service.app;
     const reader = await keys.issueKey(account.account.id, "reader", ["read"], service.clock.now());
     await create("a");
@@ -281,7 +281,7 @@ describe("an answer is", () => {
     expect((await create("a")).json.code).toBe("invalid_api_key");
   });
 
-  test("forgotten after 24 hours, a bounded number at a time", async () => {
+  test("deleted after 24 hours, in bounded parts", async () => {
     for (const name of ["a", "b", "c"]) await create(name);
     service.clock.advance(24 * HOUR - 1);
     await create("d");
@@ -295,7 +295,7 @@ describe("an answer is", () => {
   });
 });
 
-test("records that have expired are forgotten, many at a time, the oldest first", async () => {
+test("expired stored responses are deleted in parts, oldest first", async () => {
   const storage = await service.store.open();
   const store = new StoredResponseStore(storage);
   const shop = await service.shop(account.account.id);
@@ -318,8 +318,8 @@ test("records that have expired are forgotten, many at a time, the oldest first"
   await storage.close();
 });
 
-describe("while the first is running", () => {
-  test("the others are told so, and one animal is added", async () => {
+describe("while the first request is in progress", () => {
+  test("others get an error that says so, and one animal is added", async () => {
     const replies = await Promise.all(Array.from({ length: 50 }, () => create("a")));
     const news = replies.filter((reply) => reply.status === 201 && !isReplay(reply));
     expect(news).toHaveLength(1);
@@ -351,7 +351,7 @@ describe("while the first is running", () => {
     await other.app.stop();
   });
 
-  test("an answer that came too late is given to who asks again", async () => {
+  test("a retry gets a response that came after the deadline", async () => {
     const unlock = await service.store.lock();
     const late = create("a");
     const running = () => metric(service.app.base, "petstore_idempotent_requests_running");
@@ -367,7 +367,7 @@ describe("while the first is running", () => {
   });
 });
 
-test("a store that fails keeps nothing: a later retry succeeds, once", async () => {
+test("a store that fails stores nothing: a later retry succeeds, once", async () => {
   await service.stop();
   let storage: DistantStorage | undefined;
   service = await TestService.start({
@@ -388,8 +388,8 @@ test("a store that fails keeps nothing: a later retry succeeds, once", async () 
   expect(await animals()).toBe(1);
 });
 
-describe("an answer that holds a secret", () => {
-  test("is replayed only to the client that received it", async () => {
+describe("a response with a secret", () => {
+  test("is returned again only to the client that received it", async () => {
     const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     const first = await send("a", "/secrets");
     const again = await send("a", "/secrets");
@@ -399,7 +399,7 @@ describe("an answer that holds a secret", () => {
     expect(await animals()).toBe(1);
   });
 
-  test("cannot be read in the store", async () => {
+  test("is encrypted in the store", async () => {
     const { json } = await send("a", "/secrets");
     await service.app.stop();
     const contents = await service.store.contents();

@@ -36,7 +36,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a key is looked up once, and known from then on", async () => {
+test("a key is looked up once, then cached", async () => {
   for (let time = 0; time < 3; time++) {
     expect(await authenticator.authenticate(issued.key)).toMatchObject({ keyId: issued.record.id, perMinute: 60 });
   }
@@ -66,7 +66,7 @@ async function issueFor(environment: KeyEnvironment, mode: Mode): Promise<string
   return key;
 }
 
-test("production accepts keys of both modes, and tells them apart", async () => {
+test("production accepts keys of both modes, and distinguishes them", async () => {
   const ofProduction = new KeyAuthenticator(keys, production, new ManualClock());
   const live = await issueFor(production, "live");
   for (let time = 0; time < 2; time++) {
@@ -78,14 +78,14 @@ test("production accepts keys of both modes, and tells them apart", async () => 
 test.each([
   ["of production", production, "live"],
   ["of another cell", { ...development, cell: "a7" }, "test"],
-] as const)("a key %s is refused without a look-up, though the store has it", async (_name, environment, mode) => {
+] as const)("a key %s is refused without a look-up, even if it is in the store", async (_name, environment, mode) => {
   const key = await issueFor(environment, mode);
   expect(await authenticator.authenticate(key)).toBeUndefined();
   expect(storage.reads).toBe(0);
   expect(await new KeyAuthenticator(keys, environment, new ManualClock()).authenticate(key)).toMatchObject({ mode });
 });
 
-test("an answer of the store from before a change is not remembered", async () => {
+test("a look-up from before a change is not cached", async () => {
   const asked = authenticator.authenticate(issued.key);
   authenticator.forget(); // the key is being revoked while the store's answer is on its way
   expect(await asked).toMatchObject({ keyId: issued.record.id });

@@ -22,8 +22,8 @@ async function newAdmins() {
   return { account, endless, hourly: json as { id: string; key: string; expiresAt: string } };
 }
 
-describe("createKey with a key that ends", () => {
-  test("makes keys that end with it or before it", async () => {
+describe("createKey with a key that expires", () => {
+  test("creates keys that expire with it or earlier", async () => {
     const { hourly } = await newAdmins();
     for (const expiresIn of [60, HOUR]) {
       const { status, json } = await create(hourly.key, { name: "short", scopes: ["admin"], expiresIn });
@@ -35,7 +35,7 @@ describe("createKey with a key that ends", () => {
     ["one second too long", { expiresIn: HOUR + 1 }],
     ["ten years long", { expiresIn: 315_360_000 }],
     ["without an end", {}],
-  ])("refuses a life %s, and tells the longest", async (_name, life) => {
+  ])("refuses a lifetime %s, and names the longest", async (_name, life) => {
     const { hourly, endless } = await newAdmins();
     const { status, json } = await create(hourly.key, { name: "long", scopes: ["read"], ...life });
     expect([status, json.code]).toEqual([403, "lifetime_exceeds_key"]);
@@ -45,7 +45,7 @@ describe("createKey with a key that ends", () => {
     expect((await service.call("GET", "/keys", { key: endless })).json).toHaveLength(2);
   });
 
-  test("refuses every life when less than the shortest is left", async () => {
+  test("refuses every lifetime if less than the shortest is left", async () => {
     const { hourly } = await newAdmins();
     service.clock.advance((HOUR - 59) * 1000);
     const { status, json } = await create(hourly.key, { name: "late", scopes: ["read"], expiresIn: 60 });
@@ -55,7 +55,7 @@ describe("createKey with a key that ends", () => {
     );
   });
 
-  test("cannot build a chain that continues forever", async () => {
+  test("cannot create an endless chain of keys", async () => {
     let { key } = (await newAdmins()).hourly;
     for (let link = 0; link < 3; link++) {
       service.clock.advance(600_000);
@@ -76,22 +76,22 @@ describe("createKey", () => {
       ["admin", "write"],
       ["admin", "read", "write"],
     ],
-  ])("of a key with %j gives no %j", async (held, wanted) => {
+  ])("with a key with %j grants no %j", async (held, wanted) => {
     const { key } = await service.newAccountWithKey("enterprise", undefined, held);
     const { status, json } = await create(key, { name: "more", scopes: wanted });
     expect([status, json.code]).toEqual([403, "scope_not_held"]);
   });
 });
 
-describe("rotateKey with a key that ends", () => {
-  test("replaces itself by a key with the same end", async () => {
+describe("rotateKey with a key that expires", () => {
+  test("replaces it by a key with the same end", async () => {
     const { hourly } = await newAdmins();
     service.clock.advance(1_000);
     const { status, json } = await rotate(hourly.key, hourly.id);
     expect([status, json.expiresAt]).toEqual([201, hourly.expiresAt]);
   });
 
-  test("refuses to replace a key that was made to live longer, and leaves it as it is", async () => {
+  test("refuses to replace a key that expires later, and does not change it", async () => {
     const { account, hourly } = await newAdmins();
     const other = await service.app.keys.issueKey(account.id, "other", ["read"], service.clock.now());
     const { status, json } = await rotate(hourly.key, other.record.id, "?overlap=0");
@@ -102,7 +102,7 @@ describe("rotateKey with a key that ends", () => {
     expect((await service.call("GET", "/key", { key: other.key })).status).toBe(200);
   });
 
-  test("that was replaced itself can make no key that outlives its overlap", async () => {
+  test("creates no key that outlives the overlap of a replaced calling key", async () => {
     const { key, record } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
     const send = () =>
       service.call("POST", `/keys/${record.id}/rotate?overlap=60`, { key, headers: { "Idempotency-Key": "rotation" } });

@@ -51,7 +51,7 @@ const actors = async (key: string) =>
     keyId,
   ]);
 
-test("in the log of the sandbox, no live key is named", async () => {
+test("the log of the sandbox names no live key", async () => {
   const { live, sandbox } = await newShops();
   await create(live.key, { mode: "test" });
   await create(live.key);
@@ -68,13 +68,13 @@ test("in the log of the sandbox, no live key is named", async () => {
 });
 
 describe("createKey", () => {
-  test("makes a key of the calling key's mode if none is given", async () => {
+  test("creates a key of the calling key's mode by default", async () => {
     const { live, sandbox } = await newShops();
     expect((await create(live.key)).json.mode).toBe("live");
     expect((await create(sandbox.key)).json.mode).toBe("test");
   });
 
-  test("of a live key makes keys of both modes", async () => {
+  test("creates keys of both modes with a live key", async () => {
     const { live } = await newShops();
     for (const mode of ["live", "test"]) {
       const { status, json } = await create(live.key, { mode });
@@ -83,7 +83,7 @@ describe("createKey", () => {
     }
   });
 
-  test("of a test key makes no live key", async () => {
+  test("creates no live key with a test key", async () => {
     const { live, sandbox } = await newShops();
     const { status, json } = await create(sandbox.key, { mode: "live" });
     expect([status, json.code]).toEqual([403, "mode_not_held"]);
@@ -98,7 +98,7 @@ describe("createKey", () => {
     expect((await create(live.key)).status).toBe(201);
   });
 
-  test("of a test key makes the service forget no live key that has ended", async () => {
+  test("deletes no ended live key if it is called with a test key", async () => {
     const { account, live, sandbox } = await newShops();
     const rows = Array.from({ length: 1_010 }, (_, index) => {
       const mode = index < 10 ? "live" : "test";
@@ -115,15 +115,15 @@ describe("createKey", () => {
   });
 });
 
-describe("a live key does not exist", () => {
-  test("in the list that a test key gets", async () => {
+describe("a live key is invisible", () => {
+  test("in the list for a test key", async () => {
     const { live, sandbox } = await newShops();
     expect(await idsOf(live.key)).toEqual([live.id, sandbox.id]);
     for (const query of ["", "?mode=test"]) expect(await idsOf(sandbox.key, query)).toEqual([sandbox.id]);
     expect(await idsOf(sandbox.key, "?mode=live")).toEqual([]);
   });
 
-  test("for a test key that would replace or revoke it", async () => {
+  test("to a test key that tries to rotate or revoke it", async () => {
     const { live, sandbox } = await newShops();
     for (const act of [rotate, revoke]) {
       const [{ status, text }, unknown] = [await act(sandbox.key, live.id), await act(sandbox.key, "key_unknown")];
@@ -132,7 +132,7 @@ describe("a live key does not exist", () => {
     expect((await get(live.key, "/key")).status).toBe(200);
   });
 
-  test("as the admin key that a test key may leave behind", async () => {
+  test("as the remaining admin key when a test key is revoked", async () => {
     const { live, sandbox } = await newShops();
     expect((await revoke(live.key, sandbox.id)).json.code).toBe("last_admin_key");
     expect((await revoke(live.key, live.id)).json.code).toBe("last_admin_key");
@@ -142,7 +142,7 @@ describe("a live key does not exist", () => {
   });
 });
 
-test("a cursor of the list of one mode is none of another's", async () => {
+test("a cursor of one mode is refused with the other", async () => {
   const { live } = await newShops();
   await create(live.key);
   const { headers } = await get(live.key, "/keys?mode=live&limit=1");

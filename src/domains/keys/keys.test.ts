@@ -20,7 +20,7 @@ const revoke = (key: string, id: string) => service.call("DELETE", `/keys/${id}`
 const isValid = async (key: string) => (await get(key, "/key")).status === 200;
 
 describe("getCurrentKey", () => {
-  test("tells who the key is, and how its windows stand", async () => {
+  test("returns the key's account, mode and scopes, and the state of its windows", async () => {
     const { key, record, account } = await service.newAccountWithKey("free", undefined, ["read"]);
     for (let request = 0; request < 3; request++) await get(key, "/pets");
     service.clock.advance(20_000);
@@ -45,7 +45,7 @@ describe("getCurrentKey", () => {
     expect(key).not.toContain(json.hint);
   });
 
-  test("counts strikes, and shows a ban and the length of the next one", async () => {
+  test("counts strikes, and returns a ban and the length of the next one", async () => {
     const quota = { perMinute: 10, perDay: 1_000 };
     const { key } = await service.newAccountWithKey("enterprise", quota, ["read"]);
     const other = await service.app.keys.issueKey(
@@ -74,7 +74,7 @@ describe("getCurrentKey", () => {
     expect((await get(key, "/key")).json.bans.next).toBe(60);
   });
 
-  test("waiting for Retry-After resets the strikes", async () => {
+  test("resets the strikes after Retry-After", async () => {
     const { key } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 1_000 }, ["read"]);
     for (let request = 0; request < 2; request++) await get(key, "/pets");
     service.clock.advance(1_000);
@@ -84,7 +84,7 @@ describe("getCurrentKey", () => {
     expect((await get(key, "/key")).json.strikes.count).toBe(0);
   });
 
-  test("is not unlimited: it has as many requests as the plan, counted apart, and brings no strike", async () => {
+  test("has a separate, equal limit and adds no strikes", async () => {
     const quota = { perMinute: 5, perDay: 1_000 };
     const { key } = await service.newAccountWithKey("enterprise", quota, ["read"]);
     for (let request = 0; request < 5; request++) expect((await get(key, "/key")).status).toBe(200);
@@ -100,7 +100,7 @@ describe("getCurrentKey", () => {
 });
 
 describe("createKey", () => {
-  test("makes a key that works at once and is shown once", async () => {
+  test("creates a key that works at once and is returned once", async () => {
     const admin = await newAdmin();
     const { status, json } = await create(admin.key, { name: "till", scopes: ["read"], expiresIn: 3_600 });
     expect(status).toBe(201);
@@ -139,7 +139,7 @@ describe("createKey", () => {
     expect([status, json.details[0].path]).toEqual([400, path]);
   });
 
-  test("sent again with its idempotency key shows the same key, and makes no other", async () => {
+  test("returns the same key to a retry with the same Idempotency-Key, and creates no other", async () => {
     const { key } = await newAdmin();
     const send = () =>
       service.call("POST", "/keys", {
@@ -153,7 +153,7 @@ describe("createKey", () => {
     expect((await get(key, "/keys")).json).toHaveLength(2);
   });
 
-  test(`lets an account have ${MAX_KEYS} valid keys, also of those that are created at once`, async () => {
+  test(`lets an account have ${MAX_KEYS} valid keys, also if they are created concurrently`, async () => {
     const { key } = await newAdmin();
     const answers = await Promise.all(
       Array.from({ length: MAX_KEYS + 20 }, (_, index) => create(key, { name: `key ${index}`, scopes: ["read"] })),
@@ -169,7 +169,7 @@ describe("createKey", () => {
     expect((await create(key, { name: "room", scopes: ["read"] })).status).toBe(201);
   });
 
-  test("keeps a thousand keys of an account, and forgets of those that have ended the oldest", async () => {
+  test("stores a thousand keys of an account, and deletes the oldest ended ones", async () => {
     const { key, account, record } = await newAdmin();
     const made = Array.from({ length: 1_010 }, (_, index) => `key_${index}`);
     const rows = made.map((id, index) => {
@@ -189,7 +189,7 @@ describe("createKey", () => {
 });
 
 describe("listKeys", () => {
-  test("shows the keys of the account alone, page by page, with their last use", async () => {
+  test("returns the keys of the account only, page by page, with their last use", async () => {
     const [mine, theirs] = [await newAdmin(), await newAdmin()];
     const made: string[] = [mine.record.id];
     for (let index = 0; index < 4; index++) {
@@ -212,7 +212,7 @@ describe("listKeys", () => {
 });
 
 describe("rotateKey", () => {
-  test("makes a key like the old one, which stays valid for a day or the given overlap", async () => {
+  test("creates a key like the old one, which stays valid for a day or the given overlap", async () => {
     const { key } = await newAdmin();
     const old = (await create(key, { name: "till", scopes: ["write", "read", "read"] })).json;
     const { status, json } = await rotate(key, old.id);
@@ -236,7 +236,7 @@ describe("rotateKey", () => {
     expect((await rotate(key, json.id)).json.code).toBe("key_ended");
   });
 
-  test("keeps the planned end of a key, not the one of a key that was replaced", async () => {
+  test("keeps the planned end of a key, but not the end from an earlier rotation", async () => {
     const { key } = await newAdmin();
     const old = (await create(key, { name: "guest", scopes: ["read"], expiresIn: 1_000_000 })).json;
     service.clock.advance(1_000);
@@ -254,7 +254,7 @@ describe("rotateKey", () => {
     expect([await isValid(key), await isValid(json.key)]).toEqual([false, true]);
   });
 
-  test("leaves the calling key valid for a minute at the least: it must be able to ask again for a lost answer", async () => {
+  test("keeps the calling key valid for at least a minute, so that a lost response can be requested again", async () => {
     const { key, record } = await newAdmin();
     for (const overlap of [0, 59]) {
       const { status, json } = await rotate(key, record.id, `?overlap=${overlap}`);
@@ -283,7 +283,7 @@ describe("rotateKey", () => {
 });
 
 describe("revokeKey", () => {
-  test("ends a key at once, and again is no error", async () => {
+  test("revokes a key at once, and again without an error", async () => {
     const { key } = await newAdmin();
     const { json: till } = await create(key, { name: "till", scopes: ["read"] });
     expect(await isValid(till.key)).toBe(true);
@@ -294,7 +294,7 @@ describe("revokeKey", () => {
     expect(listed.revokedAt).toBe(iso(0));
   });
 
-  test("leaves a key behind that can manage the others, as long as this one could", async () => {
+  test("requires that a key with the scope admin and as long a life remains", async () => {
     const { key, record } = await newAdmin();
     const refused = async () => {
       const { status, json } = await revoke(key, record.id);
@@ -311,7 +311,7 @@ describe("revokeKey", () => {
   });
 });
 
-test("keys of other accounts do not exist", async () => {
+test("an operation on a key of another account returns 404", async () => {
   const [mine, theirs] = [await newAdmin(), await newAdmin()];
   for (const id of [theirs.record.id, "key_0000000000000000"]) {
     for (const { status, json } of [await rotate(mine.key, id), await revoke(mine.key, id)]) {

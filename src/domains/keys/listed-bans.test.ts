@@ -31,7 +31,7 @@ const get = (key: string, path: string) => service.call("GET", path, { key });
 const bansOf = async (key: string, path = "/keys?limit=100") =>
   Object.fromEntries((await get(key, path)).json.map(({ name, ban }: { name: string; ban?: object }) => [name, ban]));
 
-test("listKeys shows the ban of a key until it ends, as getCurrentKey does", async () => {
+test("listKeys returns the ban of a key until it ends, like getCurrentKey", async () => {
   const { admin, banned } = await newShop();
   const { ban } = (await get(banned.key, "/key")).json;
   expect(ban).toEqual({
@@ -44,7 +44,7 @@ test("listKeys shows the ban of a key until it ends, as getCurrentKey does", asy
   expect((await bansOf(admin))["banned"]).toBeUndefined();
 });
 
-test("listKeys shows a ban from before a restart", async () => {
+test("listKeys returns a ban from before a restart", async () => {
   const { admin } = await newShop();
   service = await service.restart();
   expect((await bansOf(admin))["banned"]).toBeDefined();

@@ -46,7 +46,7 @@ test.each(["live", "test"] as const)("the first %s key of production makes a sto
   }),
 );
 
-test("outside production no live key is made", () =>
+test("no live key is created outside production", () =>
   withStorage(async (storage) => {
     const keys = new KeyStore(storage, development);
     const live = keys.issueKey(await newAccount(storage), "till", ["read"], 0, "live");

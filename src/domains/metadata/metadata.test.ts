@@ -64,7 +64,7 @@ const kinds: readonly Kind[] = [
 ];
 
 describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
-  test("is shown as it was sent, wherever the resource is", async () => {
+  test("is returned as it was sent, in every representation of the resource", async () => {
     const metadata = { supplier: "Tiny Paws", shelf: "", constructor: "x", toString: "y", "naïve 🐕/~": "ü" };
     const added = await add(metadata);
     expect([added.status, added.json.metadata]).toEqual([201, metadata]);
@@ -77,7 +77,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect(logged.data).toEqual(added.json);
   });
 
-  test("is absent where there is none, and costs no row", async () => {
+  test("is absent by default, and then needs no row", async () => {
     for (const metadata of [undefined, {}]) expect((await add(metadata)).text).not.toContain("metadata");
     expect([(await send("GET", one)).text, await rows()]).toEqual([expect.not.stringContaining("metadata"), []]);
   });
@@ -105,7 +105,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect((await send("GET", one)).text).not.toContain("metadata");
   });
 
-  test("changes nothing if the pairs are the same, or if If-Match names another state", async () => {
+  test("does not change if the pairs are the same, or if If-Match is not the current entity tag", async () => {
     const { headers } = await add({ a: "1", b: "2" });
     const { id } = await lastEvent();
     const before = (await send("GET", one)).text;
@@ -145,7 +145,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect([status, json.details]).toEqual([400, [{ path: `/body${path}`, message }]]);
   });
 
-  test("refuses the key __proto__, which many programs lose", async () => {
+  test("refuses the key __proto__, which many programs cannot represent", async () => {
     await add({ a: "1" });
     const metadata = JSON.parse('{"__proto__":"x"}');
     const body = JSON.stringify({ metadata });
@@ -164,7 +164,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect((await send("GET", one)).json.metadata).toEqual({ a: "1" });
   });
 
-  test("has up to 50 pairs with 4,096 bytes", async () => {
+  test("can have 50 pairs with 4,096 bytes", async () => {
     await add({ ...pairs(49, 80), k: "ü".repeat(87) + "v" }); // 49 × 80 + 1 + 174 + 1
     const shown = (await send("GET", one)).json.metadata;
     expect([Object.keys(shown).length, new TextEncoder().encode(Object.entries(shown).flat().join("")).length]).toEqual(
@@ -194,7 +194,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
   });
 });
 
-test("every list of animals and orders shows it, and only where it is", async () => {
+test("every list of animals and orders returns existing metadata", async () => {
   await addPet({ metadata: { a: "1" } });
   await addPet({ name: "Ünal" });
   for (const query of [
@@ -221,7 +221,7 @@ test("every list of animals and orders shows it, and only where it is", async ()
   }
 });
 
-test("it stays with an animal and its order through all their changes, and goes with them", async () => {
+test("metadata stays with an animal and its order through all their changes, and is deleted with them", async () => {
   await addPet({ metadata: { a: "1" } });
   await send("POST", "/store/orders", { petId: 1, metadata: { till: "3" } });
   for (const verb of ["confirm", "return"]) {
@@ -244,7 +244,7 @@ test("it stays with an animal and its order through all their changes, and goes 
   expect(((await rows()) as { kind: string }[]).map(({ kind }) => kind)).toEqual(["order", "order"]);
 });
 
-test("a page that is kept in memory shows what it is now", async () => {
+test("a cached page returns the current metadata", async () => {
   for (let count = 0; count < 3; count++) await addPet({ metadata: { count: `${count}` } });
   const first = async () => (await send("GET", "/pets?limit=2")).json[0].metadata;
   for (let times = 0; times < 3; times++) expect(await first()).toEqual({ count: "0" });

@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test("shows all by ascending id, page by page, whatever the size of a page", async () => {
+test("returns all orders by ascending id, page by page, for any page size", async () => {
   const whole = (await list()).json;
   expect(whole.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
   for (const limit of [1, 2, 3, 5, 6]) {
@@ -82,7 +82,7 @@ test("filters by status and by animal", async () => {
   expect(idsOf(await list("?petId=9223372036854775807"))).toEqual([]);
 });
 
-test("keeps the filters from page to page, and refuses a cursor with others", async () => {
+test("keeps the filters across pages, and refuses a cursor with other filters", async () => {
   const page = await list(`?petId=${animals[0]}&status=cancelled&limit=1`);
   const next = nextPage(page) ?? "";
   expect([idsOf(page), idsOf(await list(next))]).toEqual([[1], [3]]);
@@ -90,7 +90,7 @@ test("keeps the filters from page to page, and refuses a cursor with others", as
   expect([status, json.details[0].path]).toEqual([400, "/query/cursor"]);
 });
 
-test("refuses a filter that is no status and no identifier", async () => {
+test("refuses an invalid status or id as a filter", async () => {
   for (const [query, path] of [
     ["?status=open", "/query/status"],
     ["?petId=x", "/query/petId"],
@@ -112,7 +112,7 @@ describe("sort, reference, since and until", () => {
     expect((await list("?sort=id")).text).toBe((await list()).text);
   });
 
-  test("finds a reference as a whole, as it was sent", async () => {
+  test("finds a complete reference only, as it was sent", async () => {
     expect(idsOf(await list("?reference=receipt%201"))).toEqual([1, 4]);
     for (const other of ["receipt", "Receipt 1", "receipt 1 ", "receipt_1", "receipt%25"]) {
       expect(idsOf(await list(`?reference=${encodeURIComponent(other)}`))).toEqual([]);
@@ -135,7 +135,7 @@ describe("sort, reference, since and until", () => {
     expect(idsOf(await list(`?${name}=${encodeURIComponent(moment)}`))).toEqual(ids);
   });
 
-  test("a time and the next one part the orders", async () => {
+  test("since and until together return the orders between them", async () => {
     expect(idsOf(await list(`?since=${at(1)}&until=${at(4)}`))).toEqual([2, 3, 4]);
     expect(idsOf(await list(`?since=${at(4)}&until=${at(1)}`))).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe("sort, reference, since and until", () => {
     },
   );
 
-  test("all filters, both orders and all page sizes together show what passes each filter, once", async () => {
+  test("all filters, orders and page sizes together return each matching order once", async () => {
     const whole: ShownOrder[] = (await list()).json;
     const moment = fc.integer({ min: -1, max: 7 }).map(at);
     const query = fc.record(
@@ -189,7 +189,7 @@ describe("sort, reference, since and until", () => {
     );
   });
 
-  test("a cursor belongs to its filters and its order", async () => {
+  test("a cursor is valid for its filters and its order only", async () => {
     const filters = `reference=receipt%201&since=${at(0)}&until=${at(9)}&sort=-id`;
     const next = nextPage(await list(`?${filters}&limit=1`)) ?? "";
     expect((await list(next)).status).toBe(200);
@@ -206,7 +206,7 @@ describe("sort, reference, since and until", () => {
   });
 });
 
-test("rare orders of an animal with very many are all found, in pages that may be short", async () => {
+test("the few matching orders among many of an animal are all found, in pages that may be short", async () => {
   const large = await TestService.start();
   const bearer = await large.newKey();
   await large.store.run(

@@ -74,7 +74,7 @@ describe("placeStoreOrder", () => {
     expect(await statusOfPet(petId)).toBe("pending");
   });
 
-  test("tells the entity tag that a read gives, as whatever changes the order does", async () => {
+  test("returns the entity tag that a read returns, like the other operations on orders", async () => {
     const tags = new Set<string | null>();
     const expectTag = async ({ status, json, headers }: Reply) => {
       expect([status, headers.get("etag")]).toEqual([status, (await get(json.id)).headers.get("etag")]);
@@ -89,7 +89,7 @@ describe("placeStoreOrder", () => {
     expect([tags.size, tags.has(null)]).toEqual([4, false]);
   });
 
-  test("needs no reference, and keeps one as it is", async () => {
+  test("needs no reference, and stores one unchanged", async () => {
     expect(await placeForNewPet()).not.toHaveProperty("reference");
     for (const reference of ["x", " 7\n", "🐕".repeat(255), "Vo\u0308gel"]) {
       const { json } = await place({ petId: await addPet("available"), reference });
@@ -136,7 +136,7 @@ describe("placeStoreOrder", () => {
     expect([status, json.code, json.details]).toEqual([400, "invalid_request", [{ path, message }]]);
   });
 
-  test("succeeds for exactly one of hundreds that order one of few animals at once", async () => {
+  test("succeeds for exactly one of hundreds of concurrent orders for each of a few animals", async () => {
     const animals = await Promise.all(Array.from({ length: 6 }, () => addPet("available")));
     const ordered = Array.from({ length: 600 }, (_, index) => animals[index % animals.length] as number);
     const answers = await Promise.all(ordered.map((petId) => place({ petId })));
@@ -148,7 +148,7 @@ describe("placeStoreOrder", () => {
     expect(new Set(listed)).toEqual(new Set(placed));
   });
 
-  test("cannot give an animal two open orders, whatever the program does", async () => {
+  test("never creates two open orders for an animal: a database constraint prevents it", async () => {
     const { petId } = await placeForNewPet();
     const again = `INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at)
       VALUES (${await service.shop()}, 999999, ${petId}, 'placed', 0, 0, 0)`;
@@ -172,7 +172,7 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
     expect((await get(order.id)).json).toEqual(whole);
   });
 
-  test("let an animal go, which then can be ordered again", async () => {
+  test("release an animal, which then can be ordered again", async () => {
     const order = await placeForNewPet();
     service.clock.advance(1);
     const { status, json } = await cancel(order.id);
@@ -204,7 +204,7 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
     expect(await answers("returned")).toEqual([notOpen("returned"), notOpen("returned"), notConfirmed("returned")]);
   });
 
-  test("refuse an order that does not exist", async () => {
+  test("return 404 for an order that does not exist", async () => {
     for (const act of [get, confirm, cancel, giveBack]) {
       for (const id of [1, 0, "-1", "9223372036854775807", "9223372036854775808", "01", "abc", "%00"]) {
         expect([id, ...outcomeOf(await act(id))]).toEqual([id, 404, "order_not_found"]);
@@ -212,7 +212,7 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
     }
   });
 
-  test("do one thing of many that are asked for at once", async () => {
+  test("do only one of many concurrent changes of an order", async () => {
     for (let round = 0; round < 5; round++) {
       const order = await placeForNewPet();
       const acts = Array.from({ length: 60 }, (_, index) => (index % 2 === round % 2 ? confirm : cancel));
@@ -227,7 +227,7 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
 });
 
 describe("an animal under an open order", () => {
-  test("keeps its status and stays, and may change otherwise", async () => {
+  test("keeps its status and cannot be deleted, but can change otherwise", async () => {
     const { id, petId } = await placeForNewPet();
     for (const status of ["available", "sold"]) {
       expect(outcomeOf(await update(petId, { status, name: "Max" }))).toEqual([409, "pet_has_open_order"]);
@@ -238,7 +238,7 @@ describe("an animal under an open order", () => {
     expect((await remove(petId)).status).toBe(204);
   });
 
-  test("cannot be let go manually to be ordered a second time", async () => {
+  test("cannot be made available manually to be ordered a second time", async () => {
     const { id, petId } = await placeForNewPet();
     const acts = Array.from({ length: 150 }, (_, index) =>
       index % 3 === 0 ? update(petId, { status: "available" }) : index % 3 === 1 ? place({ petId }) : remove(petId),
@@ -247,7 +247,7 @@ describe("an animal under an open order", () => {
     expect((await list(`?petId=${petId}&status=placed`)).json).toEqual([(await get(id)).json]);
   });
 
-  test("can be reserved manually, and then not be ordered", async () => {
+  test("can be made pending manually, and then cannot be ordered", async () => {
     const petId = await addPet("available");
     await update(petId, { status: "pending" });
     expect(outcomeOf(await place({ petId }))).toEqual([409, "pet_not_available"]);
@@ -255,7 +255,7 @@ describe("an animal under an open order", () => {
     expect((await place({ petId })).status).toBe(201);
   });
 
-  test("is gone once it was sold and deleted: it cannot be ordered, and its order not be returned", async () => {
+  test("cannot be ordered or returned after sale and deletion", async () => {
     const { id, petId } = await placeForNewPet();
     await confirm(id);
     await remove(petId);
@@ -285,7 +285,7 @@ describe("an animal under an open order", () => {
     },
   );
 
-  test("has a history that names the orders' part in it", async () => {
+  test("has events that name the order", async () => {
     const { id, petId } = await placeForNewPet();
     await cancel(id);
     await giveBack((await confirm((await place({ petId })).json.id)).json.id);
@@ -314,7 +314,7 @@ describe("an animal under an open order", () => {
 });
 
 describe("an animal that an order sold", () => {
-  test("changes its status only by the return of that order, and may change otherwise", async () => {
+  test("changes its status only by the return of that order, but can change otherwise", async () => {
     const { id, petId } = await placeForNewPet();
     await confirm(id);
     for (const status of ["available", "pending"]) {
@@ -330,7 +330,7 @@ describe("an animal that an order sold", () => {
     expect((await update(petId, { status: "available" })).status).toBe(200);
   });
 
-  test("is free once its order is over, whichever orders it had before", async () => {
+  test("has any status again once its order is finished, despite earlier orders", async () => {
     const first = await placeForNewPet();
     const { petId } = first;
     await giveBack((await confirm(first.id)).json.id);
@@ -342,7 +342,7 @@ describe("an animal that an order sold", () => {
     expect(outcomeOf(await update(petId, { status: "available" }))).toEqual([409, "invalid_transition"]);
   });
 
-  test("is another one than an animal that was sold manually", async () => {
+  test("differs from an animal that was sold manually", async () => {
     const { id } = await placeForNewPet();
     await confirm(id);
     const petId = await addPet("sold");
@@ -351,7 +351,7 @@ describe("an animal that an order sold", () => {
 });
 
 describe("a reservation", () => {
-  test("lasts until the millisecond that the order names", async () => {
+  test("lasts until the millisecond in the order", async () => {
     const [early, late] = [await placeForNewPet(), await placeForNewPet()];
     service.clock.advance(RESERVATION - 1);
     expect((await confirm(early.id)).status).toBe(200);
@@ -368,7 +368,7 @@ describe("a reservation", () => {
     expect(outcomeOf(await giveBack(late.id))).toEqual([409, "order_not_confirmed"]);
   });
 
-  test("that has ended does not hold an animal for a moment longer", async () => {
+  test("does not hold an animal after its end, not even a moment", async () => {
     const order = await placeForNewPet();
     service.clock.advance(RESERVATION - 1);
     expect(outcomeOf(await place({ petId: order.petId }))).toEqual([409, "pet_not_available"]);
@@ -379,7 +379,7 @@ describe("a reservation", () => {
     expect(await statusOfPet(order.petId)).toBe("pending");
   });
 
-  test("ends by itself", async () => {
+  test("expires in the background", async () => {
     const order = await placeForNewPet();
     const sold = await placeForNewPet();
     await confirm(sold.id);
@@ -389,7 +389,7 @@ describe("a reservation", () => {
     expect([(await get(sold.id)).json.status, await statusOfPet(sold.petId)]).toEqual(["confirmed", "sold"]);
   });
 
-  test("ends while the service does not run", async () => {
+  test("expires while the service does not run", async () => {
     const order = await placeForNewPet();
     const { clock } = service;
     await service.app.stop();
@@ -399,7 +399,7 @@ describe("a reservation", () => {
     expect(await statusOfPet(order.petId)).toBe("available");
   });
 
-  test("lasts as long as the setting said when the order was placed", async () => {
+  test("lasts as long as was configured when the order was placed", async () => {
     const old = await placeForNewPet();
     const { clock, store } = service;
     await service.app.stop();

@@ -87,7 +87,7 @@ test.each([
   ["nobody", []],
 ])("%p finds %j", async (text, expected) => expect(await found(text)).toEqual(expected));
 
-test("finds of all texts what a plain search of folded names finds", async () => {
+test("finds the same animals as a plain search of folded names, for any texts", async () => {
   const part = fc.constantFrom(...names).chain((name) => {
     const characters = Array.from(name);
     return fc
@@ -107,7 +107,7 @@ test("finds of all texts what a plain search of folded names finds", async () =>
   );
 });
 
-test("goes with the other filters and the order, page by page", async () => {
+test("can be combined with the other filters and the order, page by page", async () => {
   const reversed = ["ＲＥＸ", "T-Rex", "REX II", "Rex"];
   expect(await pagesOf("name=rex&sort=-id&limit=3")).toEqual([reversed.slice(0, 3), reversed.slice(3)]);
   expect(await pagesOf("name=rex&ids=1,4,5")).toEqual([["Rex", "ＲＥＸ"]]);
@@ -117,7 +117,7 @@ test("goes with the other filters and the order, page by page", async () => {
   expect(await pagesOf("name=rex&status=sold&categoryId=1")).toEqual([["REX II"]]);
 });
 
-test("follows an animal that is renamed", async () => {
+test("finds an animal by its new name after a change", async () => {
   const { json } = await service.call("POST", "/pets", { key, body: { name: "Æsop", categoryId: 1 } });
   const rename = (name: string) => service.call("PATCH", `/pets/${json.id}`, { key, body: { name } });
   expect(await found("æso")).toEqual(["Æsop"]);
@@ -152,7 +152,7 @@ test("finds animals that were imported", async () => {
   await fresh.stop();
 });
 
-test("a page looks through 10,000 animals, and may be short though more follow", async () => {
+test("a page searches at most 10,000 animals, and may be short although more follow", async () => {
   const large = await TestService.start();
   const bearer = await large.newKey();
   await large.store.run(

@@ -46,20 +46,20 @@ describe("updatePet", () => {
     },
   );
 
-  test("gives a status to an animal that has none, and keeps it away from the others", async () => {
+  test("sets the status of an animal that has none, and of no other", async () => {
     const { json: pet } = await create({ name: "Tom", categoryId: 1 });
     expect((await patch(pet.id, { name: "Tim" })).json).not.toHaveProperty("status");
     expect((await patch(pet.id, { status: "pending" })).json.status).toBe("pending");
   });
 
-  test("keeps a category digit for digit", async () => {
+  test("keeps every digit of a category id", async () => {
     const { json: pet } = await create();
     const { text } = await patch(pet.id, '{"categoryId":9223372036854775807}');
     expect(text).toContain('"categoryId":9223372036854775807');
     expect((await get(pet.id)).text).toBe(text);
   });
 
-  test("changes nothing by an empty patch, or by what is so already", async () => {
+  test("changes nothing for an empty patch or equal values", async () => {
     const created = await create();
     const { id: _, ...same } = created.json;
     for (const change of [{}, same]) {
@@ -69,7 +69,7 @@ describe("updatePet", () => {
     expect(await events(created.json.id)).toHaveLength(1);
   });
 
-  test("refuses to remove a field, which null asks for, and what no animal may have", async () => {
+  test("refuses null for a field, and values that no animal can have", async () => {
     const { json: pet } = await create();
     expect(faultsOf(await patch(pet.id, { name: null, categoryId: null, status: null, id: 1 }))).toEqual({
       "/body/name": "must be a string",
@@ -83,7 +83,7 @@ describe("updatePet", () => {
     expect((await get(pet.id)).json).toEqual(pet);
   });
 
-  test("names the media types that it takes", async () => {
+  test("names the supported media types", async () => {
     const { json: pet } = await create();
     const { status, json } = await patch(pet.id, "{}", { "Content-Type": "application/json-patch+json" });
     expect([status, json.message]).toEqual([
@@ -98,12 +98,12 @@ describe("updatePet", () => {
     ]);
   });
 
-  test.each(["999999", "abc", "01"])("says 404 for %s, which no animal has", async (id) => {
+  test.each(["999999", "abc", "01"])("returns 404 for the animal %s", async (id) => {
     expect((await patch(id, {})).json.code).toBe("pet_not_found");
     expect((await remove(id)).json.code).toBe("pet_not_found");
   });
 
-  test("shows the change on pages that were remembered", async () => {
+  test("updates cached pages", async () => {
     const fresh = await TestService.start();
     const bearer = await fresh.newKey();
     for (let count = 0; count < 5; count++) {
@@ -136,7 +136,7 @@ describe("transitions", () => {
     },
   );
 
-  test("a status that was changed manually is undone manually", async () => {
+  test("a manual change of status can be reverted", async () => {
     const { json: pet } = await create({ name: "Rex", categoryId: 1, status: "available" });
     for (const status of ["sold", "available", "pending", "sold", "pending", "available"]) {
       expect((await patch(pet.id, { status })).json).toEqual({ ...pet, status });
@@ -161,7 +161,7 @@ describe("deletePet", () => {
     ]);
   });
 
-  test("does not give the id of the last animal again, also after a restart", async () => {
+  test("does not assign the id of the last animal again, even after a restart", async () => {
     let fresh = await TestService.start();
     const bearer = await fresh.newKey();
     const body = { name: "Rex", categoryId: 1 };
@@ -172,7 +172,7 @@ describe("deletePet", () => {
     await fresh.stop();
   });
 
-  test("leaves a category free to be deleted", async () => {
+  test("allows the deletion of the category", async () => {
     const { json: category } = await service.call("POST", "/categories", { key, body: { name: "Fish" } });
     const { json: pet } = await create({ name: "Nemo", categoryId: category.id });
     await remove(pet.id);
@@ -181,7 +181,7 @@ describe("deletePet", () => {
 });
 
 describe("If-Match", () => {
-  test("takes the tag that the animal has, wherever it was learnt", async () => {
+  test("accepts the current entity tag, from whichever response", async () => {
     const created = await create();
     const { id } = created.json;
     expect(tagOf(await get(id))).toBe(tagOf(created));
@@ -192,7 +192,7 @@ describe("If-Match", () => {
     expect((await remove(id, { "If-Match": tagOf(updated) })).status).toBe(204);
   });
 
-  test("refuses the tag of an animal that has changed meanwhile, and changes nothing", async () => {
+  test("refuses the entity tag of an animal that has changed, and changes nothing", async () => {
     const created = await create();
     const { id } = created.json;
     const updated = await patch(id, { name: "Max" });
@@ -205,7 +205,7 @@ describe("If-Match", () => {
     expect((await get(id)).text).toBe(updated.text);
   });
 
-  test("compares strongly, takes lists and the star", async () => {
+  test("compares strongly, and accepts lists and *", async () => {
     const { json, headers } = await create();
     const tag = headers.get("etag") as string;
     for (const [expected, status] of [
@@ -222,17 +222,17 @@ describe("If-Match", () => {
     }
   });
 
-  test("is no condition for an animal that is not there", async () => {
+  test("is ignored for an animal that does not exist", async () => {
     expect((await patch(999_999, {}, { "If-Match": "*" })).status).toBe(404);
     expect((await remove(999_999, { "If-Match": '"other"' })).status).toBe(404);
   });
 
-  test("comes before what is wrong with the change", async () => {
+  test("is checked before the body", async () => {
     const { json } = await create({ name: "Rex", categoryId: 1, status: "sold" });
     expect((await patch(json.id, { status: "available" }, { "If-Match": '"other"' })).status).toBe(412);
   });
 
-  test("lets one of many win that change the same animal at once", async () => {
+  test("lets one of many concurrent changes of an animal succeed", async () => {
     const created = await create({ name: "Rex", categoryId: 1 });
     const expected = { "If-Match": tagOf(created) };
     const answers = await Promise.all(
@@ -243,7 +243,7 @@ describe("If-Match", () => {
     expect((await get(created.json.id)).text).toBe(winner?.text ?? "");
   });
 
-  test("may be sent by a script of another site", async () => {
+  test("may be sent by a script of another site (CORS)", async () => {
     const { headers } = await service.call("OPTIONS", "/pets/1");
     expect(headers.get("access-control-allow-headers")?.split(", ")).toEqual(
       expect.arrayContaining(["If-Match", "Idempotency-Key"]),
@@ -251,7 +251,7 @@ describe("If-Match", () => {
   });
 });
 
-test("PETSTORE_STRICT_CATEGORIES holds for an animal that moves, not for one that stays", async () => {
+test("PETSTORE_STRICT_CATEGORIES applies to a new category of an animal, not to its current one", async () => {
   let strict = await TestService.start();
   const bearer = await strict.newKey();
   await strict.call("POST", "/pets", { key: bearer, body: { name: "Rex", categoryId: 77 } });
@@ -296,7 +296,7 @@ describe("an animal under an open order", () => {
 
   const call = (method: string, id: number, body?: object) => shop.call(method, `/pets/${id}`, { key: bearer, body });
 
-  test("is not deleted, nor is its status changed past the order", async () => {
+  test("cannot be deleted, nor change its status", async () => {
     for (const { status, json } of [
       await call("DELETE", 1),
       await call("PATCH", 1, { status: "available" }),
@@ -306,7 +306,7 @@ describe("an animal under an open order", () => {
     }
   });
 
-  test("may change in all else, and others are free", async () => {
+  test("can change all else, and others can change all", async () => {
     expect((await call("PATCH", 1, { name: "Bo", status: "pending" })).json.name).toBe("Bo");
     expect((await call("PATCH", 2, { status: "available" })).status).toBe(200);
     expect((await call("DELETE", 2)).status).toBe(204);

@@ -58,17 +58,17 @@ describe("ids", () => {
     "ids=3%2C1&ids=2",
     "ids=1,1,2,3,3",
     "ids=1,2,3,999999,-5",
-  ])("finds by %s the animals that are there", async (query) => {
+  ])("returns the existing animals for %s", async (query) => {
     const { status, json } = await list(query);
     expect([status, json]).toEqual([200, animals.slice(0, 3)]);
   });
 
-  test("finds what getPet finds, also where it finds nothing", async () => {
+  test("returns the same animals as getPet, also if none exists", async () => {
     expect((await list("ids=42")).text).toBe(`[${(await service.call("GET", "/pets/42", { key })).text}]`);
     expect((await list("ids=999999")).json).toEqual([]);
   });
 
-  test("takes 100, whose pages follow each other", async () => {
+  test("accepts 100 ids, on several pages", async () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 120 - index);
     const pages = await pagesFrom(`ids=${hundred.join(",")}&limit=30`);
     expect(pages.map(({ length }) => length)).toEqual([30, 30, 30, 10]);
@@ -88,7 +88,7 @@ describe("ids", () => {
 });
 
 describe("sort", () => {
-  test("by -id shows the animals that were added last first, a new one at once", async () => {
+  test("by -id returns the newest animals first, also a new one at once", async () => {
     for (let count = 0; count < 4; count++) {
       const added = await add(1, "sold");
       animals.push(added);
@@ -97,7 +97,7 @@ describe("sort", () => {
     }
   });
 
-  test("by -id shows none twice and leaves none out, though animals are added meanwhile", async () => {
+  test("by -id returns each animal once, although animals are added", async () => {
     const first = await list("sort=-id&limit=5");
     const before = idsOf(animals).toReversed();
     animals.push(await add(1), await add(2));
@@ -105,13 +105,13 @@ describe("sort", () => {
     expect([...idsOf(first.json), ...idsOf(rest.flat())]).toEqual(before);
   });
 
-  test("by id is the usual order", async () => {
+  test("by id is the default", async () => {
     expect((await list("sort=id")).text).toBe((await list("")).text);
     expect(faultsOf(await list("sort=name"))).toEqual({ "/query/sort": "must be one of id, -id" });
   });
 });
 
-test("all filters, orders and page sizes together show what passes each of them, once", async () => {
+test("all filters, orders and page sizes together return each matching animal once", async () => {
   const query = fc.record(
     {
       status: fc.constantFrom("available", "pending", "sold"),
@@ -140,7 +140,7 @@ test("all filters, orders and page sizes together show what passes each of them,
   );
 });
 
-test("a cursor belongs to its filters and its order", async () => {
+test("a cursor is valid for its filters and its order only", async () => {
   const cursor = new URLSearchParams(nextOf(await list("limit=1&categoryId=1&sort=-id"))?.split("?")[1]).get("cursor");
   for (const other of ["", "categoryId=1", "sort=-id", "categoryId=2&sort=-id", "categoryId=1&sort=id", "ids=1"]) {
     expect(faultsOf(await list(`${other}&cursor=${cursor}`))).toEqual({
@@ -149,7 +149,7 @@ test("a cursor belongs to its filters and its order", async () => {
   }
 });
 
-test("a rare category is found whole in a large store, in pages that may be short", async () => {
+test("all animals of a rare category are found in a large store, in pages that may be short", async () => {
   const large = await TestService.start();
   const bearer = await large.newKey();
   await large.store.run(

@@ -51,7 +51,7 @@ const pets = fc.array(
 );
 
 describe.each([...formats])("a file of the format %s", (format) => {
-  test("gives every animal back as it was, whatever it holds and however it is cut", async () => {
+  test("returns every animal unchanged, whatever it contains and however the file is split", async () => {
     await fc.assert(
       fc.asyncProperty(pets, fc.integer({ min: 1, max: 100 }), async (drawn, size) => {
         const animals = drawn.map(({ status: state, metadata: kept, ...pet }) => ({
@@ -66,7 +66,7 @@ describe.each([...formats])("a file of the format %s", (format) => {
     );
   });
 
-  test("may begin with a byte order mark, and end without a line end", async () => {
+  test("may begin with a byte order mark, and end without a line break", async () => {
     const text = `\ufeff${fileHead(format)}${animalWriter(format)([{ id: 1n, name: "\ufeffRex", categoryId: 2n }])}`;
     const expected = { animals: [{ id: 1n, name: "\ufeffRex", categoryId: 2n }], faults: [] };
     for (const size of [1, 2, 3, 100]) {
@@ -74,14 +74,14 @@ describe.each([...formats])("a file of the format %s", (format) => {
     }
   });
 
-  test("with a line that never ends is not read to its end", async () => {
+  test("with an endless line is not read to its end", async () => {
     const { faults } = await read(format, "x".repeat(3_000_000), undefined, 100_000);
     expect(faults).toEqual([{ line: 1, message: `is longer than 1048576 bytes${rest}` }]);
   });
 });
 
 describe("JSON Lines", () => {
-  test("have the rules and the words of createPet, each fault with its line", async () => {
+  test("is validated like createPet, with the line of each fault", async () => {
     const text = [
       '{"name":"Rex","categoryId":9223372036854775807,"status":"sold"}\r',
       "",
@@ -111,7 +111,7 @@ describe("JSON Lines", () => {
     ]);
   });
 
-  test("that are not UTF-8 are found, each", async () => {
+  test("reports each line that is not UTF-8", async () => {
     const bytes = Buffer.from('{"name":"A?","categoryId":1}\n{"name":"B","categoryId":1}\n?\n');
     for (const [index, byte] of bytes.entries()) if (byte === 0x3f) bytes[index] = 0xff;
     for (const size of [1, 30, 1000]) {
@@ -123,7 +123,7 @@ describe("JSON Lines", () => {
 });
 
 describe("CSV", () => {
-  test("has the rules and the words of createPet, each fault with the line that its record begins on", async () => {
+  test("is validated like createPet, with the first line of the record of each fault", async () => {
     const text = [
       "status,name,categoryId",
       'sold,"a\r\nb",-9223372036854775808',
@@ -167,7 +167,7 @@ describe("CSV", () => {
     ],
     ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
     ["name,categoryId,name\nRex,1,Tom", `has the column name twice${rest}`],
-  ])("of which the header is no header is refused: %j", async (text, message) => {
+  ])("is refused with an invalid header: %j", async (text, message) => {
     expect(await read("csv", text)).toMatchObject({ animals: [], faults: [{ line: 1, message }] });
   });
 
@@ -181,7 +181,7 @@ describe("CSV", () => {
     expect(faults).toEqual([{ line, message }]);
   });
 
-  test("that is not UTF-8 is found, also before a broken quote", async () => {
+  test("reports text that is not UTF-8, also before a broken quote", async () => {
     const bytes = Buffer.from('name,categoryId\nA?,1\nB,1\n"C"?,1\n');
     bytes[bytes.indexOf("?")] = 0xff;
     const { faults } = await read("csv", bytes, undefined, 1000);
@@ -202,7 +202,7 @@ describe("an id in a file", () => {
     expect([animals, faults]).toEqual([[], [{ line: 1, message: format === "csv" ? message + rest : message }]]);
   });
 
-  test.each(files)("can be kept, digit for digit (%s)", async (format, text) => {
+  test.each(files)("can be kept exactly (%s)", async (format, text) => {
     expect((await read(format, text, "keep")).animals).toEqual([{ id: 2n ** 62n, name: "Rex", categoryId: 1n }]);
   });
 

@@ -111,7 +111,7 @@ const none = { added: 0, before: 0, total: 0 };
 const events = async () => (await new EventLog(storage).first(shop, 100_000)).items;
 
 describe("the log reports an import", () => {
-  test("by an event for each animal, up to 10,000 of them", async () => {
+  test("with an event for each of up to 10,000 animals", async () => {
     await addRex();
     await importText(lines(10_000));
     const [, ...imported] = await events();
@@ -125,7 +125,7 @@ describe("the log reports an import", () => {
     );
   });
 
-  test("with the ids that are kept", async () => {
+  test("with the ids that it keeps", async () => {
     await importText(animal(7) + animal(5), { ids: "keep", inParts: true });
     expect((await events()).map(({ subject, data }) => [subject.id, data?.["name"]])).toEqual([
       ["7", "Pet 7"],
@@ -133,7 +133,7 @@ describe("the log reports an import", () => {
     ]);
   });
 
-  test.each([undefined, "keep", "new"] as const)("with their metadata, ids: %p", async (ids) => {
+  test.each([undefined, "keep", "new"] as const)("with the metadata of the animals, ids: %p", async (ids) => {
     const line = (id: number, more = "") => `{${ids ? `"id":${id},` : ""}"name":"Pet ${id}","categoryId":1${more}}\n`;
     const text =
       line(5, ',"metadata":{"constructor":"a"}') +
@@ -147,7 +147,7 @@ describe("the log reports an import", () => {
     expect((await place.rows("SELECT id FROM metadata")).length).toBe(2);
   });
 
-  test.each([false, true])("by the number and the ids of more, in parts: %p", async (inParts) => {
+  test.each([false, true])("with the number and the ids of more animals, in parts: %p", async (inParts) => {
     await addRex();
     await importText(lines(25_001), { inParts });
     const parts = inParts
@@ -164,7 +164,7 @@ describe("the log reports an import", () => {
 });
 
 describe("an import", () => {
-  test("adds all animals, in the order of the file, and keeps the counts of the categories right", async () => {
+  test("adds all animals in the order of the file, and updates the counts of the categories", async () => {
     await addRex();
     expect(await importText(lines(5_000))).toEqual({ added: 5_000, before: 0, faults: [], total: 0 });
     const found = await pets();
@@ -174,7 +174,7 @@ describe("an import", () => {
     expect((await addRex()).id).toBe(5_002n);
   });
 
-  test("adds the animals to its own shop alone, by its own ids", async () => {
+  test("adds the animals to its own shop only, with ids of that shop", async () => {
     await importText(lines(3), { into: other, inParts: true });
     expect([await pets(), await importText(lines(3), { inParts: true })]).toEqual([
       [],
@@ -183,13 +183,13 @@ describe("an import", () => {
     expect((await pets()).map(({ id }) => id)).toEqual([1n, 2n, 3n]);
   });
 
-  test("gives no id again that a deleted animal had", async () => {
+  test("does not reuse the ids of deleted animals", async () => {
     await addAndRemove();
     await importText(lines(2));
     expect((await pets()).map(({ id }) => id)).toEqual([2n, 3n]);
   });
 
-  test("whose commit is not answered does not say that nothing was added", async () => {
+  test("whose commit gets no response does not report that nothing was added", async () => {
     const stage = storage.stage.bind(storage);
     const failing = spyOn(storage, "stage").mockImplementation(async (table) =>
       Object.assign(await stage(table), { write: loseAnswer }),
@@ -201,7 +201,7 @@ describe("an import", () => {
     );
   });
 
-  test("of nothing adds nothing", async () => {
+  test("without animals adds nothing", async () => {
     expect(await importText("")).toMatchObject(none);
     expect(await importText("", { inParts: true })).toMatchObject(none);
   });
@@ -239,7 +239,7 @@ describe("an import", () => {
 
   // Only the embedded engine has file pages.
   if (!onPostgres) {
-    test("into a store without room adds nothing, and says so", async () => {
+    test("into a store without space adds nothing, and reports it", async () => {
       const [size] = await storage.all(statement("PRAGMA page_count"));
       await storage.all(statement(`PRAGMA max_page_count = ${Number(size?.["page_count"]) + 5}`));
       const failure = await failureOf(importText(lines(20_000)));
@@ -250,7 +250,7 @@ describe("an import", () => {
     });
   }
 
-  test("waits for nobody who holds the store while it reads", async () => {
+  test("does not wait for a process that locks the store while it reads", async () => {
     const unlock = await place.lock();
     let staged = 0;
     const onProgress: ImportOptions["onProgress"] = (progress) => {
@@ -262,7 +262,7 @@ describe("an import", () => {
 });
 
 describe("an import in parts", () => {
-  test("that is stopped continues after the last part, and adds each animal once", async () => {
+  test("resumes after the last part when it was stopped, and adds each animal once", async () => {
     const text = lines(35_000);
     expect((await stopAt(text, 10_000))?.message).toBe(
       "It was stopped. 10000 animals of the file are in the store; the same command continues after them.",
@@ -275,13 +275,13 @@ describe("an import in parts", () => {
     expect(await storage.all(kept)).toEqual(await storage.all(counted));
   });
 
-  test("that came to its end adds nothing when it is started again", async () => {
+  test("adds nothing when it is started again after its end", async () => {
     await importText(lines(12_000), { inParts: true });
     expect(await importText(lines(12_000), { inParts: true })).toMatchObject({ added: 0, before: 12_000 });
     expect(await count()).toBe(12_000);
   });
 
-  test("is another one when a byte of the file is another, and is not what adds all at once", async () => {
+  test("is another one if a byte of the file differs, and differs from an import at once", async () => {
     await importText(lines(10), { inParts: true });
     expect(await importText(lines(10).replace("Pet 3", "Pet X"), { inParts: true })).toMatchObject({
       added: 10,
@@ -291,7 +291,7 @@ describe("an import in parts", () => {
     expect(await count()).toBe(30);
   });
 
-  test("that two processes do at once adds each animal once", async () => {
+  test("adds each animal once, even if two processes run it concurrently", async () => {
     const text = lines(55_000);
     const [first, second] = [storage, await place.open()];
     const imports = [first, second].map((store) => {
@@ -306,12 +306,12 @@ describe("an import in parts", () => {
   });
 });
 
-describe("where animals may name only categories that exist, an import", () => {
+describe("an import with strict categories", () => {
   beforeEach(() => storage.write(() => all(addCategory, shop, 1, "Dogs")));
   const categoryExists = categoryHasRecord;
   const text = '{"name":"Rex","categoryId":1}\n{"name":"Tom","categoryId":2}\n{"name":"Ida","categoryId":1}\n';
 
-  test("refuses a line that names another", async () => {
+  test("refuses a line with an unknown category", async () => {
     expect(await importText(text, { categoryExists })).toMatchObject({
       added: 0,
       faults: [{ line: 2, message: "/categoryId is not the id of a category" }],
@@ -320,7 +320,7 @@ describe("where animals may name only categories that exist, an import", () => {
     expect(await importText(text, { categoryExists })).toMatchObject({ added: 3, faults: [] });
   });
 
-  test("adds nothing when one is deleted before the animals are added", async () => {
+  test("adds nothing if a category is deleted before the animals are added", async () => {
     await storage.write(() => all(addCategory, shop, 2, "Cats"));
     const failure = await failureOf(importText(text, { categoryExists, meanwhile: removeCats }));
     expect(failure?.message).toBe("Another process changed the store. Category 2 was deleted. Nothing was added.");
@@ -329,13 +329,13 @@ describe("where animals may name only categories that exist, an import", () => {
 });
 
 describe("an import that keeps ids", () => {
-  test("adds the animals under them, and new ones come behind the largest", async () => {
+  test("adds the animals with them, and new animals get larger ones", async () => {
     expect(await importText(animal(7) + animal(2n ** 62n) + animal(3), { ids: "keep" })).toMatchObject({ added: 3 });
     expect((await pets()).map(({ id }) => id)).toEqual([3n, 7n, 2n ** 62n]);
     expect((await addRex()).id).toBe(2n ** 62n + 1n);
   });
 
-  test("refuses each line with an id that the shop has assigned before, or an id of an earlier line", async () => {
+  test("refuses each line with an id that the shop has assigned before, or of an earlier line", async () => {
     await importText(animal(7) + animal(2), { ids: "keep" });
     const text = animal(8) + animal(7) + animal(3) + animal(8) + animal(9);
     expect(await importText(text, { ids: "keep" })).toEqual({
@@ -353,7 +353,7 @@ describe("an import that keeps ids", () => {
     expect(await count()).toBe(2);
   });
 
-  test("refuses the id of a deleted animal, also of the newest", async () => {
+  test("refuses the id of a deleted animal, also of the newest one", async () => {
     await importText(animal(7) + animal(9), { ids: "keep" });
     await removePet(9n);
     expect(await importText(animal(9), { ids: "keep" })).toMatchObject({
@@ -366,7 +366,7 @@ describe("an import that keeps ids", () => {
   test.each([
     ["given to another animal", addRex],
     ["given to an animal that was deleted", addAndRemove],
-  ])("adds nothing when an id is %s before the animals are added", async (_, meanwhile) => {
+  ])("adds nothing if an id is %s before the animals are added", async (_, meanwhile) => {
     const text = animal(2) + animal(1);
     const failure = await failureOf(importText(text, { ids: "keep", meanwhile }));
     expect(failure?.message).toBe(
@@ -375,13 +375,13 @@ describe("an import that keeps ids", () => {
     expect(await names()).not.toContain("Pet 2");
   });
 
-  test("depends on the ids of its own shop alone", async () => {
+  test("depends on the ids of its own shop only", async () => {
     await importText(animal(7) + animal(9), { ids: "keep", into: other });
     expect(await importText(animal(7) + animal(8), { ids: "keep" })).toMatchObject({ added: 2 });
     expect((await addRex()).id).toBe(9n);
   });
 
-  test("in parts leaves its ids to itself from the first part on", async () => {
+  test("in parts reserves its ids from the first part on", async () => {
     const text = Array.from({ length: 15_000 }, (_, index) => animal(index + 1)).join("");
     await stopAt(text, 10_000, { ids: "keep" });
     expect((await addRex()).id).toBe(15_001n);
@@ -391,7 +391,7 @@ describe("an import that keeps ids", () => {
     });
   });
 
-  test("in parts does so as well, and continues where it was stopped", async () => {
+  test("in parts reserves them again when it is resumed", async () => {
     const text = Array.from({ length: 15_000 }, (_, index) => animal(15_000 - index)).join("");
     await stopAt(text, 10_000, { ids: "keep" });
     const goOn = () => importText(text, { ids: "keep", inParts: true });
@@ -400,7 +400,7 @@ describe("an import that keeps ids", () => {
     expect((await pets()).every(({ id, name }) => name === `Pet ${id}`)).toBe(true);
   });
 
-  test("or gives new ones, leaves them out", async () => {
+  test("with --ids new replaces them by new ones", async () => {
     await importText(animal(7) + animal(7), { ids: "new" });
     expect((await pets()).map(({ id }) => id)).toEqual([1n, 2n]);
   });

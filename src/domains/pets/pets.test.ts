@@ -44,7 +44,7 @@ describe("createPet", () => {
     expect((await service.call("GET", `/pets/${json.id}`, { key })).json).toEqual(json);
   });
 
-  test("leaves a status that is not sent absent", async () => {
+  test("adds no status by default", async () => {
     const { json, text } = await create({ name: "Tom", categoryId: 2 });
     expect(json).not.toHaveProperty("status");
     expect((await service.call("GET", `/pets/${json.id}`, { key })).text).toBe(text);
@@ -71,7 +71,7 @@ describe("createPet", () => {
     ["10e-00001", "1"],
     ["1e+00000000001", "10"],
     ["0e99999", "0"],
-  ])("takes the integer %s, which JSON can write in more than one way", async (written, meant) => {
+  ])("accepts the integer %s, which JSON can write in more than one form", async (written, meant) => {
     const { status, text } = await create(`{"name":"Same","categoryId":${written}}`);
     expect(status).toBe(201);
     expect(text).toContain(`"categoryId":${meant}}`);
@@ -95,13 +95,13 @@ describe("createPet", () => {
     '"1"',
     "null",
     "true",
-  ])("refuses %s as category", async (categoryId) => {
+  ])("refuses the category id %s", async (categoryId) => {
     const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
     expect(answer.status).toBe(400);
     expect(faultsOf(answer)).toEqual({ "/body/categoryId": "must be a 64-bit integer" });
   });
 
-  test("names every fault at once", async () => {
+  test("reports all faults at once", async () => {
     const answer = await create({ nam: "Rex", status: "lost", colour: "red" });
     expect(answer.status).toBe(400);
     expect(answer.json.code).toBe("invalid_request");
@@ -114,7 +114,7 @@ describe("createPet", () => {
     });
   });
 
-  test("names faults of query and body together", async () => {
+  test("reports faults of query and body together", async () => {
     const answer = await service.call("POST", "/pets?dry=1", { key, body: {} });
     expect(Object.keys(faultsOf(answer)).toSorted()).toEqual(["/body/categoryId", "/body/name", "/query/dry"]);
   });
@@ -134,7 +134,7 @@ describe("createPet", () => {
     expect(faultsOf(answer)).toEqual({ "/body/name": "must hold no NUL and no unpaired surrogate" });
   });
 
-  test("counts characters of a name, not the units that a program stores", async () => {
+  test("counts the characters of a name, not its UTF-16 units", async () => {
     expect((await create({ name: "🐕".repeat(255), categoryId: 1 })).status).toBe(201);
     expect((await create({ name: "🐕".repeat(256), categoryId: 1 })).status).toBe(400);
   });
@@ -145,7 +145,7 @@ describe("createPet", () => {
     expect(Object.keys(faultsOf(answer))).toEqual([`/body/${name}`]);
   });
 
-  test.each([7, 8, 49, 50, 51, 5000])("refuses %d fields that it does not have", async (many) => {
+  test.each([7, 8, 49, 50, 51, 5000])("refuses %d unknown fields", async (many) => {
     const fields = Array.from({ length: many }, (_, index) => `"z${index}":1`).join(",");
     const answer = await create(`{"name":"Rex","categoryId":1,${fields}}`);
     expect(answer.status).toBe(400);
@@ -174,7 +174,7 @@ describe("createPet", () => {
     expect(faultsOf(answer)).toEqual({ "/body": "is not JSON in valid UTF-8" });
   });
 
-  test("keeps whatever valid animal it is given", async () => {
+  test("stores any valid animal unchanged", async () => {
     const animals = fc.record(
       {
         name: fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }).filter((name) => !name.includes("\0")),
@@ -209,11 +209,11 @@ describe("listPets", () => {
     }
   });
 
-  test("shows 20 animals where no limit is given", async () => {
+  test("returns 20 animals by default", async () => {
     expect((await list()).json).toHaveLength(20);
   });
 
-  test.each([1, 2, 99, 100])("shows %d animals where that is the limit", async (limit) => {
+  test.each([1, 2, 99, 100])("returns %d animals with that limit", async (limit) => {
     expect((await list(`?limit=${limit}`)).json).toHaveLength(limit);
   });
 
@@ -251,7 +251,7 @@ describe("listPets", () => {
     expect(faultsOf(answer)).toEqual({ [path]: message });
   });
 
-  test.each(["available", "pending", "sold"])("shows only animals that are %s", async (status) => {
+  test.each(["available", "pending", "sold"])("returns only animals with the status %s", async (status) => {
     const shown = await walk(`/pets?status=${status}&limit=7`);
     expect(shown).toEqual(expect.arrayContaining(ids[status] as number[]));
     expect(shown).not.toEqual(expect.arrayContaining([ids["none"]?.[0]]));
@@ -259,14 +259,14 @@ describe("listPets", () => {
     expect(new Set(json.map((pet: { status: string }) => pet.status))).toEqual(new Set([status]));
   });
 
-  test("walks through all animals once, by ascending id, whatever the page size", async () => {
+  test("returns all animals once by ascending id, for any page size", async () => {
     const all = await walk("/pets?limit=100");
     expect(all).toEqual([...new Set(all)].toSorted((one, two) => one - two));
     expect(all).toEqual(expect.arrayContaining(Object.values(ids).flat()));
     for (const limit of [1, 3, 20]) expect(await walk(`/pets?limit=${limit}`)).toEqual(all);
   });
 
-  test("has no next page where the last animal is on this one, also if it is full", async () => {
+  test("has no next page if this one has the last animal, even if it is full", async () => {
     const all = await walk("/pets?status=sold&limit=100");
     const full = await list(`?status=sold&limit=${all.length}`);
     expect(full.json).toHaveLength(all.length);
@@ -274,7 +274,7 @@ describe("listPets", () => {
     expect(nextPage(await list(`?status=sold&limit=${all.length - 1}`))).toBeString();
   });
 
-  test("shows animals that are added during a walk at its end", async () => {
+  test("returns at the end animals that are added while a client reads the pages", async () => {
     const first = await list("?status=pending&limit=5");
     const added = (await create({ name: "Late", categoryId: 1, status: "pending" })).json.id;
     const rest = await walk(nextPage(first) as string);
@@ -292,7 +292,7 @@ describe("listPets", () => {
     expect((await list(`?status=sold&limit=50&cursor=${cursor}`)).status).toBe(200); // another page size is fine
   });
 
-  test("is an empty array where nothing fits", async () => {
+  test("returns an empty array if nothing matches", async () => {
     const empty = await TestService.start();
     const { status, json, headers } = await empty.call("GET", "/pets", { key: await empty.newKey() });
     expect([status, json, headers.has("link")]).toEqual([200, [], false]);
@@ -315,12 +315,12 @@ describe("getPet", () => {
     "a%2Fb",
     "%00",
     "1%20",
-  ])("says 404 for %s, which no animal has", async (petId) => {
+  ])("returns 404 for the animal %s", async (petId) => {
     const { status, json } = await service.call("GET", `/pets/${petId}`, { key });
     expect([status, json.code]).toEqual([404, "pet_not_found"]);
   });
 
-  test.each(["9223372036854775807", "9007199254740993"])("finds the id %s, digit for digit", async (id) => {
+  test.each(["9223372036854775807", "9007199254740993"])("returns the animal with the exact id %s", async (id) => {
     // No operation assigns this id, so the test writes the animal to the store while the service runs.
     await service.store.run(
       `INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (${await service.shop()}, ${id}, 'Far', 1, 0)`,
@@ -332,8 +332,8 @@ describe("getPet", () => {
   });
 });
 
-describe("what is remembered", () => {
-  test("shows what another process has written, in the very next answer", async () => {
+describe("a cached page", () => {
+  test("shows a change by another process in the next response", async () => {
     const fresh = await TestService.start();
     const bearer = await fresh.newKey();
     for (let count = 0; count < 30; count++) {
@@ -351,7 +351,7 @@ describe("what is remembered", () => {
     await fresh.stop();
   });
 
-  test("shows an animal on the last page as soon as it is acknowledged", async () => {
+  test("shows a new animal on the last page as soon as it is acknowledged", async () => {
     const fresh = await TestService.start();
     const bearer = await fresh.newKey();
     for (let count = 1; count <= 45; count++) {

@@ -67,7 +67,7 @@ async function kept(shop = 1): Promise<number> {
   return Number((row as { kept: bigint | number }).kept);
 }
 
-test("a flood of rejections writes ten records a second of each key, of all processes together", async () => {
+test("a flood of rejections writes ten records a second for each key, across all processes", async () => {
   const processes = [new RequestRecorder(store, clock), new RequestRecorder(store, clock)];
   for (let second = 1; second <= 2; second++) {
     for (const recorder of processes) {
@@ -95,7 +95,7 @@ test("a failure among many changes is recorded", async () => {
   ]);
 });
 
-test("anonymous clients have fifty records a second together, and ten of one address", async () => {
+test("anonymous clients have fifty records a second together, and ten for each address", async () => {
   const processes = [new RequestRecorder(store, clock), new RequestRecorder(store, clock)];
   for (const recorder of processes) {
     flood(recorder, "192.0.2.1", 1_000);
@@ -114,7 +114,7 @@ const many = (shop: number, records: number): StoredRequest[] =>
     return toStoredRequest(answered(caller("key_1", shop)), clock.now());
   });
 
-test("a shop has at most 10,000 records, of which the oldest make room, and no other shop's do", async () => {
+test("a shop has at most 10,000 records, of which the oldest are deleted, and no other shop's", async () => {
   await store.add(many(2, 5));
   for (let batch = 0; batch < 11; batch++) await store.add(many(1, 1_000));
   const newest = many(1, 7);
@@ -125,7 +125,7 @@ test("a shop has at most 10,000 records, of which the oldest make room, and no o
   expect(items.map(({ id }) => id)).toEqual(newest.map(({ id }) => id).toReversed());
 });
 
-test("what is too old is deleted in parts, in every shop", async () => {
+test("old records are deleted in parts, in every shop", async () => {
   const old = Array.from({ length: 700 }, (_, index) => {
     clock.advance(1_000);
     return toStoredRequest(answered(caller("key_1", (index % 2) + 1)), clock.now());
@@ -141,7 +141,7 @@ test("what is too old is deleted in parts, in every shop", async () => {
 
 const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
 
-test("records wait where the store fails, no more than there is memory for, and are written once", async () => {
+test("records are kept in bounded memory while the store fails, and written once", async () => {
   let failing: "before" | "after" | undefined = "before";
   const write: typeof storage.write = async (body) => {
     if (failing === "before") throw new Error("full");

@@ -27,7 +27,7 @@ async function explained(id: string) {
   }
 }
 
-test("explain says of any request what happened and what to do", async () => {
+test("explain prints what happened to a request and what to do", async () => {
   const [missing, anonymous] = [await send("/pets/99", key.key), await send("/pets")];
   expect(await explained(missing)).toMatchObject({
     id: missing,
@@ -47,7 +47,7 @@ test("explain says of any request what happened and what to do", async () => {
   expect([unknown.status, JSON.parse(unknown.stderr).code]).toEqual([1, "request_not_found"]);
 });
 
-test("requests lists those of a shop, with the filters of the interface", async () => {
+test("requests lists those of a shop, with the filters of the API", async () => {
   const id = await send("/nothing", key.key);
   await explained(id);
   const list = (...more: string[]) => jsonHere(dataDir, ["requests", "--account", account, ...more]);
@@ -68,7 +68,7 @@ test("requests lists those of a shop, with the filters of the interface", async 
   }
 });
 
-test("keys list --unused shows valid keys that were not used for this long", async () => {
+test("keys list --unused lists valid keys that were not used for this long", async () => {
   const listed = async (time: string) =>
     (await jsonHere(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(
       (one: { id: string }) => one.id,
@@ -80,7 +80,7 @@ test("keys list --unused shows valid keys that were not used for this long", asy
   expect(await listed("0")).toEqual([key.id]);
 });
 
-test("usage shows who sends most, by requests, errors and rejections", async () => {
+test("usage lists who sends most, by requests, errors and rejections", async () => {
   const other = await jsonHere(dataDir, ["accounts", "create", "--name", "Other", "--plan", "pro"]);
   const busy = await jsonHere(dataDir, ["keys", "create", "--account", other.id]);
   for (let request = 0; request < 60; request++) await send("/pets", busy.key);

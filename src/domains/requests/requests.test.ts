@@ -61,7 +61,7 @@ async function untilRecorded(id: string): Promise<void> {
 const animal = { name: "Ida", categoryId: 7 };
 
 describe("listRequests", () => {
-  test("shows changes and failures, the newest first, and no reads that succeed", async () => {
+  test("returns changes and failures, newest first, and no successful reads", async () => {
     const shop = await newShop();
     const headers = { "X-Request-Id": "till-4711" };
     const created = await send(shop, "POST", "/pets", { body: animal, headers });
@@ -126,7 +126,7 @@ describe("listRequests", () => {
     expect(await found(`since=${middle}&until=${middle}`)).toEqual([]);
   });
 
-  test("is read page by page, with a filter too", async () => {
+  test("is paged, also with a filter", async () => {
     const shop = await newShop();
     for (let id = 1; id <= 9; id++) {
       await send(shop, "GET", `/pets/${id}`);
@@ -146,7 +146,7 @@ describe("listRequests", () => {
     }
   });
 
-  test("is read by a key that is limited or banned, which costs no quota", async () => {
+  test("can be read with a limited or banned key, and uses no quota", async () => {
     const shop = await newShop({ perMinute: 1, perDay: 100 });
     await send(shop, "GET", "/pets");
     const limited = await send(shop, "GET", "/pets");
@@ -157,7 +157,7 @@ describe("listRequests", () => {
 });
 
 describe("a record explains", () => {
-  test("the fields that were wrong", async () => {
+  test("the invalid fields", async () => {
     const shop = await newShop();
     const record = await recordOf(shop, await send(shop, "POST", "/pets?strict=1", { body: { name: "" } }));
     expect(record).toMatchObject({ stage: "readInput", code: "invalid_request" });
@@ -166,7 +166,7 @@ describe("a record explains", () => {
     expect(record.advice).toBe("Correct every field named in the details.");
   });
 
-  test("the state that was in the way", async () => {
+  test("a conflict with the resource's state", async () => {
     const shop = await newShop();
     await send(shop, "POST", "/pets", { body: { ...animal, status: "available" } });
     await send(shop, "POST", "/store/orders", { body: { petId: 1 } });
@@ -182,7 +182,7 @@ describe("a record explains", () => {
     ["GET", "/nothing", "resolve", "path_not_found", /is wrong: There is nothing at this path/],
     ["PUT", "/pets", "resolve", "method_not_allowed", /is wrong: This path does not support PUT/],
     ["POST", "/pets", "resolve", "insufficient_scope", /lacks the scope write/],
-  ])("what did not fit: %s %s", async (method, path, stage, code, words) => {
+  ])("why %s %s did not match", async (method, path, stage, code, words) => {
     const shop = await newShop(unlimitedQuota, ["read"]);
     const record = await recordOf(shop, await send(shop, method, path));
     expect(record).toMatchObject({ stage, code, advice: expect.any(String) });
@@ -223,7 +223,7 @@ describe("a record explains", () => {
     );
   });
 
-  test("an error that was asked for", async () => {
+  test("a simulated error", async () => {
     const shop = await newShop();
     const headers = { "Petstore-Simulate": "storage_unavailable" };
     const record = await recordOf(shop, await send(shop, "GET", "/pets", { headers }));
@@ -231,7 +231,7 @@ describe("a record explains", () => {
     expect(record.explanation).toStartWith("The request asked for this error with Petstore-Simulate:");
   });
 
-  test("a response that was given before", async () => {
+  test("an idempotent replay", async () => {
     const shop = await newShop();
     const call = { body: animal, headers: { "Idempotency-Key": "one" } };
     await send(shop, "POST", "/pets", call);
@@ -241,7 +241,7 @@ describe("a record explains", () => {
 });
 
 describe("getRequest", () => {
-  test("knows no request of another shop, and none that was not recorded", async () => {
+  test("returns 404 for a request of another shop or one that was not recorded", async () => {
     const [one, other] = [await newShop(), await newShop()];
     const reply = await send(one, "GET", "/pets/5");
     await recordOf(one, reply);
@@ -255,7 +255,7 @@ describe("getRequest", () => {
 });
 
 describe("a request without a valid key", () => {
-  test("is recorded for operators, and belongs to no shop", async () => {
+  test("is recorded for operators, and is in no shop", async () => {
     const shop = await newShop();
     const replies = [await service.call("GET", "/pets"), await service.call("GET", "/pets", { key: "wrong" })];
     const storage = await service.store.open();
@@ -276,7 +276,7 @@ describe("a request without a valid key", () => {
   });
 });
 
-describe("records hold", () => {
+describe("records contain", () => {
   test("no key, no body and no query, wherever a client puts them", async () => {
     const shop = await newShop();
     // The key does not exist: responses repeat the client's input, and no response may contain an existing key.
@@ -300,7 +300,7 @@ describe("records hold", () => {
     expect(kept).not.toContain("hunter2");
   });
 
-  test("texts of any kind without harm", async () => {
+  test("any characters without harm", async () => {
     const shop = await newShop();
     const names = ["__proto__", "'); DROP TABLE request_records; --", "<b>", "\u202E\u0007", "😀".repeat(70), '"\\'];
     for (const name of names) {
@@ -311,7 +311,7 @@ describe("records hold", () => {
   });
 });
 
-test("no address is recorded where the operator wants none in the log", async () => {
+test("no address is recorded if it is not logged", async () => {
   const silent = await TestService.start({ settings: { PETSTORE_LOG_ADDRESSES: "false" } });
   try {
     const key = await silent.newKey();
@@ -327,14 +327,14 @@ test("no address is recorded where the operator wants none in the log", async ()
   }
 });
 
-test("records outlive a restart, and those that still wait are written before it", async () => {
+test("records survive a restart, and those in memory are written before it", async () => {
   const shop = await newShop();
   const reply = await send(shop, "GET", "/pets/5");
   service = await service.restart();
   expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).json.code).toBe("pet_not_found");
 });
 
-test("records that were shown outlive a kill", async () => {
+test("records that were returned survive a kill", async () => {
   if (onPostgres) return; // the store is shared
   const dataDir = newDataDir();
   let program = await Program.start(dataDir, environment);

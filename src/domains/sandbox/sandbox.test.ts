@@ -37,7 +37,7 @@ async function newSandbox(quota = unlimited) {
 const time = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 describe("fast-forward", () => {
-  test("ends a reservation: the animal is available in the very next request", async () => {
+  test("ends a reservation: the animal is available at the next request", async () => {
     const { add, order, forward, call } = await newSandbox();
     const now = service.clock.now();
     await add(2);
@@ -52,7 +52,7 @@ describe("fast-forward", () => {
     expect([later.placedAt, later.expiresAt]).toEqual([time(now + 900_000), time(now + 1_800_000)]);
   });
 
-  test("moves the reservations that go on: they end in the background by the new clock", async () => {
+  test("moves the other reservations: they end in the background by the new clock", async () => {
     const { add, order, forward, call } = await newSandbox();
     await add(1);
     await order(1);
@@ -62,7 +62,7 @@ describe("fast-forward", () => {
     expect((await call("GET", "/pets/1")).json.status).toBe("available");
   });
 
-  test("ends the minute window, so that a limited key is served again", async () => {
+  test("ends the minute window, so that a limited key is admitted again", async () => {
     const { call, forward } = await newSandbox({ perMinute: 2, perDay: 100 });
     const list = async () => (await call("GET", "/pets")).status;
     expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
@@ -83,7 +83,7 @@ describe("fast-forward", () => {
     expect(await code()).toBeUndefined();
   });
 
-  test("rolls the day in steps that add up to 24 hours, and not before", async () => {
+  test("starts a new day when its steps add up to 24 hours, and not before", async () => {
     const { call, forward } = await newSandbox({ perMinute: 100, perDay: 3 });
     const list = async () => (await call("GET", "/pets")).status;
     const leftOfDay = (DAY - (service.clock.now() % DAY)) / 1000;
@@ -101,7 +101,7 @@ describe("fast-forward", () => {
     expect(toMidnight).toBe(DAY / 1000); // in real time
   });
 
-  test("lets a response that was stored for an Idempotency-Key expire after 24 hours", async () => {
+  test("expires a stored response to an Idempotency-Key after 24 hours", async () => {
     const { call, forward } = await newSandbox();
     const create = async () => {
       const { json, headers } = await call(
@@ -119,7 +119,7 @@ describe("fast-forward", () => {
     expect(await create()).toEqual([2, null]);
   });
 
-  test("keeps no stored response for longer than 24 hours of real time", async () => {
+  test("keeps no stored response longer than 24 hours of real time", async () => {
     const { call, forward, account } = await newSandbox();
     await forward(30 * 86_400);
     await call("POST", "/pets", { name: "Rex", categoryId: 1 }, { "Idempotency-Key": "far-ahead" });
@@ -130,7 +130,7 @@ describe("fast-forward", () => {
     while ((await stored()).length > 0) await Bun.sleep(5);
   });
 
-  test("is done once where the request is sent again", async () => {
+  test("is done once if the request is retried", async () => {
     const { call } = await newSandbox();
     const send = () => call("POST", "/sandbox/fast-forward", { seconds: 60 }, { "Idempotency-Key": "a-minute" });
     expect([(await send()).json.ahead, (await send()).json.ahead]).toEqual([60, 60]);
@@ -153,7 +153,7 @@ describe("fast-forward", () => {
     expect([status, json.details[0].path]).toEqual([400, "/body/seconds"]);
   });
 
-  test("reaches neither another sandbox nor its limits", async () => {
+  test("affects neither another sandbox nor its limits", async () => {
     const [one, other] = [
       await newSandbox({ perMinute: 2, perDay: 100 }),
       await newSandbox({ perMinute: 6, perDay: 100 }),
@@ -174,7 +174,7 @@ describe("fast-forward", () => {
   });
 });
 
-test("a sandbox tells what it holds, and what waits until when", async () => {
+test("a sandbox shows what it contains, and what waits until when", async () => {
   const { call, add, order, forward } = await newSandbox();
   const get = async () => (await call("GET", "/sandbox")).json;
   const now = service.clock.now();
@@ -201,7 +201,7 @@ test("a sandbox tells what it holds, and what waits until when", async () => {
 });
 
 describe("a reset", () => {
-  test("empties the sandbox: ids start at 1, old cursors are refused, key, limits and clock stay", async () => {
+  test("empties the sandbox: ids start at 1, old cursors are refused; key, limits and clock stay", async () => {
     const { call, add, order, forward, reset } = await newSandbox();
     await call("POST", "/categories", { name: "Dogs" });
     await add(3);
@@ -232,7 +232,7 @@ describe("a reset", () => {
     expect([id, placedAt]).toEqual([1, time(service.clock.now() + MINUTE)]);
   });
 
-  test("adds the animals that a first start has, if asked to", async () => {
+  test("adds the animals of a first start on request", async () => {
     const { call, add, reset } = await newSandbox();
     await add(1);
     await reset("samples");
@@ -249,7 +249,7 @@ describe("a reset", () => {
     expect(added.json.id).toBe(7);
   });
 
-  test("is done once where the request is sent again", async () => {
+  test("is done once if the request is retried", async () => {
     const { add, call, reset } = await newSandbox();
     const again = { "Idempotency-Key": "start-again" };
     await reset("none", again);
@@ -259,7 +259,7 @@ describe("a reset", () => {
     expect((await call("GET", "/pets")).json).toHaveLength(1);
   });
 
-  test("forgets the responses that were stored for other requests", async () => {
+  test("deletes the stored responses to other requests", async () => {
     const { call, reset } = await newSandbox();
     const create = () => call("POST", "/pets", { name: "Rex", categoryId: 1 }, { "Idempotency-Key": "first-animal" });
     await create();
@@ -269,7 +269,7 @@ describe("a reset", () => {
     expect((await call("GET", "/pets")).json).toHaveLength(1);
   });
 
-  test("leaves no write that was in flight in the new data", async () => {
+  test("leaves no earlier write in the new data", async () => {
     const { call, reset } = await newSandbox();
     await call("GET", "/pets");
     const release = await service.store.lock();
@@ -307,7 +307,7 @@ describe("a reset", () => {
     if (!onPostgres) expect(again.status).toBe(201);
   });
 
-  test("has what the sandbox held deleted in the background, and nothing of another", async () => {
+  test("deletes the old data in the background, and nothing of another sandbox", async () => {
     const [one, other] = [await newSandbox(), await newSandbox()];
     for (const { add, order, call } of [one, other]) {
       await add(5);
@@ -325,7 +325,7 @@ describe("a reset", () => {
   });
 });
 
-test("a live key gets an error of its own, and changes nothing", async () => {
+test("returns a separate error to a live key, and changes nothing", async () => {
   const production = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
   const { accounts, keys } = production.app;
   const now = production.clock.now();

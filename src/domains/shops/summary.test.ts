@@ -15,7 +15,7 @@ async function started() {
   return { service, call, figures: () => call("GET", "/shop") };
 }
 
-test("an empty shop has none", async () => {
+test("an empty shop has no figures", async () => {
   const { service, figures } = await started();
   expect(await figures()).toEqual({
     animals: { total: 0, available: 0, pending: 0, sold: 0, withoutStatus: 0 },
@@ -26,7 +26,7 @@ test("an empty shop has none", async () => {
   await service.stop();
 });
 
-test("today ends at midnight (UTC), also where nothing happens then", async () => {
+test("today's figures end at midnight (UTC), even without a change at that time", async () => {
   const { service, call, figures } = await started();
   await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
   const toMidnight = DAY - (service.clock.now() % DAY);
@@ -42,7 +42,7 @@ test("today ends at midnight (UTC), also where nothing happens then", async () =
   await service.stop();
 });
 
-test("animals that are added at once, moved, imported and deleted are counted", async () => {
+test("animals that are added concurrently, moved, imported and deleted are counted", async () => {
   const { service, call, figures } = await started();
   const statuses = ["available", "pending", "sold", undefined];
   await Promise.all(
@@ -76,7 +76,7 @@ test("animals that are added at once, moved, imported and deleted are counted", 
   await service.stop();
 });
 
-test("shows the 100 largest categories, the largest first, and none that is empty", async () => {
+test("shows the 100 largest categories, largest first, and no empty one", async () => {
   const { service, call, figures } = await started();
   const shop = await service.shop();
   await service.store.run(

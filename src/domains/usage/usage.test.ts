@@ -66,7 +66,7 @@ describe("getUsage", () => {
     expect(await usage("hour")).toHaveLength(2); // reading the usage is not counted
   });
 
-  test("counts what was refused by a limit, and all keys of an account together, not those of others", async () => {
+  test("counts requests over a limit and all keys of an account together, but not other accounts", async () => {
     const { key: small, account } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 9 }, [
       "read",
     ]);
@@ -79,7 +79,7 @@ describe("getUsage", () => {
     expect(await usage("day")).toEqual([]);
   });
 
-  test("counts one key alone, written or not, and marks what is deprecated", async () => {
+  test("counts one key, saved or not, and marks deprecated operations", async () => {
     const { key: second, record } = await service.app.keys.issueKey(accountId, "second", ["read"], service.clock.now());
     await get("/pets");
     await get("/pets/99");
@@ -103,7 +103,7 @@ describe("getUsage", () => {
     }
   });
 
-  test("reaches back three hours in minutes, and thirty days in hours and days", async () => {
+  test("covers three hours in minutes, and thirty days in hours and days", async () => {
     await get("/pets");
     service.clock.advance(3 * HOUR);
     expect(await usage("minute")).toHaveLength(1);
@@ -135,7 +135,7 @@ describe("getUsage", () => {
     expect(seen).toEqual(whole);
   });
 
-  test("outlives a restart", async () => {
+  test("survives a restart", async () => {
     await get("/pets");
     service = await service.restart();
     await get("/pets");
@@ -145,7 +145,7 @@ describe("getUsage", () => {
 
 const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
 
-describe("what is counted", () => {
+describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
   const caller = {
     keyId: "key_1",
@@ -179,7 +179,7 @@ describe("what is counted", () => {
     (await store.page(shopOf(account), "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] }))
       .items[0]?.requests;
 
-  test("is written in parts where many accounts are active, and nothing is lost or written twice", async () => {
+  test("is saved in parts if many accounts are active, without loss or duplicates", async () => {
     const counter = new UsageCounter(store, clock);
     const accounts = Array.from({ length: 1_000 }, (_, index) => `acc_${index}`);
     for (let time = 0; time < 3; time++) {
@@ -198,7 +198,7 @@ describe("what is counted", () => {
     expect(await rowCount()).toBe(4_000); // for keys and shops
   });
 
-  test("is seen once at any moment, while it is written too, where reads take no time", async () => {
+  test("is read exactly once at any moment, also during a save", async () => {
     if (onPostgres) return;
     const counter = new UsageCounter(store, clock);
     const seen = () => {
@@ -222,7 +222,7 @@ describe("what is counted", () => {
     }
   });
 
-  test("is counted for the live shop and the sandbox apart, written or not", async () => {
+  test("is counted separately for the live shop and the sandbox, saved or not", async () => {
     const counter = new UsageCounter(store, clock);
     const live = { ...caller, mode: "live" as const };
     const requests = async (shop: ShopName) => {
@@ -238,7 +238,7 @@ describe("what is counted", () => {
     expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
   });
 
-  test("is deleted with the account, in parts, though it is being written", async () => {
+  test("is deleted with the account, in parts, even during a save", async () => {
     const counter = new UsageCounter(store, clock);
     const deprecated = { ...operation, deprecation: {} } as Operation;
     const count = (account: string, keyId = `key of ${account}`) => {
@@ -268,7 +268,7 @@ describe("what is counted", () => {
     expect(await requestsOf("acc_2")).toBe(3);
   });
 
-  test.skipIf(!onPostgres)("is written by two processes at once without a deadlock", async () => {
+  test.skipIf(!onPostgres)("is saved by two processes at once without a deadlock", async () => {
     const deadlocks = statement<{ deadlocks: bigint }>(
       "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
     );
@@ -301,7 +301,7 @@ describe("what is counted", () => {
     expect(Number((await storage.first(deadlocks))?.deadlocks)).toBe(0);
   });
 
-  test("is kept where the store fails, and written later", async () => {
+  test("is kept if the store fails, and saved later", async () => {
     let isFull = true;
     const write: typeof storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : storage.write(body));
     const failing = new UsageStore(Object.assign(Object.create(storage), { write }));
@@ -318,7 +318,7 @@ describe("what is counted", () => {
     expect((await store.deprecatedUses(clock.now())).map(({ calls }) => calls)).toEqual([2]);
   });
 
-  test("takes no more memory than there is for it; what is known is counted on", async () => {
+  test("uses bounded memory; known operations are still counted", async () => {
     const counter = new UsageCounter(store, clock);
     for (let index = 0; index < 200_010; index++) {
       counter.count({ ...caller, accountId: `acc_${index}` }, operation, 200);
@@ -332,7 +332,7 @@ describe("what is counted", () => {
     expect(await requestsOf("acc_0")).toBe(2);
   });
 
-  test("is deleted when it is too old, in parts", async () => {
+  test("is deleted in parts when it is too old", async () => {
     const counter = new UsageCounter(store, clock);
     const deprecated = { ...operation, deprecation: {} } as Operation;
     for (let index = 0; index < 700; index++) {
@@ -352,7 +352,7 @@ describe("what is counted", () => {
   });
 });
 
-test("the store holds of an account, and of each key, no more than four hours in minutes and 32 days in hours", async () => {
+test("the store has at most four hours in minutes and 32 days in hours for each account and key", async () => {
   const rows = statement<{ span: string; rows: bigint }>(
     "SELECT span, count(*) AS rows FROM usage_counts WHERE account_id = $1 GROUP BY span, key_id ORDER BY span",
   );

@@ -71,7 +71,7 @@ describe("an address", () => {
     expect(production.refusalOf(address)).toBeUndefined();
   });
 
-  test.each(["", "127.1", "8.8.8", "0x8080808", "example.com", "[2000::]", "8.8.8.8/32"])("%j is none", (text) => {
+  test.each(["", "127.1", "8.8.8", "0x8080808", "example.com", "[2000::]", "8.8.8.8/32"])("%j is not one", (text) => {
     expect(development.refusalOf(text)).toBe("address_not_global");
   });
 
@@ -82,7 +82,7 @@ describe("an address", () => {
     expect(development.refusalOf("::ffff:127.0.0.1")).toBe("address_not_global");
   });
 
-  test("that the operator does not allow is refused, in development too", () => {
+  test("that the operator denies is denied in development, too", () => {
     for (const isDevelopment of [true, false]) {
       const policy = new AddressPolicy({ isDevelopment, denied: ["8.8.0.0/16", "9.9.9.9", "2620:fe::/48", "::1"] });
       const refused = ["8.8.0.0", "8.8.255.255", "9.9.9.9", "2620:fe::9", "::1"];
@@ -177,7 +177,7 @@ describe("a URL", () => {
     expect(development.refusalOfUrl(`http://${host}:8080/hook`)).toBeUndefined();
   });
 
-  test("with an address that the operator does not allow is refused", () => {
+  test("with an address that the operator denies is denied", () => {
     const policy = new AddressPolicy({ isDevelopment: true, denied: ["8.8.8.0/24", "127.0.0.1"] });
     expect(policy.refusalOfUrl("https://0x08.8.2056/hook")).toBe("address_denied");
     expect(policy.refusalOfUrl("http://localhost:8080/hook")).toBe("address_denied");

@@ -14,13 +14,13 @@ const delays = (randoms: readonly number[]) =>
   });
 
 describe("after a failure", () => {
-  test("there are ten attempts in all, then none", () => {
+  test("there are ten attempts, then none", () => {
     const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
     expect(attemptDelays[0]).toBe(0);
     expect(delays(Array<number>(10).fill(0))).toEqual([...seconds.map((second) => second * 1000), "give_up"]);
   });
 
-  test("an attempt comes never before its delay, and at most a fifth later", () => {
+  test("an attempt is made after its delay, and at most a fifth later", () => {
     const attempt = fc.integer({ min: 1, max: 9 });
     const property = fc.property(attempt, chance, (number, random) => {
       const step = nextStep(number, failed, random);
@@ -30,7 +30,7 @@ describe("after a failure", () => {
     fc.assert(property);
   });
 
-  test("what failed together is spread", () => {
+  test("attempts that failed together are spread", () => {
     const property = fc.property(chance, chance, (one, other) => {
       fc.pre(Math.abs(one - other) > 0.001);
       return delays([one])[0] !== delays([other])[0];
@@ -46,7 +46,7 @@ describe("after a failure", () => {
     fc.assert(property);
   });
 
-  test("the receiver is not asked again before it wants to be", () => {
+  test("no attempt is made before the receiver's Retry-After", () => {
     const retryAfter = fc.integer({ min: 0, max: DAY });
     const property = fc.property(fc.integer({ min: 1, max: 9 }), retryAfter, chance, (number, asked, random) => {
       const step = nextStep(number, { failure: "error_status", status: 503, retryAfter: asked }, random);
@@ -55,7 +55,7 @@ describe("after a failure", () => {
     fc.assert(property);
   });
 
-  test("410 ends it at once, in any attempt", () => {
+  test("410 ends the attempts at once", () => {
     for (const attempt of attemptDelays.keys()) {
       const gone = { failure: "error_status", status: 410, retryAfter: 1000 };
       expect(nextStep(attempt + 1, gone, 0.5)).toEqual({ kind: "disable" });
@@ -63,7 +63,7 @@ describe("after a failure", () => {
   });
 });
 
-test("after a success there is nothing to do", () => {
+test("nothing is done after a success", () => {
   expect(nextStep(1, { failure: undefined, status: 200 }, 0.5)).toEqual({ kind: "done" });
 });
 
@@ -91,7 +91,7 @@ describe("Retry-After", () => {
     expect(readRetryAfter(text, now)).toBe(milliseconds as number);
   });
 
-  test("of any text is at most a day, or nothing", () => {
+  test("is at most a day, or nothing, for any text", () => {
     const property = fc.property(fc.string(), (text) => {
       const read = readRetryAfter(text, now);
       return read === undefined || (read >= 0 && read <= DAY);

@@ -17,7 +17,7 @@ async function start(network: Parameters<typeof WebhookService.start>[0] = {}): 
 }
 
 describe("attempts in progress", () => {
-  test("are at most 32 of an endpoint and 200 together", () => {
+  test("are at most 32 for an endpoint and 200 in total", () => {
     const slots = new Slots();
     const taken = Array.from({ length: 300 }, () => 0);
     for (let turn = 0; turn < 300; turn++) {
@@ -30,7 +30,7 @@ describe("attempts in progress", () => {
     expect(count).toBe(32);
   });
 
-  test.each([5, 50])("leave a place to others where %d endpoints hang", (hanging) => {
+  test.each([5, 50])("leave slots for other endpoints while %d hang", (hanging) => {
     const slots = new Slots();
     for (let index = 0; index < hanging; index++) {
       let count = 0;
@@ -40,7 +40,7 @@ describe("attempts in progress", () => {
   });
 });
 
-test("of 50 endpoints, 5 that hang delay none of the others, and time out after 15 seconds", async () => {
+test("of 50 endpoints, 5 that hang do not delay the others, and time out after 15 seconds", async () => {
   const clocks: { limit: number; expiry: AbortController }[] = [];
   const expire = (limit: number) => {
     const expiry = new AbortController();
@@ -70,7 +70,7 @@ test("of 50 endpoints, 5 that hang delay none of the others, and time out after 
   expect(new Set(clocks.map(({ limit }) => limit))).toEqual(new Set([15_000]));
 });
 
-test("where 1,000 animals wait for another attempt, further events stay in the log until there is room", async () => {
+test("while 1,000 animals wait for another attempt, further events stay in the log", async () => {
   let isDown = true;
   const webhooks = await start();
   // Every other message succeeds, so that the endpoint does not wait before it is full.

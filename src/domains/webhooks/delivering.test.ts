@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => webhooks.stop());
 beforeEach(() => webhooks.newShop());
 
-test("nothing more is sent once the account is deleted, neither what is new nor what waits for another attempt", async () => {
+test("nothing is sent after the account is deleted, neither new events nor messages that wait for another attempt", async () => {
   const failing = webhooks.receiver(() => new Response(null, { status: 500 }));
   const working = webhooks.receiver();
   await webhooks.endpoint(failing);
@@ -37,7 +37,7 @@ test("nothing more is sent once the account is deleted, neither what is new nor 
 });
 
 describe("a change", () => {
-  test("is sent as a message that its receiver can verify, once", async () => {
+  test("is sent once, as a message that its receiver can verify", async () => {
     const receiver = webhooks.receiver();
     const { id, secret, publicKey } = await webhooks.endpoint(receiver);
     const petId = await webhooks.addPet();
@@ -71,7 +71,7 @@ describe("a change", () => {
     expect(await webhooks.shown(id)).toMatchObject({ successRate24h: 1 });
   });
 
-  test("is sent to every endpoint that wants its type, and to no other shop's", async () => {
+  test("is sent to every endpoint that subscribes to its type, and to none of another shop", async () => {
     const [all, some, foreign] = [webhooks.receiver(), webhooks.receiver(), webhooks.receiver()];
     await webhooks.endpoint(foreign);
     await webhooks.anotherShop();
@@ -86,7 +86,7 @@ describe("a change", () => {
     expect(types(foreign)).toEqual([]);
   });
 
-  test("before an endpoint was created is not sent to it", async () => {
+  test("is not sent to an endpoint that was created later", async () => {
     await webhooks.addPet();
     const receiver = webhooks.receiver();
     await webhooks.endpoint(receiver);
@@ -106,7 +106,7 @@ test("an attempt is listed for seven days", async () => {
 });
 
 describe("events about one animal", () => {
-  test("arrive in order, those about others beside them", async () => {
+  test("arrive in order, in parallel with those about others", async () => {
     const receiver = webhooks.receiver();
     await webhooks.endpoint(receiver);
     const pets = [await webhooks.addPet(), await webhooks.addPet(), await webhooks.addPet()];
@@ -120,7 +120,7 @@ describe("events about one animal", () => {
     }
   });
 
-  test("wait behind one that fails, with its orders; others do not", async () => {
+  test("wait while one of them fails, with those of its orders; others do not wait", async () => {
     let isDown = true;
     const receiver = webhooks.receiver(({ body }) => new Response(null, { status: isDown && isBad(body) ? 500 : 200 }));
     await webhooks.endpoint(receiver);
@@ -139,7 +139,7 @@ describe("events about one animal", () => {
 });
 
 describe("a message that fails", () => {
-  test("is sent ten times, each later than the last, and then the next event of its animal", async () => {
+  test("is sent ten times, with growing delays, and then the next event of its animal", async () => {
     const receiver = webhooks.receiver(
       ({ body }) => new Response("broken", { status: body.includes("Ida") ? 200 : 500 }),
     );
@@ -166,7 +166,7 @@ describe("a message that fails", () => {
     expect(successRate24h).toBeGreaterThan(0);
   });
 
-  test("waits as long as the receiver asks", async () => {
+  test("is sent again after the receiver's Retry-After", async () => {
     const headers = { "retry-after": "3600" };
     const receiver = webhooks.receiver(() => new Response(null, { status: 503, headers }));
     await webhooks.endpoint(receiver);
@@ -190,7 +190,7 @@ describe("a message that fails", () => {
     expect((await webhooks.shown(id)).lastFailure).toMatchObject({ failure: "redirected", status: 307 });
   });
 
-  test("comes closer where the clock of the sandbox is advanced", async () => {
+  test("is sent earlier if the clock of the sandbox is advanced", async () => {
     const receiver = webhooks.receiver(() => new Response(null, { status: 500 }));
     await webhooks.endpoint(receiver);
     await webhooks.addPet();
@@ -206,7 +206,7 @@ describe("a message that fails", () => {
 });
 
 describe("a failing endpoint", () => {
-  test("is disabled by 410, and an event tells of it", async () => {
+  test("is disabled by 410, which adds an event", async () => {
     const [gone, other] = [webhooks.receiver(() => new Response(null, { status: 410 })), webhooks.receiver()];
     const { id } = await webhooks.endpoint(gone);
     await webhooks.endpoint(other, { types: ["webhook_endpoint.disabled"] });
@@ -228,7 +228,7 @@ describe("a failing endpoint", () => {
     expect(gone.received.length).toBe(before);
   });
 
-  test("waits after ten animals in a row, sends one probe at a time, and then all at once", async () => {
+  test("waits after ten animals in a row failed, gets one probe at a time, and after a success all messages at once", async () => {
     let isDown = true;
     const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
     const { id } = await webhooks.endpoint(receiver);
@@ -252,7 +252,7 @@ describe("a failing endpoint", () => {
     expect([shown.retriesAt, shown.failingSince]).toEqual([undefined, undefined]);
   });
 
-  test("is disabled after five days, and what it missed can be sent again", async () => {
+  test("is disabled after five days, and missed messages can be redelivered", async () => {
     let isDown = true;
     const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
     const { id } = await webhooks.endpoint(receiver);
@@ -282,7 +282,7 @@ describe("a failing endpoint", () => {
     expect(new Set(subjects.map(({ subject }) => subject)).size).toBe(14);
   });
 
-  test("that is paused gets nothing, and afterwards all that it missed", async () => {
+  test("gets nothing while it is paused, and afterwards everything that it missed", async () => {
     const receiver = webhooks.receiver();
     const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
     await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: true });
@@ -294,7 +294,7 @@ describe("a failing endpoint", () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test("gets what waits at once at another URL", async () => {
+  test("gets waiting messages at once after its URL was changed", async () => {
     const [wrong, right] = [webhooks.receiver(() => new Response(null, { status: 404 })), webhooks.receiver()];
     const { id } = await webhooks.endpoint(wrong);
     await webhooks.addPet();
@@ -339,7 +339,7 @@ describe("a redelivery", () => {
     expect((await webhooks.deliveries(id))[0]).toMatchObject({ kind: "redelivery", outcome: "succeeded" });
   });
 
-  test("that fails is tried again, and holds up nothing else", async () => {
+  test("is tried again if it fails, and delays nothing else", async () => {
     let isDown = false;
     const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
     const { id } = await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });
@@ -357,7 +357,7 @@ describe("a redelivery", () => {
     expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.updated", "pet.created"]);
   });
 
-  test("is refused where it makes no sense", async () => {
+  test("is refused if it is not possible", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver());
     const refused = async (body: object) => {
       const { status, json } = await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, body);
@@ -374,7 +374,7 @@ describe("a redelivery", () => {
   });
 });
 
-test("a test is sent also to an endpoint that is paused, with an id of its own", async () => {
+test("a test message is sent even to a paused endpoint, with a separate id", async () => {
   const receiver = webhooks.receiver();
   const { id } = await webhooks.endpoint(receiver);
   await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: true });
@@ -393,7 +393,7 @@ test("a test is sent also to an endpoint that is paused, with an id of its own",
   expect(delivery).not.toContainKey("eventId");
 });
 
-test("for a day after a rotation, messages are signed with both secrets", async () => {
+test("messages are signed with both secrets for a day after a rotation", async () => {
   const receiver = webhooks.receiver();
   const before = await webhooks.endpoint(receiver, { types: ["pet.created"] });
   const after = (await webhooks.call("POST", `/webhook-endpoints/${before.id}/rotate-secret`)).json;
@@ -415,7 +415,7 @@ test("for a day after a rotation, messages are signed with both secrets", async 
   expect(await all()).toEqual([false, false, true, true]);
 });
 
-test("what was not delivered when the service stopped is delivered by the next, in order", async () => {
+test("a service delivers in order what the one before it did not deliver", async () => {
   let isDown = true;
   const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
   await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });

@@ -28,7 +28,7 @@ describe("an endpoint", () => {
     key = await newKey();
   });
 
-  test("gets all types of events, and shows its secret once", async () => {
+  test("gets all types of events by default, and shows its secret once", async () => {
     const { status, json, headers } = await create({ url });
     expect(status).toBe(201);
     expect(json).toEqual({
@@ -77,7 +77,7 @@ describe("an endpoint", () => {
     expect((await call("PATCH", `/webhook-endpoints/${id}`, { body: {} })).status).toBe(404);
   });
 
-  test("gets another secret and public key by a rotation", async () => {
+  test("gets a new secret and public key by a rotation", async () => {
     const before = (await create({ url })).json;
     const { status, json } = await call("POST", `/webhook-endpoints/${before.id}/rotate-secret`);
     expect(status).toBe(200);
@@ -90,7 +90,7 @@ describe("an endpoint", () => {
     expect((await call("GET", `/webhook-endpoints/${before.id}`)).json.publicKey).toBe(json.publicKey);
   });
 
-  test("does not exist for another account", async () => {
+  test("is unknown in another account", async () => {
     const { id } = (await create({ url })).json;
     const other = await newKey();
     const ask = async (method: string, body?: object) =>
@@ -117,7 +117,7 @@ describe("an endpoint", () => {
     ["https://169.254.169.254/", "address_not_global"],
     ["https://224.0.0.1/", "address_not_global"],
     ["https://192.168.1.1/", "address_not_global"],
-  ])("is not made for %s: %s, nor gets that URL later", async (refused, code) => {
+  ])("is not created for %s: %s, and cannot get that URL later", async (refused, code) => {
     const { status, json } = await create({ url: refused });
     expect([status, json.code]).toEqual([400, code]);
     const { id } = (await create({ url })).json;
@@ -127,7 +127,7 @@ describe("an endpoint", () => {
   });
 });
 
-test("a shop has at most 20 endpoints, and lists all of them, the oldest first", async () => {
+test("a shop has at most 20 endpoints, and lists all of them, oldest first", async () => {
   key = await newKey();
   const ids: string[] = [];
   for (let count = 0; count < 20; count++) {
@@ -142,7 +142,7 @@ test("a shop has at most 20 endpoints, and lists all of them, the oldest first",
   expect((await create({ url })).status).toBe(201);
 });
 
-test("a secret depends on the secret key, and its public key is gone with it", async () => {
+test("a secret depends on the secret key, and without that there is no public key either", async () => {
   let other = await TestService.start({ settings });
   const admin = await newKey(other);
   const { id, publicKey } = (await other.call("POST", "/webhook-endpoints", { key: admin, body: { url } })).json;
@@ -177,7 +177,7 @@ test.skipIf(!onPostgres)(
   },
 );
 
-test.skipIf(onPostgres)("the embedded store has a secret key of its own", async () => {
+test.skipIf(onPostgres)("the embedded store has its own secret key", async () => {
   const other = await TestService.start();
   const admin = await newKey(other);
   expect(existsSync(join(other.store.folder, "secret.key"))).toBe(true);

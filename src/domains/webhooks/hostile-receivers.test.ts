@@ -76,7 +76,7 @@ describe("a response", () => {
     expect(await webhooks.deliveries(endpoint)).toHaveLength(2);
   });
 
-  test("of 1 MB is taken, and its first KiB is kept", async () => {
+  test("of 1 MB is accepted, and its first KiB is stored", async () => {
     const webhooks = await start();
     const receiver = webhooks.receiver(() => new Response("a".repeat(1_000_000)));
     const { attempt } = await firstAttempt(webhooks, `http://127.0.0.1:${receiver.port}/`);
@@ -84,7 +84,7 @@ describe("a response", () => {
   });
 });
 
-test("a name that leads to a denied address the second time gets no second message", async () => {
+test("a name that resolves to a denied address the second time gets no second message", async () => {
   const open = new Receiver();
   const forbidden = new Receiver({ address: "127.0.0.2", port: open.port });
   const dns = await DnsServer.start({ "hook.test": (lookup) => [lookup === 1 ? "127.0.0.1" : "127.0.0.2"] });

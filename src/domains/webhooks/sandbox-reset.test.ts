@@ -17,32 +17,35 @@ const inProgress = async () => {
   return Number(/\npetstore_webhooks_in_progress (\d+)\n/.exec(metrics)?.[1]);
 };
 
-test.each([200, 500])("the response %d to a message from before a reset changes nothing", async (status) => {
-  await webhooks.newShop();
-  const held: ((response: Response) => void)[] = [];
-  const receiver = webhooks.receiver(() => new Promise<Response>((resolve) => held.push(resolve)));
-  const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
-  await webhooks.addPet("Rex");
-  while (held.length === 0) await webhooks.round();
-  const saved = await rows("webhook_endpoints", id);
-  expect((await webhooks.call("POST", "/sandbox/reset", { animals: "none" })).status).toBe(200);
+test.each([200, 500])(
+  "the response %d to a message from before a reset does not change the new data",
+  async (status) => {
+    await webhooks.newShop();
+    const held: ((response: Response) => void)[] = [];
+    const receiver = webhooks.receiver(() => new Promise<Response>((resolve) => held.push(resolve)));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    await webhooks.addPet("Rex");
+    while (held.length === 0) await webhooks.round();
+    const saved = await rows("webhook_endpoints", id);
+    expect((await webhooks.call("POST", "/sandbox/reset", { animals: "none" })).status).toBe(200);
 
-  held.shift()?.(new Response(null, { status }));
-  while ((await inProgress()) > 0) await Bun.sleep(1);
-  // With SQLite, a save that has started ends before this change.
-  await webhooks.addPet("Ida");
-  expect(await rows("webhook_endpoints", id)).toEqual(saved);
-  expect(await rows("webhook_deliveries", id)).toEqual([]);
-  expect(await rows("webhook_parked", id)).toEqual([]);
+    held.shift()?.(new Response(null, { status }));
+    while ((await inProgress()) > 0) await Bun.sleep(1);
+    // With SQLite, a save that has started ends before this change.
+    await webhooks.addPet("Ida");
+    expect(await rows("webhook_endpoints", id)).toEqual(saved);
+    expect(await rows("webhook_deliveries", id)).toEqual([]);
+    expect(await rows("webhook_parked", id)).toEqual([]);
 
-  while (held.length === 0) await webhooks.round();
-  held.shift()?.(new Response(null, { status: 200 }));
-  await webhooks.deliver();
-  expect(receiver.received.map((one) => [sent(one).type, JSON.parse(one.body).data.data.name])).toEqual([
-    ["pet.created", "Rex"],
-    ["pet.created", "Ida"],
-  ]);
-  const deliveries = await webhooks.deliveries(id);
-  expect(deliveries).toMatchObject([{ outcome: "succeeded", attempt: 1 }]);
-  expect(await webhooks.shown(id)).not.toContainKey("lastFailure");
-});
+    while (held.length === 0) await webhooks.round();
+    held.shift()?.(new Response(null, { status: 200 }));
+    await webhooks.deliver();
+    expect(receiver.received.map((one) => [sent(one).type, JSON.parse(one.body).data.data.name])).toEqual([
+      ["pet.created", "Rex"],
+      ["pet.created", "Ida"],
+    ]);
+    const deliveries = await webhooks.deliveries(id);
+    expect(deliveries).toMatchObject([{ outcome: "succeeded", attempt: 1 }]);
+    expect(await webhooks.shown(id)).not.toContainKey("lastFailure");
+  },
+);

@@ -11,7 +11,7 @@ const random = (bytes = 32) => randomBytes(bytes).toString("base64");
 const read = (text: string) => readSettings({ PETSTORE_SECRET_KEY: text }, webhookSettings);
 
 describe("PETSTORE_SECRET_KEY", () => {
-  test("takes base64 of 32 bytes and more, with and without padding, and hexadecimal digits", () => {
+  test("accepts base64 of 32 bytes and more, with and without padding, and hexadecimal digits", () => {
     const key = randomBytes(32);
     const base64 = key.toString("base64");
     for (const text of [base64, base64.replace("=", ""), ` ${base64} `]) {
@@ -21,7 +21,7 @@ describe("PETSTORE_SECRET_KEY", () => {
     expect(read(key.toString("hex")).faults).toEqual([]);
   });
 
-  test("takes a list", () => {
+  test("accepts a list", () => {
     const [first, second] = [randomBytes(32), randomBytes(48)];
     const listed = read(`${first.toString("base64")}, ${second.toString("base64")}`);
     expect(listed.values.PETSTORE_SECRET_KEY).toEqual([first, second]);
@@ -39,7 +39,7 @@ describe("PETSTORE_SECRET_KEY", () => {
     ["the same key twice", `${one},${one}`],
     ["an empty one in a list", `${one},`],
     ["a weak one in a list", `${one},${"a".repeat(64)}`],
-  ])("refuses what is %s, and shows nobody what it was", (_name, text) => {
+  ])("refuses a value that is %s, without showing it", (_name, text) => {
     const { faults } = read(text);
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain("openssl rand -base64 32");
@@ -51,7 +51,7 @@ const deny = (text: string) =>
   readSettings({ PETSTORE_WEBHOOK_DENY: text }, webhookSettings).values.PETSTORE_WEBHOOK_DENY;
 
 describe("PETSTORE_WEBHOOK_DENY", () => {
-  test("takes addresses and networks", () => {
+  test("accepts addresses and networks", () => {
     expect(deny("8.8.8.8, 9.9.0.0/16,2000::/32")).toEqual(["8.8.8.8", "9.9.0.0/16", "2000::/32"]);
   });
 
@@ -63,20 +63,20 @@ describe("PETSTORE_WEBHOOK_DENY", () => {
 describe("secret keys", () => {
   const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
 
-  test("are found by their ids as long as they are listed, in whatever order", () => {
+  test("are found by their ids while they are listed, in any order", () => {
     const { id } = new SecretKeys(first).current;
     expect(new SecretKeys(second, first).find(id)?.bytes).toEqual(first);
     expect(new SecretKeys(second, first).current.bytes).toEqual(second);
     expect(new SecretKeys(second, third).find(id)).toBeUndefined();
   });
 
-  test("have ids that tell nothing about them", () => {
+  test("have ids that reveal nothing about them", () => {
     const { id, bytes } = new SecretKeys(first).current;
     expect(id).toMatch(/^[0-9a-f]{16}$/);
     expect(Buffer.from(bytes).toString("hex")).not.toContain(id.slice(0, 6));
   });
 
-  test("are absent without a setting and a folder", () => {
+  test("do not exist without a setting and a folder", () => {
     expect(openSecretKeys(undefined, undefined)).toBeUndefined();
   });
 });
@@ -95,7 +95,7 @@ describe("the key in the folder of the store", () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  test("is made once, for its owner only", () => {
+  test("is created once, readable by its owner only", () => {
     const folder = newFolder();
     const id = opened(folder);
     expect(opened(folder)).toBe(id as string);
@@ -105,13 +105,13 @@ describe("the key in the folder of the store", () => {
     expect(read(readFileSync(join(folder, "secret.key"), "utf8").trim()).faults).toEqual([]);
   });
 
-  test("is not made where the setting names one", () => {
+  test("is not created if the setting has one", () => {
     const folder = newFolder();
     openSecretKeys([randomBytes(32)], folder);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is the same for processes that start at once", async () => {
+  test("is the same for processes that start concurrently", async () => {
     const folder = newFolder();
     const script = `
       const { openSecretKeys } = await import(${JSON.stringify(join(import.meta.dir, "secret-keys.ts"))});
@@ -133,7 +133,7 @@ describe("the key in the folder of the store", () => {
     expect(readdirSync(folder)).toEqual(["secret.key"]);
   });
 
-  test("is not disturbed by what a crash left behind", () => {
+  test("can be created after a crash during its creation", () => {
     const folder = newFolder();
     writeFileSync(join(folder, `secret.key.unfinished-${process.pid}`), "half of a k");
     const id = opened(folder);
@@ -147,7 +147,7 @@ describe("the key in the folder of the store", () => {
     expect(readFileSync(join(folder, "secret.key"), "utf8")).toBe(text);
   });
 
-  test("that cannot be read or made is a fault in words", () => {
+  test("causes a clear error if it cannot be read or created", () => {
     const folder = newFolder();
     mkdirSync(join(folder, "secret.key"));
     expect(() => opened(folder)).toThrow("is a folder");

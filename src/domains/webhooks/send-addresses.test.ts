@@ -39,8 +39,8 @@ async function sendUnpinned(text: string, { policy: rules, resolve }: Network): 
 
 const rebinding = (lookup: number) => [lookup === 1 ? "127.0.0.1" : "127.0.0.2"];
 
-describe("a name that leads elsewhere the second time", () => {
-  test("does not lead a message there", async () => {
+describe("DNS rebinding", () => {
+  test("is denied", async () => {
     const { open, forbidden } = receivers();
     const { resolve, lookups } = await dnsServer({ "hook.test": rebinding });
     const sent = () => send(message(`http://hook.test:${open.port}/hook`), network({ policy, resolve }));
@@ -51,7 +51,7 @@ describe("a name that leads elsewhere the second time", () => {
     expect([open.received.length, forbidden.received.length]).toEqual([1, 0]);
   });
 
-  test("leads one there that is not sent to the address that was checked", async () => {
+  test("control: succeeds without address pinning", async () => {
     const { open, forbidden } = receivers();
     const { resolve } = await dnsServer({ "hook.test": rebinding });
     await sendUnpinned(`http://hook.test:${open.port}/hook`, network({ policy, resolve }));
@@ -66,7 +66,7 @@ describe("a name", () => {
     ["127.0.0.1", "::ffff:7f00:1"],
     ["127.0.0.1", "64:ff9b::7f00:1"],
     ["127.0.0.1", "10.0.0.1"],
-  ])("with the addresses %s and %s gets nothing: one of them is refused", async (one, other) => {
+  ])("with the addresses %s and %s gets nothing, because one of them is denied", async (one, other) => {
     const { open, forbidden } = receivers();
     const { resolve } = await dnsServer({ "hook.test": () => [one, other] });
     const result = await send(message(`http://hook.test:${open.port}/hook`), network({ policy, resolve }));
@@ -88,7 +88,7 @@ describe("a name", () => {
     "64:ff9b::7f00:1",
     "2002:7f00:1::",
     "::ffff:7f00:1",
-  ])("that leads to %s gets nothing in production", async (address) => {
+  ])("that resolves to %s gets nothing in production", async (address) => {
     const { resolve, lookups } = await dnsServer({ "hook.test": () => [address] });
     const result = await send(message("https://hook.test/hook"), network({ policy: production, resolve }));
     expect(result).toMatchObject({ failure: "address_not_global", status: undefined });
@@ -101,7 +101,7 @@ describe("a name", () => {
     expect(result).toMatchObject({ failure: "name_not_resolved" });
   });
 
-  test("whose server is silent costs 15 seconds at most", async () => {
+  test("whose DNS server does not respond takes at most 15 seconds", async () => {
     const expiry = new AbortController();
     const silent = () => {
       setImmediate(() => expiry.abort());
@@ -112,7 +112,7 @@ describe("a name", () => {
     expect(await send(message("https://hook.test/hook"), network(changes))).toMatchObject({ failure: "timed_out" });
   });
 
-  test("with addresses of both kinds is tried at the IPv4 one first", async () => {
+  test("with addresses of both families is tried at the IPv4 one first", async () => {
     const { open } = receivers();
     const other = new Receiver({ address: "::1", port: open.port });
     toStop.push(other);
@@ -123,7 +123,7 @@ describe("a name", () => {
     expect([open.received.length, other.received.length]).toEqual([1, 0]);
   });
 
-  test("is tried at its next address where nobody listens at the first", async () => {
+  test("is tried at its next address if the first refuses the connection", async () => {
     const open = new Receiver({ address: "127.0.0.4" });
     toStop.push(open);
     const { resolve } = await dnsServer({
@@ -136,7 +136,7 @@ describe("a name", () => {
     expect(open.received).toHaveLength(1);
   });
 
-  test("is not tried at its next address where the first has taken the message", async () => {
+  test("is not tried at its next address if the first received the message", async () => {
     const raw = await RawReceiver.start((socket) => socket.end());
     const other = new Receiver({ address: "127.0.0.2", port: raw.port });
     toStop.push(raw, other);
@@ -147,7 +147,7 @@ describe("a name", () => {
   });
 });
 
-test("the system's names lead to their addresses", async () => {
+test("the system's names resolve to their addresses", async () => {
   const { open } = receivers();
   const system = systemNetwork(policy, systemClock);
   expect(await send(message(`http://localhost:${open.port}/hook`), system)).toMatchObject({ failure: undefined });
@@ -155,14 +155,14 @@ test("the system's names lead to their addresses", async () => {
   expect(unknown).toMatchObject({ failure: "name_not_resolved" });
 });
 
-test("an IPv6 address is reached", async () => {
+test("an IPv6 address can be reached", async () => {
   const open = new Receiver({ address: "::1" });
   toStop.push(open);
   expect(await send(message(`http://[::1]:${open.port}/hook`), network())).toMatchObject({ failure: undefined });
   expect(open.received[0]?.headers.get("host")).toBe(`[::1]:${open.port}`);
 });
 
-test("a redirect to a forbidden address is not followed", async () => {
+test("a redirect to a denied address is not followed", async () => {
   const { open, forbidden } = receivers();
   const location = `http://127.0.0.2:${open.port}/hook`;
   const redirecting = new Receiver({ answer: () => new Response(null, { status: 307, headers: { location } }) });
@@ -172,7 +172,7 @@ test("a redirect to a forbidden address is not followed", async () => {
   expect(forbidden.received).toEqual([]);
 });
 
-describe("a proxy of the environment", () => {
+describe("a proxy in the environment variables", () => {
   const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
   const before = names.map((name) => [name, process.env[name]] as const);
   afterEach(() => {
@@ -182,7 +182,7 @@ describe("a proxy of the environment", () => {
     }
   });
 
-  test.each(["http", "https"])("gets no message for %s", async (scheme) => {
+  test.each(["http", "https"])("gets no message for an %s URL", async (scheme) => {
     const proxy = await RawReceiver.start((socket) => socket.end());
     const target = await RawReceiver.start((socket) => socket.end());
     toStop.push(proxy, target);

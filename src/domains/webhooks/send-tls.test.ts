@@ -31,14 +31,14 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
   const sendTo = (host: string, { port }: { port: number }, authorities = authority.certificate) =>
     send(message(`https://${host}:${port}/hook`), network({ authorities, resolve }));
 
-  test("gets the message where its certificate is for the name, though the address is connected to", async () => {
+  test("gets the message if its certificate is for the name, although the connection is to the address", async () => {
     const taking = receiver(await authority.certify("DNS:hook.test"));
     expect(await sendTo("hook.test", taking)).toMatchObject({ failure: undefined, status: 200, excerpt: "taken" });
     expect(await sendTo("hook.test.", taking)).toMatchObject({ failure: undefined });
     expect(taking.received[0]?.headers.get("host")).toBe(`hook.test:${taking.port}`);
   });
 
-  test("is told the name, so that it can choose its certificate", async () => {
+  test("gets the name (SNI), so that it can choose its certificate", async () => {
     const chosen = { ...(await authority.certify("DNS:hook.test")), serverName: "hook.test" };
     const other = { ...(await authority.certify("DNS:other.test")), serverName: "other.test" };
     const taking = receiver(other, chosen);
@@ -46,7 +46,7 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     expect(await sendTo("other.test", taking)).toMatchObject({ failure: undefined });
   });
 
-  test("gets the message where its URL has an address, and its certificate is for that", async () => {
+  test("gets the message if its URL has an address, and its certificate is for that", async () => {
     const taking = receiver(await authority.certify("IP:127.0.0.1"));
     expect(await sendTo("127.0.0.1", taking)).toMatchObject({ failure: undefined });
   });
@@ -60,20 +60,20 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     },
   );
 
-  test("gets nothing after another name was served well at the same address", async () => {
+  test("gets nothing for another name after a message to the same address", async () => {
     const taking = receiver(await authority.certify("DNS:hook.test"));
     expect(await sendTo("hook.test", taking)).toMatchObject({ failure: undefined });
     expect(await sendTo("other.test", taking)).toMatchObject({ failure: "tls_failed" });
     expect(taking.received).toHaveLength(1);
   });
 
-  test("gets nothing where its certificate has expired", async () => {
+  test("gets nothing if its certificate has expired", async () => {
     const expired = receiver(await authority.certify("DNS:hook.test", -1));
     expect(await sendTo("hook.test", expired)).toMatchObject({ failure: "tls_failed" });
     expect(expired.received).toEqual([]);
   });
 
-  test("gets nothing where nobody trusted has signed its certificate, whatever the environment says", async () => {
+  test("gets nothing if its certificate is not trusted, despite settings in the environment", async () => {
     const unknown = receiver(await authority.certify("DNS:hook.test"));
     const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
@@ -91,7 +91,7 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     expect(unknown.received).toHaveLength(1);
   });
 
-  test("gets nothing where it does not speak TLS", async () => {
+  test("gets nothing if it does not speak TLS", async () => {
     const plain = await RawReceiver.start((socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
     toStop = [...toStop, plain];
     expect(await sendTo("hook.test", plain)).toMatchObject({ failure: "tls_failed" });

@@ -32,7 +32,7 @@ async function rawReceiver(answer: (socket: Socket) => void): Promise<RawReceive
 
 const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}/hook`;
 
-test("a message arrives as it was signed", async () => {
+test("a message arrives with its signature", async () => {
   const taking = receiver();
   const sent = message(urlOf(taking));
   const clock = new ManualClock();
@@ -52,7 +52,7 @@ test("a connection is closed after its response", async () => {
   await raw.closed;
 });
 
-describe("the status decides", () => {
+describe("the outcome depends on the status", () => {
   test.each([
     [200, undefined],
     [204, undefined],
@@ -69,7 +69,7 @@ describe("the status decides", () => {
     expect(await send(message(urlOf(raw)), network())).toMatchObject({ failure, status, excerpt: "" });
   });
 
-  test("also where the body breaks off", async () => {
+  test("even if the body is cut off", async () => {
     const raw = await rawReceiver((socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ntak"));
     expect(await send(message(urlOf(raw)), network())).toMatchObject({ failure: undefined, status: 200 });
   });
@@ -79,14 +79,14 @@ test.each([
   ["120", 120_000],
   [new Date(NOON + 60_000).toUTCString(), 60_000],
   ["soon", undefined],
-])("Retry-After %p of a failure is read", async (text, retryAfter) => {
+])("Retry-After %p of a failure is parsed", async (text, retryAfter) => {
   const busy = receiver({ answer: () => new Response("busy", { status: 503, headers: { "retry-after": text } }) });
   const expected = { failure: "error_status" as const, status: 503, excerpt: "busy", retryAfter };
   expect(await send(message(urlOf(busy)), network())).toEqual({ ...expected, duration: 0 });
 });
 
-describe("a redirect", () => {
-  test.each([301, 302, 303, 307, 308])("with %i is a failure, and nobody follows it", async (status) => {
+describe("a redirect with the status", () => {
+  test.each([301, 302, 303, 307, 308])("%i is a failure, and is not followed", async (status) => {
     const target = receiver();
     const headers = { location: urlOf(target) };
     const from = receiver({ answer: () => new Response(null, { status, headers }) });
@@ -101,22 +101,22 @@ const excerptOf = async (body: string | Uint8Array<ArrayBuffer>) => {
   return excerpt;
 };
 
-describe("of a response is kept", () => {
-  test("1 KiB, of 1 MB as well", async () => {
+describe("the response excerpt is", () => {
+  test("at most 1 KiB, also of 1 MB", async () => {
     expect(await excerptOf("a".repeat(1024))).toBe("a".repeat(1024));
     expect(await excerptOf("a".repeat(1_000_000))).toBe("a".repeat(1024));
   });
 
-  test("whole characters", async () => {
+  test("cut between characters", async () => {
     expect(await excerptOf("🐕".repeat(1000))).toBe("🐕".repeat(256));
     expect(await excerptOf(`a${"🐕".repeat(1000)}`)).toBe(`a${"🐕".repeat(255)}`);
   });
 
-  test("text that each store takes", async () => {
+  test("text that each engine can store", async () => {
     expect(await excerptOf(new Uint8Array([0, 65, 255, 66]))).toBe("\uFFFDA\uFFFDB");
   });
 
-  test("the body as it is sent, not what it unpacks to", async () => {
+  test("the body as it is sent, not decompressed", async () => {
     const packed = Bun.gzipSync("a".repeat(1_000_000));
     const headers = { "content-encoding": "gzip" };
     const { excerpt } = await send(
@@ -127,7 +127,7 @@ describe("of a response is kept", () => {
   });
 });
 
-describe("a response that never ends is cut, and the connection closed:", () => {
+describe("an endless response is cut, and the connection is closed:", () => {
   const start = "HTTP/1.1 200 OK\r\n";
   test.each([
     ["a body", `${start}\r\n`, "a".repeat(10_000)],
@@ -174,21 +174,21 @@ async function late(answer: (socket: Socket) => void) {
 }
 
 describe("after 15 seconds an attempt ends", () => {
-  test("without a response", async () => {
+  test("if there is no response", async () => {
     expect(await late(() => {})).toMatchObject({ failure: "timed_out", status: undefined });
   });
 
-  test("with a part of the head", async () => {
+  test("if the header section is incomplete", async () => {
     const result = await late((socket) => socket.write("HTTP/1.1 200 OK\r\nX-A: a"));
     expect(result).toMatchObject({ failure: "timed_out", status: undefined });
   });
 
-  test("with interim responses only", async () => {
+  test("if there are interim responses only", async () => {
     const result = await late((socket) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(10)));
     expect(result).toMatchObject({ failure: "timed_out", status: undefined });
   });
 
-  test("during the look-up of the name", async () => {
+  test("during DNS resolution", async () => {
     const expiry = new AbortController();
     const resolve = () => {
       setImmediate(() => expiry.abort());
@@ -198,7 +198,7 @@ describe("after 15 seconds an attempt ends", () => {
     expect(result).toMatchObject({ failure: "timed_out" });
   });
 
-  test("with what came of a body, once a status has come", async () => {
+  test("with the received part of the body, if a status was received", async () => {
     const pieces = ["tak", "en"].map((text) => Buffer.from(text));
     const pull = (stream: ReadableStreamDefaultController) => {
       const piece = pieces.shift();
@@ -215,7 +215,7 @@ describe("a failure has a code:", () => {
     expect(await send(message(urlOf(raw)), network())).toMatchObject({ failure: "connection_failed" });
   });
 
-  test("nobody listens", async () => {
+  test("the connection is refused", async () => {
     const raw = await rawReceiver(() => {});
     raw.stop();
     expect(await send(message(urlOf(raw)), network())).toMatchObject({ failure: "connection_failed" });
@@ -229,7 +229,7 @@ describe("a failure has a code:", () => {
     },
   );
 
-  test("the URL is refused", async () => {
+  test("the URL is denied", async () => {
     const taking = receiver();
     const result = await send(message(`http://user:pass@127.0.0.1:${taking.port}/`), network());
     expect(result).toMatchObject({ failure: "url_has_credentials", status: undefined });

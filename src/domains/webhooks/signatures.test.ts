@@ -12,7 +12,7 @@ function signatures(header: string, kind: string): string[] {
 }
 
 describe("a signature", () => {
-  test("is that of the example in Standard Webhooks", () => {
+  test("matches the example in Standard Webhooks", () => {
     const keys = signingKeys(Buffer.from("plJ3nmyCDGBKInavdOK15jsl", "base64"), randomBytes(32));
     const body = '{"event_type":"ping","data":{"success":true}}';
     const headers = signedHeaders("msg_loFOjxBNrRLzqYUf", body, 1_731_705_121_000, [keys]);
@@ -20,7 +20,7 @@ describe("a signature", () => {
     expect(signatures(headers["webhook-signature"], "v1")).toEqual(["rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0="]);
   });
 
-  test("with the own key is that of the third example in RFC 8032", () => {
+  test("matches the third example in RFC 8032 with its key", () => {
     const seed = Buffer.from("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7", "hex");
     const keys = signingKeys(randomBytes(32), seed);
     const shown = Buffer.from(shownPublicKey(keys).slice("whpk_".length), "base64").toString("hex");
@@ -36,7 +36,7 @@ describe("a signature", () => {
     expect(new Set(headers["webhook-signature"].split(" ")).size).toBe(4);
   });
 
-  test("holds for its id, time and body alone, byte for byte", () => {
+  test("is valid for its exact id, time and body only", () => {
     const keys = deriveKeys(key, "7", 1);
     const body = '{"name":"Rex 🐕‍🦺 \u2028"}';
     const headers = signedHeaders("msg_1", body, now, [keys]);
@@ -58,17 +58,17 @@ const all = (endpoint: string, version: number, from = key) => {
 };
 
 describe("the keys of an endpoint", () => {
-  test("are the same again", () => {
+  test("are always the same", () => {
     expect(all("7", 1)).toEqual(all("7", 1));
   });
 
-  test("have the forms of Standard Webhooks", () => {
+  test("have the formats of Standard Webhooks", () => {
     const [secret = "", publicKey = ""] = all("7", 1);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/); // 32 bytes
     expect(publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
   });
 
-  test("differ from those of any other endpoint, version or secret key", () => {
+  test("differ between endpoints, versions and secret keys", () => {
     const { current: other } = new SecretKeys(randomBytes(32));
     const shown = [all("7", 1), all("7", 11), all("71", 1), all("1:7", 1), all("8", 1), all("7", 1, other)].flat();
     expect(new Set(shown.map((text) => text.replace(/^wh[a-z]+_/, ""))).size).toBe(12);
@@ -76,7 +76,7 @@ describe("the keys of an endpoint", () => {
 });
 
 describe("the id of a message", () => {
-  test("is the same for the same event, and has no full stop", () => {
+  test("is always the same for an event, and has no full stop", () => {
     expect(messageId("7", 3n, 12n)).toBe(messageId("7", 3n, 12n));
     expect(messageId("7", 3n, 12n)).toMatch(/^msg_[A-Za-z0-9_-]{24}$/);
   });

@@ -34,7 +34,7 @@ test("operators list endpoints, pause one and resume it", async () => {
   });
 });
 
-test("an endpoint that does not exist is not paused", async () => {
+test("pausing an endpoint that does not exist fails", async () => {
   const { folder, settings } = webhooks.service.store;
   const { status, stderr } = await runHere(folder, ["webhooks", "pause", "we_none"], settings);
   expect([status, stderr]).toEqual([1, expect.stringContaining("There is no webhook endpoint we_none.")]);

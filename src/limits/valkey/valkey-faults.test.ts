@@ -42,7 +42,7 @@ async function send({ limiter }: TestProcess, times: number): Promise<Admission[
 
 const admitted = (answers: readonly Admission[]) => answers.filter(({ verdict }) => verdict === "admitted").length;
 
-describe.skipIf(!hasValkey)("while the server is away", () => {
+describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
   let server: ValkeyServer;
   let processes: TestProcess[];
   beforeAll(async () => {
@@ -93,7 +93,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     },
   );
 
-  test("what an account had left according to the last reply is shared, not its whole limit", async () => {
+  test("the process shares what an account had left according to the last reply, not its whole limit", async () => {
     const who = callerOf("acc_known", "key_known", { perMinute: 100, perDay: 100_000 });
     const sendAll = (times: number) =>
       Promise.all(processes.flatMap(({ limiter }) => Array.from({ length: times }, async () => limiter.admit(who))));
@@ -107,7 +107,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     await untilAlone(processes, false);
   });
 
-  test("the clock of a sandbox stays as it was advanced last", async () => {
+  test("the clock of a sandbox continues from its last advance", async () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_advanced", "key_advanced", { perMinute: 100, perDay: 100_000 });
     await untilTogether(processes);
@@ -120,7 +120,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     await untilAlone(processes, false);
   });
 
-  test("a ban that this process has been told of holds", async () => {
+  test("a ban that this process knows stays", async () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });
     await untilAlone(processes, false);
@@ -158,7 +158,7 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
     },
   );
 
-  test("it can be away at the start", async () => {
+  test("a service can start", async () => {
     await server.kill();
     const late = await openProcess(server.url, { place: "faults:" });
     expect(late.limiter.isDegraded).toBe(true);
@@ -175,8 +175,8 @@ describe.skipIf(!hasValkey)("while the server is away", () => {
 
 const limitOf = ({ perMinute }: { perMinute: number }) => ({ limit: perMinute });
 
-describe.skipIf(!hasValkey)("a cluster", () => {
-  test("loses a master: requests are decided all the while, and its replica takes over", async () => {
+describe.skipIf(!hasValkey)("a Valkey cluster", () => {
+  test("decides requests while it loses a master, and its replica takes over", async () => {
     const cluster = await ValkeyCluster.start(1_000);
     const process = await openProcess(cluster.url, { place: "cluster:" });
     const many = Array.from({ length: 30 }, (_, index) =>

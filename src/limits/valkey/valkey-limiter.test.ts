@@ -33,7 +33,7 @@ const open = async (url: string, clock?: ManualClock, place?: string, quota?: Qu
   return { ...process, close };
 };
 
-describe.skipIf(!hasValkey)("by a server", () => {
+describe.skipIf(!hasValkey)("with a Valkey server", () => {
   limiterConformance("ValkeyLimiter", (clock, quota) => open(server.url, clock, undefined, quota), 60);
   limiterConformance("ValkeyLimiter on a cluster", (clock, quota) => open(cluster.url, clock, undefined, quota), 15);
 });
@@ -56,7 +56,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
   });
 
-  test("advances the clock of a sandbox for all processes: the very next request at each finds it so", async () => {
+  test("advances the clock of a sandbox for all processes: the next request at each one uses it", async () => {
     for (const { url } of [server, cluster]) {
       const clock = new ManualClock();
       const processes = await Promise.all(Array.from({ length: 4 }, () => open(url, clock, `sandbox-${url}`)));
@@ -88,7 +88,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
   });
 
-  test("counts and bans outlive the process", async () => {
+  test("counts and bans survive the end of the process", async () => {
     const clock = new ManualClock();
     const first = await open(server.url, clock, "outlive:");
     const caller = callerOf("acc_1", "key_1", { perMinute: 3, perDay: 1_000 });
@@ -102,7 +102,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     await second.close();
   });
 
-  test("asks the server once for each turn of the event loop", async () => {
+  test("sends one request to the server for each turn of the event loop", async () => {
     const { limiter, close } = await open(server.url);
     const commands = async () => {
       const stats = String(await server.command("INFO", "commandstats"));
@@ -123,7 +123,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     await close();
   });
 
-  test("answers a turn of very many accounts", async () => {
+  test("decides a turn of many accounts", async () => {
     for (const { url } of [server, cluster]) {
       const { limiter, close } = await open(url);
       const quota = { perMinute: 10, perDay: 10_000 };
@@ -136,7 +136,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
   });
 
-  test("keeps nothing of an account that is forgotten", async () => {
+  test("keeps nothing about a forgotten account", async () => {
     for (const { url } of [server, cluster]) {
       const { limiter, close } = await open(url, undefined, "forgotten:");
       const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
@@ -149,7 +149,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
   });
 
-  test("keeps little, and for no longer than it is needed", async () => {
+  test("keeps little, and only as long as it is needed", async () => {
     const { limiter, close } = await open(server.url, undefined, "kept:");
     const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
     for (let count = 0; count < 3; count++) await limiter.admit(caller);
@@ -164,7 +164,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
   });
 });
 
-describe("the address of a server", () => {
+describe("PETSTORE_VALKEY_URL", () => {
   const login = { user: "", password: "", database: 0, isTls: false };
   test.each([
     ["redis://127.0.0.1", ["127.0.0.1:6379"], false, login],
@@ -179,7 +179,7 @@ describe("the address of a server", () => {
     ["valkeys://:secret@a:1,b:2", ["a:1", "b:2"], true, { ...login, password: "secret", isTls: true }],
     ["redis://seed:7000?cluster=true", ["seed:7000"], true, login],
     ["redis://[::1]:6380", ["::1:6380"], false, login],
-  ])("%s is one", (text, nodes, isCluster, expected) => {
+  ])("accepts %s", (text, nodes, isCluster, expected) => {
     const address = parseValkeyUrl(text);
     expect(address?.nodes.map(({ host, port }) => `${host}:${port}`)).toEqual(nodes);
     expect(address).toMatchObject({ isCluster, login: expected });
@@ -197,7 +197,7 @@ describe("the address of a server", () => {
     "redis://a,,b",
     "redis://a:70000",
     "redis://user:%@a",
-  ])("%p is none", (text) => {
+  ])("rejects %p", (text) => {
     expect(parseValkeyUrl(text)).toBeUndefined();
   });
 });

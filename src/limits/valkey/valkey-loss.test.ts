@@ -17,7 +17,7 @@ import { openProcess, type TestProcess } from "./process-under-test.ts";
 
 const PLACE = "loss:";
 
-describe.skipIf(!hasValkey)("when the server loses its data", () => {
+describe.skipIf(!hasValkey)("when Valkey loses its data", () => {
   let server: ValkeyServer;
   let store: TestStore;
   let opened: Storage;
@@ -72,7 +72,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
   ];
 
   describe.each(losses)("and it %s", (_how, lose) => {
-    test("a minute that is used up stays so", async () => {
+    test("a used-up minute stays used up", async () => {
       const caller = await newCaller({ perMinute: 100, perDay: 1_000 });
       expect(await send(caller, 150)).toBe(100);
       await lose();
@@ -81,7 +81,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       expect(await send(caller, 300)).toBe(100);
     });
 
-    test("below a tenth of the day's limit, a hundredth of it is forgotten at the most", async () => {
+    test("below a tenth of the day's limit, at most a hundredth of it is lost", async () => {
       const caller = await newCaller({ perMinute: 100_000, perDay: 1_000 });
       let admitted = 0;
       for (let count = 0; count < 99; count++) admitted += await send(caller, 1);
@@ -91,7 +91,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       expect(admitted).toBeLessThan(1_010);
     });
 
-    test("above it, what was counted since the last save is forgotten at the most", async () => {
+    test("above it, at most the counts since the last save are lost", async () => {
       const caller = await newCaller({ perMinute: 100_000, perDay: 1_000 });
       let admitted = 0;
       for (let count = 0; count < 30; count++) admitted += await send(caller, 7);
@@ -123,8 +123,8 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     });
   });
 
-  describe.each(losses)("of a sandbox whose clock was advanced, and it %s", (_how, lose) => {
-    test("the clock, the windows and a ban go on", async () => {
+  describe.each(losses)("and it %s, in a sandbox whose clock was advanced", (_how, lose) => {
+    test("the clock, the windows and a ban continue", async () => {
       const caller = await newCaller({ perMinute: 3, perDay: 100 });
       const live = { ...caller, keyId: "key_live", mode: "live" as const };
       await send(caller, 3);
@@ -143,7 +143,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
       expect((await process.limiter.admit(caller)).verdict).toBe("admitted");
     });
 
-    test("though nothing else is known of it, its clock continues", async () => {
+    test("the clock continues, even without other data", async () => {
       const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
       const nextMidnight = async () => (await process.limiter.peek(caller)).day.reset;
       await process.limiter.setClockOffset(caller, 3_600_000);
@@ -154,7 +154,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     });
   });
 
-  test("all unknown accounts of a turn are read in one query, and each once", async () => {
+  test("all unknown accounts of a turn are read in one query, once each", async () => {
     const callers = await Promise.all(Array.from({ length: 70 }, () => newCaller({ perMinute: 10, perDay: 100 })));
     const admitAll = () => Promise.all(callers.map(async (caller) => process.limiter.admit(caller)));
     for (const [lose, reads] of [
@@ -169,7 +169,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     }
   });
 
-  test("the larger count wins, whichever process brings it back", async () => {
+  test("the larger count is used, whichever process restores it", async () => {
     const caller = await newCaller({ perMinute: 100, perDay: 1_000 });
     const other = await start();
     await send(caller, 20);
@@ -182,7 +182,7 @@ describe.skipIf(!hasValkey)("when the server loses its data", () => {
     await other.close();
   });
 
-  test("a store that is away fails the request, and admits nothing unseen", async () => {
+  test("an unavailable store rejects the request", async () => {
     const caller = await newCaller({ perMinute: 100, perDay: 1_000 });
     await opened.close();
     expect(await Promise.resolve(process.limiter.admit(caller)).catch(({ name }: Error) => name)).toBe(

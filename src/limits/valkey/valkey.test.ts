@@ -24,7 +24,7 @@ const slotOf = async (server: ValkeyServer | undefined, key: string) =>
 /** The error that a promise rejects with. */
 const refusal = (promise: Promise<unknown>) => promise.then(() => "", String);
 
-describe.skipIf(!hasValkey)("a server", () => {
+describe.skipIf(!hasValkey)("a Valkey server", () => {
   let server: ValkeyServer;
   beforeAll(async () => {
     server = await ValkeyServer.start();
@@ -42,7 +42,7 @@ describe.skipIf(!hasValkey)("a server", () => {
   };
   const flushScripts = () => withPassword("SCRIPT", "FLUSH");
 
-  test("is told password, user and database", async () => {
+  test("gets the password, user and database", async () => {
     const valkey = await connect(urlFor(`:${password}`, "/3"));
     await ask(valkey, "SET", "here", 1);
     const user = await connect(urlFor("shop:pass", "/3"));
@@ -53,7 +53,7 @@ describe.skipIf(!hasValkey)("a server", () => {
     for (const one of [valkey, user, other]) one.close();
   });
 
-  test("that refuses the login is as good as away, and it is said why", async () => {
+  test("that rejects the login counts as unreachable, and the error says why", async () => {
     const url = urlFor(":wrong");
     const valkey = await connect(url, 500);
     await eventually(
@@ -64,7 +64,7 @@ describe.skipIf(!hasValkey)("a server", () => {
     valkey.close();
   });
 
-  test("that has forgotten the scripts is told them again", async () => {
+  test("that has lost the scripts gets them again", async () => {
     const valkey = await connect(urlFor(`:${password}`));
     await ask(valkey, "SET", "here", 1);
     const admin = await connect(urlFor(`:${password}`));
@@ -74,7 +74,7 @@ describe.skipIf(!hasValkey)("a server", () => {
     for (const one of [valkey, admin]) one.close();
   });
 
-  test("without the database that is named is not used", async () => {
+  test("without the configured database is not used", async () => {
     const valkey = await connect(urlFor(`:${password}`, "/99"), 500);
     await eventually(
       () => refusal(ask(valkey, "GET", "here")),
@@ -83,7 +83,7 @@ describe.skipIf(!hasValkey)("a server", () => {
     valkey.close();
   });
 
-  test("needs to allow what is documented, and nothing else", async () => {
+  test("needs the documented permissions, and no others", async () => {
     const rules = /`(~petstore:\* [^`]+)`/.exec(await Bun.file("docs/many-processes.md").text())?.[1] ?? "";
     await withPassword("ACL", "SETUSER", "limits", "reset", "on", ">pass", ...rules.split(" "));
     const process = await openProcess(urlFor("limits:pass", "/1"), { place: "petstore:", callTimeout: CALL_TIMEOUT });
@@ -97,7 +97,7 @@ describe.skipIf(!hasValkey)("a server", () => {
     await process.close();
   });
 
-  test("without a login is told none, and quotes no password", async () => {
+  test("without AUTH support returns an error that does not contain the password", async () => {
     const strange = await ValkeyServer.start("--rename-command", "AUTH", "");
     const url = strange.url.replace("//", "//:hunter2@");
     const valkey = await connect(url, 500);
@@ -110,7 +110,7 @@ describe.skipIf(!hasValkey)("a server", () => {
     await strange.stop();
   });
 
-  test("that is not asked any more leaves nobody waiting", async () => {
+  test("rejects pending commands when the connection is closed", async () => {
     const valkey = await connect(urlFor(`:${password}`));
     server.freeze();
     const asked = ask(valkey, "GET", "here");
@@ -121,7 +121,7 @@ describe.skipIf(!hasValkey)("a server", () => {
   });
 });
 
-test("a server that speaks another protocol is as good as away, and it is said why", async () => {
+test("that speaks another protocol counts as unreachable, and the error says why", async () => {
   const other = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
@@ -133,14 +133,14 @@ test("a server that speaks another protocol is as good as away, and it is said w
   other.stop(true);
 });
 
-describe.skipIf(!hasValkey)("a cluster", () => {
+describe.skipIf(!hasValkey)("a Valkey cluster", () => {
   let cluster: ValkeyCluster;
   beforeAll(async () => {
     cluster = await ValkeyCluster.start();
   });
   afterAll(() => cluster.stop());
 
-  test("can be asked by the name of any one of its servers", async () => {
+  test("can be reached through any one of its servers", async () => {
     const [first] = cluster.replicas;
     const valkey = await connect(`${first?.url}?cluster=true`);
     for (let index = 0; index < 50; index++) await ask(valkey, "SET", `key-${index}`, index);
@@ -148,7 +148,7 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     valkey.close();
   });
 
-  test("that refuses the login is as good as away, and it is said why", async () => {
+  test("that rejects the login counts as unreachable, and the error says why", async () => {
     const valkey = await connect(cluster.url.replace("//", "//nobody:hunter2@"), 500);
     const reason = await eventually(
       () => refusal(valkey.ping()),
@@ -182,7 +182,7 @@ describe.skipIf(!hasValkey)("a cluster", () => {
     await process.close();
   });
 
-  test("asks a new server for its first slot, which nobody knows yet", async () => {
+  test("with a new server is asked for its first slot", async () => {
     const joining = await ValkeyServer.start("--cluster-enabled", "yes");
     const key = "{first}";
     const slot = await slotOf(cluster.masters[0], key);

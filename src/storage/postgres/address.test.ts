@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parsePostgresAddress } from "./address.ts";
 
-test("an address is read with all that it can have", () => {
+test("an address is parsed with all its parts", () => {
   expect(
     parsePostgresAddress(
       "postgresql://shop%40home:p%3Aw%2F@one.test:5433,[::1],10.0.0.1:1/pets?sslmode=require&target_session_attrs=read-write",
@@ -20,7 +20,7 @@ test("an address is read with all that it can have", () => {
   });
 });
 
-test("what is shown of an address has no password", () => {
+test("the printed form of an address has no password", () => {
   expect(parsePostgresAddress("postgres://me:secret@host/pets")?.shown).toBe("postgres://me@host/pets");
 });
 
@@ -39,6 +39,6 @@ test.each([
   "postgres://me@host/a/b",
   "postgres://me:%zz@host/pets",
   "postgres://me@host/pets?target_session_attrs=any",
-])("%p is no address of a database", (text) => {
+])("%p is not an address of a database", (text) => {
   expect(parsePostgresAddress(text)).toBeUndefined();
 });

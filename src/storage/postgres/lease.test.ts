@@ -3,7 +3,7 @@ import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 
-describe.skipIf(postgresMissing !== undefined)("processes that lead", () => {
+describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => {
   let server: PostgresServer;
   let address: PostgresAddress;
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe.skipIf(postgresMissing !== undefined)("processes that lead", () => {
   });
   afterAll(() => server.remove());
 
-  test("of many that ask at once one does, continues, and has a successor when it asks no more", async () => {
+  test("is held by one of many processes, and passes to another when that one stops renewing it", async () => {
     const storages = await Promise.all(Array.from({ length: 5 }, () => openPostgres(address)));
     const leads = () => Promise.all(storages.map((storage) => storage.lead()));
     const first = await leads();
@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== undefined)("processes that lead", () => {
     await Promise.all(storages.map((storage) => storage.close()));
   });
 
-  test("nobody does while the server is away", async () => {
+  test("is held by nobody while the server is unreachable", async () => {
     const storage = await openPostgres(address);
     while (!(await storage.lead())) await Bun.sleep(50);
     await server.stop("at once");

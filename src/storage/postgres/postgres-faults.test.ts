@@ -150,7 +150,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   });
   afterAll(() => shared?.server.remove());
 
-  test("that kills sessions costs no read and no acknowledged write", async () => {
+  test("loses no read and no acknowledged write when it kills sessions", async () => {
     const server = await startServer();
     const storage = await open(server.url());
     const load = new Load(storage);
@@ -167,7 +167,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     }
   });
 
-  test.each(["in order", "at once"] as const)("that is stopped %s and started is used again by itself", async (how) => {
+  test.each(["in order", "at once"] as const)("is used again after it was stopped %s and started", async (how) => {
     const server = await startServer();
     const load = new Load(await open(server.url()));
     await load.more(200);
@@ -187,7 +187,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
-  test("that is frozen for a moment is waited for, without an error", async () => {
+  test("causes a wait and no error when it is frozen for a moment", async () => {
     const server = await startServer();
     const load = new Load(await open(server.url()));
     await load.more(200);
@@ -199,7 +199,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
-  test("that is frozen for long holds nobody forever, and is used again by itself", async () => {
+  test("blocks nobody forever when it is frozen for long, and is used again afterwards", async () => {
     const server = await startServer();
     const load = new Load(await open(server.url()));
     await load.more(200);
@@ -211,7 +211,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
-  test("that is frozen refuses reads and single writes within 3 s, from the first one on", async () => {
+  test("causes reads and single writes to fail within 3 s, from the first one on, when it is frozen", async () => {
     const server = await startServer();
     const storage = await open(server.url());
     const work = [() => storage.all(petsFrom, 1), () => storage.write(() => final(addPet, "Rex", 1))];
@@ -235,7 +235,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(ends.filter(({ after }) => after > FAILS_WITHIN + BUSY)).toEqual([]);
   });
 
-  test("that answers while our process stands still is not taken for a silent one", async () => {
+  test("is not treated as silent if this process was stopped while it replied", async () => {
     const storage = await open(await newStore());
     await storage.all(petsFrom, 1);
     // On an open connection, and on a new one.
@@ -248,7 +248,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await Promise.all(reads)).toEqual([[{ done: 1 }], [{ done: 2 }]] as never);
   });
 
-  test("that has no connection left refuses what it cannot do, until it has", async () => {
+  test("rejects what it cannot do while it has no free connection", async () => {
     const server = await startServer(["max_connections=12", "superuser_reserved_connections=1"]);
     await server.run("CREATE ROLE clerk LOGIN; GRANT ALL ON SCHEMA public TO clerk");
     const load = new Load(await open(server.url().replace("petstore@", "clerk@")));
@@ -264,7 +264,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
-  test("whose primary is replaced by its standby is followed there", async () => {
+  test("is followed to its standby after a failover", async () => {
     const primary = await startServer();
     const standby = await primary.newStandby();
     servers.push(standby);
@@ -313,7 +313,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     ["40003", "08007"].flatMap((code) =>
       ["one transaction", "a group", "a larger transaction"].map((what) => [code, what] as const),
     ),
-  )("that answers %s, not knowing what became of a commit, is not told to do %s again", async (code, what) => {
+  )("gets no second attempt after the reply %s, an unknown outcome, to %s", async (code, what) => {
     const url = await newStore();
     const storage = await open(url);
     const { server } = shared as SharedPostgres;
@@ -340,7 +340,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await server.run("SELECT last_value::int AS attempts FROM attempts", database)).toEqual([{ attempts: 1 }]);
   });
 
-  test("in which transactions are in each other's way runs them again, and none is lost", async () => {
+  test("runs conflicting transactions again, and loses none", async () => {
     const url = await newStore();
     const [one, other] = [await open(url), await open(url)];
     await one.write(() => all(addCategory, 1, "0"));
@@ -357,7 +357,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test.each([
     ["a transaction", "gives it up", (storage: Storage) => storage],
     ["the transaction of a stage", "runs it again", (storage: Storage) => storage.stage(stagedPets)],
-  ])("in which %s that others are in the way of takes longer than it may wait, %s", async (_, end, writerOf) => {
+  ])("if %s conflicts for longer than its time limit, this process %s", async (_, end, writerOf) => {
     const url = await newStore();
     const storage = await open(url);
     const { server } = shared as SharedPostgres;

@@ -28,7 +28,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     );
   const withKeyChanges = migrations;
 
-  test("is made by one of many processes that start at once", async () => {
+  test("is created by one of many processes that start concurrently", async () => {
     const slow = step(
       "slow",
       "CREATE TABLE made (moment TEXT); SELECT pg_sleep(0.2); INSERT INTO made VALUES ('now');",
@@ -38,7 +38,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     expect(await server.run("SELECT moment FROM made", database)).toEqual([{ moment: "now" }]);
   });
 
-  test("takes the steps that it lacks, all or none of them", async () => {
+  test("gets all missing migrations, or none", async () => {
     await open({ migrations: withKeyChanges });
     const [good, bad] = [step("good", "CREATE TABLE good (id BIGINT);"), step("bad", "CREATE TABLE;")];
     expect(await refusal({ migrations: [...withKeyChanges, good, bad] })).toContain("syntax error");
@@ -60,13 +60,13 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   test.each([
     ["before there were digests of steps", "DROP TABLE petstore_steps"],
     ["with another first step", "UPDATE petstore_steps SET digest = 'of another step'"],
-  ])("of a version that was never released, %s, is refused with what to do", async (_, change) => {
+  ])("of an unreleased schema, %s, is refused with instructions", async (_, change) => {
     await open();
     await server.run(change, database);
     expect(await refusal()).toMatch(/never released.*`petstore export`.*`petstore import`/);
   });
 
-  test("is refused where the tables of another program are", async () => {
+  test("is refused if the database has tables of another program", async () => {
     await server.run("CREATE TABLE theirs (id INTEGER)", database);
     expect(await refusal()).toContain("has tables of another program");
     expect(await server.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", database)).toEqual([
@@ -74,13 +74,13 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     ]);
   });
 
-  test("is not made where it must be there", async () => {
+  test("is not created if it must exist", async () => {
     expect(await refusal({ create: false })).toBe(`There is no store in ${addressOf(database).shown}.`);
     await open();
     expect(await refusal({ create: false })).toBe("opened");
   });
 
-  test("commits to disk, also where the database is set not to", async () => {
+  test("commits to disk, even if the database is configured otherwise", async () => {
     await server.run(`ALTER DATABASE ${database} SET synchronous_commit = off`);
     const connection = await Connection.open({ address: addressOf(database), deadline: 5_000 });
     const setting = { sql: "SELECT current_setting('synchronous_commit') AS mode" };
@@ -88,7 +88,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     connection.close();
   });
 
-  test("that is not there, or does not let us in, is told at once", async () => {
+  test("fails at once if it does not exist or refuses the login", async () => {
     const nowhere = openPostgres(addressOf("nowhere"));
     expect(
       await refusal(
@@ -105,7 +105,7 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     ).toContain('role "stranger" does not exist');
   });
 
-  test("that is away is waited for until somebody says stop", async () => {
+  test("waits for an unreachable server until it is stopped", async () => {
     const stop = new AbortController();
     const address = { ...addressOf(database), hosts: [{ name: "127.0.0.1", port: 1 }] };
     const observer = { committed() {}, failed() {}, fatal() {}, postponed: () => stop.abort() };

@@ -26,7 +26,7 @@ const findNamed = pageRead(
 );
 const touch = statement("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
-describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () => {
+describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;
   let proxy: DatabaseProxy;
   let storage: PostgresStorage;
@@ -67,7 +67,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () 
   };
 
   test("one for a read", async () => expect(await proxy.tripsOf(work.read)).toBe(1));
-  test("one, and one statement, for the look-ups of a turn, which find what each looks for", async () => {
+  test("one, with one statement, for all look-ups of a turn", async () => {
     const pets = ["Ada", "Ben", "Cleo"].map((name, id) => [name, BigInt(id) - (1n << 63n)] as const);
     for (const [name, id] of pets) await storage.write(() => final(addNamed, id, name));
     const wanted = [...pets, ["nobody", 7n] as const, ...pets.toReversed()];
@@ -94,10 +94,10 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL:", () 
     expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
   });
   test("one for a transaction of one statement", async () => expect(await proxy.tripsOf(work.create)).toBe(1));
-  test("one for fifty such transactions that come together", async () => {
+  test("one for fifty such transactions at the same moment", async () => {
     expect(await proxy.tripsOf(() => Promise.all(Array.from({ length: 50 }, work.create)))).toBe(1);
   });
-  test("two for a transaction of a read and a last write", async () =>
+  test("two for a transaction of a read and a final write", async () =>
     expect(await proxy.tripsOf(work.double)).toBe(2));
   test("two for one statement with fifty parameters", async () => expect(await proxy.tripsOf(work.touchMany)).toBe(2));
 });

@@ -51,14 +51,14 @@ describe("a backup", () => {
       yield* all(addPet, "right");
     });
 
-  test("holds everything, and can be used as a store", async () => {
+  test("contains everything, and can be used as a store", async () => {
     await addPair();
     backupSqlite(file, target);
     expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
     expect(await pairsIn(target)).toEqual([1, 1]);
   });
 
-  test("is consistent, also while a service writes", async () => {
+  test("is consistent, even while a service writes", async () => {
     await addPair();
     for (let round = 0; round < 3; round++) {
       const copy = `${target}.${round}`;
@@ -82,7 +82,7 @@ describe("a backup", () => {
     }
   });
 
-  test("overwrites nothing", async () => {
+  test("overwrites no file", async () => {
     await addPair();
     writeFileSync(target, "the only photograph of my dog");
     expect(() => backupSqlite(file, target)).toThrow(
@@ -91,7 +91,7 @@ describe("a backup", () => {
     expect(readFileSync(target, "utf8")).toBe("the only photograph of my dog");
   });
 
-  test("that fails leaves no unfinished file", async () => {
+  test("leaves no unfinished file if it fails", async () => {
     // Large enough that part of the copy is written before SQLite finds the damaged end.
     for (let round = 0; round < 50; round++) await storage.write(() => all(addPet, "x".repeat(10_000)));
     await storage.close();
@@ -102,18 +102,18 @@ describe("a backup", () => {
     expect(readdirSync(join(place, "copies"))).toEqual([]);
   });
 
-  test("into a folder that does not exist is refused", () => {
+  test("is refused for a folder that does not exist", () => {
     const nowhere = join(place, "nowhere", "backup.db");
     expect(() => backupSqlite(file, nowhere)).toThrow(`The backup to ${nowhere} failed: `);
   });
 
-  test("of a store that does not exist is refused, and makes none", () => {
+  test("is refused for a store that does not exist, and creates none", () => {
     const missing = join(place, "missing.db");
     expect(() => backupSqlite(missing, target)).toThrow(new StorageUnusable(`There is no store at ${missing}.`));
     expect(readdirSync(place).toSorted()).toEqual(["copies", "data"]);
   });
 
-  test("of another program's database is refused", () => {
+  test("is refused for another program's database", () => {
     const foreign = join(place, "foreign.db");
     const other = new Database(foreign);
     other.run("CREATE TABLE bookmarks (address TEXT)");

@@ -85,7 +85,7 @@ function failingCheckpoints(code: string) {
   return failing;
 }
 
-describe("files that are no longer in their place", () => {
+describe("files that were moved or deleted", () => {
   const faults: [string, () => void][] = [
     ["were moved with their folder", () => renameSync(dirname(file), away())],
     ["were deleted with their folder", () => rmSync(dirname(file), { recursive: true })],
@@ -111,7 +111,7 @@ describe("files that are no longer in their place", () => {
     expect(fatalErrors).toEqual([]);
   });
 
-  test("are written again as soon as they are back, and only what was acknowledged is there", async () => {
+  test("are written again as soon as they are back, with only the acknowledged writes", async () => {
     await add("Rex");
     renameSync(dirname(file), away());
     const refused = await Promise.all(["Tom", "Kim"].map((name) => failureOf(add(name))));
@@ -122,7 +122,7 @@ describe("files that are no longer in their place", () => {
     expect(count()).toBe(2);
   });
 
-  test("are closed without a trace on the store that has come into their place", async () => {
+  test("do not affect the store in their place when they are closed", async () => {
     await add("Rex");
     renameSync(dirname(file), away());
     const old = storage;
@@ -134,7 +134,7 @@ describe("files that are no longer in their place", () => {
   });
 });
 
-describe("a store that a newer release has changed meanwhile", () => {
+describe("a store that a newer release has migrated while open", () => {
   test.each([
     ["written", () => add("Tom")],
     ["read", async () => count()],
@@ -151,8 +151,8 @@ describe("a store that a newer release has changed meanwhile", () => {
   });
 });
 
-describe("the log", () => {
-  test("is moved into the file again and again, and so stays short", async () => {
+describe("the write-ahead log", () => {
+  test("is copied into the file regularly, and stays short", async () => {
     const found: number[] = [];
     for (let round = 0; round < 8; round++) {
       await addLong(30);
@@ -162,7 +162,7 @@ describe("the log", () => {
     expect(Bun.file(file).size).toBeGreaterThan(1_000_000);
   });
 
-  test("that cannot be moved for lack of room grows, is reported, and is moved later", async () => {
+  test("grows if it cannot be copied because the disk is full, is reported, and is copied later", async () => {
     const failing = failingCheckpoints("SQLITE_FULL");
     await addLong(110);
     expect([failing.tried, postponed.length, causes]).toEqual([1, 1, ["SQLITE_FULL"]]);
@@ -177,7 +177,7 @@ describe("the log", () => {
     expect([count(), fatalErrors]).toEqual([112, []]);
   });
 
-  test("whose move fails at its sync ends the process, and stays", async () => {
+  test("ends the process, and stays, if the sync of its copy fails", async () => {
     const failing = failingCheckpoints("SQLITE_IOERR_FSYNC");
     await addLong(110).catch(() => {});
     expect(fatalErrors).toHaveLength(1);

@@ -103,7 +103,7 @@ test.each([
   ["before there were digests of steps", "DROP TABLE petstore_steps"],
   ["with another first step", "UPDATE petstore_steps SET digest = 'of another step'"],
   ["with more steps than this release has", "DROP TABLE petstore_steps; PRAGMA user_version = 14"],
-])("a store of a version that was never released, %s, is refused with what to do", (_, change) => {
+])("a store of an unreleased schema, %s, is refused with instructions", (_, change) => {
   openOnce();
   const database = new Database(file);
   database.run(change);
@@ -111,7 +111,7 @@ test.each([
   expect(refusal()).toMatch(/never released.*`petstore export`.*`petstore import`/);
 });
 
-describe("opening at the same moment", () => {
+describe("concurrent opening", () => {
   const script = `
     const { openWhenUnlocked } = await import(process.env.SOURCE + "/opening.ts");
     const { all } = await import(process.env.SOURCE + "/../transaction.ts");
@@ -123,7 +123,7 @@ describe("opening at the same moment", () => {
     await storage.close();
   `;
 
-  test("a new store, several processes all succeed", async () => {
+  test("of a new store by several processes succeeds", async () => {
     const processes = Array.from({ length: 6 }, () =>
       Bun.spawn([process.execPath, "-e", script], {
         env: { ...process.env, STORE: file, SOURCE: import.meta.dir },
@@ -146,7 +146,7 @@ describe("opening at the same moment", () => {
 });
 
 describe("opening a store that another process has locked", () => {
-  test("waits for the lock, lets other work continue meanwhile, and says once that it waits", async () => {
+  test("waits for the lock, does other work during the wait, and reports once that it waits", async () => {
     const other = lockStore();
     const postponed: string[] = [];
     const opening = openWhenUnlocked(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
@@ -156,7 +156,7 @@ describe("opening a store that another process has locked", () => {
     expect(postponed).toEqual(["open_store"]);
   });
 
-  test("ends the wait when it is told to stop", async () => {
+  test("ends the wait when it is stopped", async () => {
     const other = lockStore();
     const stop = new AbortController();
     const opening = openWhenUnlocked(file, silentObserver, stop.signal).catch(
@@ -167,7 +167,7 @@ describe("opening a store that another process has locked", () => {
     other.close();
   });
 
-  test("is given up in the end", async () => {
+  test("fails in the end", async () => {
     const other = lockStore();
     const now = performance.now();
     const clock = spyOn(performance, "now").mockImplementation(() => now);
@@ -191,7 +191,7 @@ describe("a store is refused with a reason", () => {
     );
   });
 
-  test("that belongs to another program, which stays untouched", () => {
+  test("that belongs to another program, which is not changed", () => {
     mkdirSync(join(file, ".."));
     const other = new Database(file);
     other.run("CREATE TABLE bookmarks (address TEXT)");
@@ -201,7 +201,7 @@ describe("a store is refused with a reason", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test("that is no database, which stays untouched", () => {
+  test("that is not a database, which is not changed", () => {
     mkdirSync(join(file, ".."));
     writeFileSync(file, "Dear diary, today I bought a dog.\n".repeat(100));
     const before = readFileSync(file);
@@ -212,7 +212,7 @@ describe("a store is refused with a reason", () => {
   test.each([
     ["that is empty", ""],
     ["that is a database without tables", new Database(":memory:").serialize()],
-  ])("%s, which stays as it is", (_, contents) => {
+  ])("%s, which is not changed", (_, contents) => {
     mkdirSync(join(file, ".."));
     writeFileSync(file, contents);
     expect(refusal()).toStartWith(`${file} is empty. No release leaves its store so`);
@@ -220,14 +220,14 @@ describe("a store is refused with a reason", () => {
     expect(existsSync(`${file}-wal`)).toBe(false);
   });
 
-  test("that is missing next to its log, which stays as it is", () => {
+  test("that is missing although its log exists, which is not changed", () => {
     mkdirSync(join(file, ".."));
     writeFileSync(`${file}-wal`, "acknowledged");
     expect(refusal()).toStartWith(`${file} is missing, but its log ${file}-wal is there`);
     expect(readFileSync(`${file}-wal`, "utf8")).toBe("acknowledged");
   });
 
-  test("that was moved away, also where it was deleted since", () => {
+  test("that was moved away, even if it was deleted since", () => {
     openOnce();
     markMoved(file, "postgres://petstore@db.test:5432/petstore");
     const reason = `The store at ${file} was moved to postgres://petstore@db.test:5432/petstore on 20`;
@@ -238,22 +238,22 @@ describe("a store is refused with a reason", () => {
     openOnce();
   });
 
-  test("whose place is a folder", () => {
+  test("whose path is a folder", () => {
     mkdirSync(file, { recursive: true });
     expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
   });
 
-  test("whose folder would lie in a file", () => {
+  test("whose folder is inside a file", () => {
     writeFileSync(join(file, ".."), "not a folder");
     expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
   });
 
-  test("whose folder must not be written", () => {
+  test("whose folder is read-only", () => {
     mkdirSync(join(file, ".."), { mode: 0o555 });
     expect(withoutPrivileges(refusal)).toStartWith(`The store at ${file} cannot be opened: `);
   });
 
-  test("whose file must not be written, in a folder that may", () => {
+  test("whose file is read-only in a writable folder", () => {
     openOnce();
     chmodSync(join(file, ".."), 0o777);
     chmodSync(file, 0o444);
@@ -263,14 +263,14 @@ describe("a store is refused with a reason", () => {
   });
 });
 
-test("only the owner may look into a folder that is made for the store", async () => {
+test("a folder that is created for the store is readable by its owner only", async () => {
   const storage = new SqliteStorage(file);
   await storage.close();
   expect((await Bun.file(join(file, "..")).stat()).mode & 0o777).toBe(0o700);
 });
 
-describe("a store that is made", () => {
-  test("is there whole or not at all, whatever happens meanwhile", () => {
+describe("a new store", () => {
+  test("is created completely or not at all, whatever interrupts it", () => {
     const failing = () => {
       expect(existsSync(file)).toBe(false);
       throw new Error("the end");
@@ -281,7 +281,7 @@ describe("a store that is made", () => {
     expect(log()).toEqual(["make"]);
   });
 
-  test("leaves one that another process was quicker to make", () => {
+  test("does not replace one that another process created first", () => {
     createStore(file, () => {
       openOnce([make, note("quicker")]);
       return new Uint8Array(10);

@@ -79,7 +79,7 @@ describe("SqliteStorage", () => {
     expect(pragma("foreign_keys")).toBe(1n);
   });
 
-  test("resolves writes when the log is synced, not before, and reads meanwhile", async () => {
+  test("resolves writes when the log is synced, not before, and reads during the sync", async () => {
     const syncs: (() => void)[] = [];
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
     const resolved: string[] = [];
@@ -99,7 +99,7 @@ describe("SqliteStorage", () => {
     await Promise.all(late);
   });
 
-  test("does what is to be done after a commit when it is synced, and says meanwhile that memory is not exact", async () => {
+  test("runs afterCommit actions after the sync, and says until then that memory is not exact", async () => {
     const syncs: (() => void)[] = [];
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
     let done = 0;
@@ -123,7 +123,7 @@ describe("SqliteStorage", () => {
     await Promise.all(late);
   });
 
-  test("reports when all that can be read is on disk", async () => {
+  test("reports when everything readable is on disk", async () => {
     const syncs: (() => void)[] = [];
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
     let isSettled = false;
@@ -142,7 +142,7 @@ describe("SqliteStorage", () => {
     await Promise.all(writes);
   });
 
-  test("does not say so of a commit whose sync fails", async () => {
+  test("does not report it for a commit whose sync fails", async () => {
     const syncs: (() => void)[] = [];
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation(
       (done) => void syncs.push(() => done(new Error("EIO"))),
@@ -160,7 +160,7 @@ describe("SqliteStorage", () => {
     await writes;
   });
 
-  test("does nothing of what was to be done after a commit whose sync fails", async () => {
+  test("runs no afterCommit action of a commit whose sync fails", async () => {
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => done(new Error("EIO")));
     let done = 0;
     const write = () =>
@@ -173,7 +173,7 @@ describe("SqliteStorage", () => {
     expect([outcomes.map(({ status }) => status), done]).toEqual([["rejected", "rejected"], 0]);
   });
 
-  test("does the same for a lone write, whose sync it makes at once", async () => {
+  test("does the same for a single write, which it syncs at once", async () => {
     const sync = spyOn(WalFile.prototype, "syncHere").mockImplementation(() => {
       throw new Error("EIO: i/o error, fdatasync");
     });
@@ -183,7 +183,7 @@ describe("SqliteStorage", () => {
     expect(fatalErrors).toEqual([expect.any(StorageUnavailable)]);
   });
 
-  test("leaves the schema's version alone when it proves that it can write", async () => {
+  test("does not change the schema version when it checks that it can write", async () => {
     const newer = new Database(file);
     newer.run("PRAGMA user_version = 1000"); // the program is replaced, and this process still runs
     await storage.probe().catch(() => {});
@@ -191,7 +191,7 @@ describe("SqliteStorage", () => {
     newer.close();
   });
 
-  test("refuses all writes of a failed sync, and reports it as fatal", async () => {
+  test("refuses all writes of a failed sync, and reports the failure as fatal", async () => {
     const broken = new Error("EIO: i/o error, fdatasync");
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void setImmediate(done, broken));
     const outcomes = await Promise.allSettled([add("Rex"), add("Tom")]);
@@ -206,12 +206,12 @@ describe("SqliteStorage", () => {
     for (const table of tables) expect(table).toEqual({ name: table["name"] as string, strict: 1n });
   });
 
-  test("lets transactions of one moment share one commit", async () => {
+  test("lets transactions of one turn share a commit", async () => {
     await Promise.all(Array.from({ length: 40 }, (_, index) => add(`Pet ${index}`)));
     expect(commits).toEqual([40]);
   });
 
-  test("splits a crowd into commits of a bounded size, and loses nothing", async () => {
+  test("splits many writes into commits of a bounded size, and loses nothing", async () => {
     await Promise.all(Array.from({ length: 1_200 }, (_, index) => add(`Pet ${index}`)));
     expect(Math.max(...commits)).toBeLessThanOrEqual(512);
     expect(commits.reduce((sum, transactions) => sum + transactions)).toBe(1_200);
@@ -229,7 +229,7 @@ describe("SqliteStorage", () => {
   });
 
   describe("while another process holds the write lock", () => {
-    test("continues reading, and writes when the lock is free", async () => {
+    test("continues reading, and writes when the lock is released", async () => {
       await add("Rex");
       const other = lockStore();
       const written = Promise.all([add("Tom"), add("Kim")]);
@@ -248,7 +248,7 @@ describe("SqliteStorage", () => {
       expect(count()).toBe(3);
     });
 
-    test("refuses a write that has waited too long, and only that", async () => {
+    test("refuses a write that has waited too long, and no other", async () => {
       const other = lockStore();
       const early = add("Rex").catch((error: unknown) => error);
       await new Promise(setImmediate);
@@ -264,7 +264,7 @@ describe("SqliteStorage", () => {
       expect(commits).toEqual([1]);
     });
 
-    test("waits for it when it closes, so that nothing accepted is lost", async () => {
+    test("waits for it when it closes, so that no accepted write is lost", async () => {
       const other = lockStore();
       const written = add("Rex");
       const closed = storage.close();
@@ -277,7 +277,7 @@ describe("SqliteStorage", () => {
     });
   });
 
-  test("refuses what a full store has no room for, and continues", async () => {
+  test("refuses writes when the store is full, and continues", async () => {
     pragma(`max_page_count = ${Number(pragma("page_count")) + 2}`);
     const outcomes = await Promise.allSettled([add("small"), add("x".repeat(50_000)), add("small")]);
     const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
@@ -290,7 +290,7 @@ describe("SqliteStorage", () => {
     expect(fatalErrors).toEqual([]);
   });
 
-  test("refuses every member of a group whose commit the disk has no room for, and continues", async () => {
+  test("refuses every member of a group whose commit fails because the disk is full, and continues", async () => {
     // A limit on file sizes acts like a full disk: the log cannot grow.
     const child = Bun.spawn(
       ["sh", "-c", `trap '' XFSZ; ulimit -f 800; exec "$0" -e "$1"`, process.execPath, fullDiskScript],
