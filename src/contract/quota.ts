@@ -1,4 +1,4 @@
-/** How many requests may be sent. Both figures are integers of at least 1. */
+/** How many requests may be sent. Both are integers of at least 1. */
 export interface Quota {
   /** In a minute. */
   readonly perMinute: number;

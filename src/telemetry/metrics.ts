@@ -51,7 +51,7 @@ export class Metrics {
   #transactions = 0;
   readonly #storeFailures = new Map<string, number>();
   readonly #waits = new Map<string, Histogram>();
-  readonly #figures: { name: string; type: "gauge" | "counter"; help: string; read: () => number }[] = [];
+  readonly #callbacks: { name: string; type: "gauge" | "counter"; help: string; read: () => number }[] = [];
 
   /** Counts a served request. `operation` is a name of the contract, or undefined for none. */
   request(operation: string | undefined, status: Status, seconds: number): void {
@@ -102,14 +102,14 @@ export class Metrics {
     this.#storeFailures.set(cause, (this.#storeFailures.get(cause) ?? 0) + 1);
   }
 
-  /** Adds a figure that is read when the metrics are. */
+  /** Adds a gauge. `read` is called when the metrics are exposed. */
   gauge(name: string, help: string, read: () => number): void {
-    this.#figures.push({ name, type: "gauge", help, read });
+    this.#callbacks.push({ name, type: "gauge", help, read });
   }
 
-  /** Adds a count, which only grows, that is read when the metrics are. */
+  /** Adds a counter, which only grows. `read` is called when the metrics are exposed. */
   counter(name: string, help: string, read: () => number): void {
-    this.#figures.push({ name, type: "counter", help, read });
+    this.#callbacks.push({ name, type: "counter", help, read });
   }
 
   #of(operation = "none"): OperationMetrics {
@@ -167,7 +167,7 @@ export class Metrics {
         "Work of the store that failed, by the engine's name of the cause.",
       ),
       ...[...this.#storeFailures].map(([cause, count]) => `petstore_store_failures_total{cause="${cause}"} ${count}\n`),
-      ...this.#figures.map(({ name, type, help, read }) => `${head(name, type, help)}${name} ${read()}\n`),
+      ...this.#callbacks.map(({ name, type, help, read }) => `${head(name, type, help)}${name} ${read()}\n`),
       head("process_resident_memory_bytes", "gauge", "Memory of the process."),
       `process_resident_memory_bytes ${process.memoryUsage.rss()}\n`,
       head("process_cpu_seconds_total", "counter", "Processor time of the process, user and system."),

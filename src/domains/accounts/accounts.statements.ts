@@ -54,8 +54,8 @@ export const clearAccountName = statement("UPDATE accounts SET name = '' WHERE i
 export const removeAccount = statement("DELETE FROM accounts WHERE id = $1");
 
 export function toQuota({ plan, per_minute, per_day }: PlanRow): Quota {
-  const figures = plans[plan as Plan];
-  if (figures !== "custom") return figures;
+  const quota = plans[plan as Plan];
+  if (quota !== "custom") return quota;
   return { perMinute: Number(per_minute), perDay: Number(per_day) };
 }
 

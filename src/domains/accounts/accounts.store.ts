@@ -19,13 +19,13 @@ import { type Account, AccountsError } from "./accounts.ts";
 import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
-/** Figures belong to a plan without figures of its own, and only there. */
-function customFigures(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
+/** The quota of an account, which a custom plan needs and no other plan allows. Nulls for the quota of the plan. */
+function customQuota(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
   if (plans[plan] === "custom") {
-    if (!quota) throw new AccountsError(`The plan ${plan} needs figures: requests per minute and per day.`);
+    if (!quota) throw new AccountsError(`The plan ${plan} needs a quota: requests per minute and per day.`);
     return [quota.perMinute, quota.perDay];
   }
-  if (quota) throw new AccountsError(`The plan ${plan} has fixed figures; only enterprise takes others.`);
+  if (quota) throw new AccountsError(`The plan ${plan} has a fixed quota; only enterprise takes another.`);
   return [null, null];
 }
 
@@ -50,7 +50,7 @@ export class AccountStore {
 
   /** Part of a transaction: creates an account and its shops. Throws `AccountsError` if the plan does not allow the quota. */
   *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
-    const [perMinute, perDay] = customFigures(plan, quota);
+    const [perMinute, perDay] = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
     yield* createShops(id);
     return toAccount((yield* first(insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
@@ -70,7 +70,7 @@ export class AccountStore {
 
   /** Throws `AccountsError` if the account does not exist or the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
-    const [perMinute, perDay] = customFigures(plan, quota);
+    const [perMinute, perDay] = customQuota(plan, quota);
     const changed = this.#changed;
     const row = await this.#storage.write(function* () {
       yield* afterCommit(changed);

@@ -7,9 +7,9 @@ import { countsIn } from "./usage-intervals.ts";
 export const subjects = ["accounts", "keys", "addresses", "operations"] as const;
 export type Subject = (typeof subjects)[number];
 
-/** The sort key of the sums. An error is a 5xx, a rejection a 4xx. */
-export const figures = ["requests", "errors", "rejections"] as const;
-export type Figure = (typeof figures)[number];
+/** The counts by which sums can be sorted. An error is a 5xx, a rejection a 4xx. */
+export const usageOrders = ["requests", "errors", "rejections"] as const;
+export type UsageOrder = (typeof usageOrders)[number];
 
 /** The requests of one account, key, address or operation. */
 export interface UsageSum {
@@ -56,8 +56,8 @@ export async function countsSince(
   }));
 }
 
-/** The largest sums by a figure, the largest first. Sums where the figure is 0 are left out. */
-export function topOf(counts: readonly SubjectCount[], by: Figure, limit: number): UsageSum[] {
+/** The largest sums by one of these counts, the largest first. Sums where it is 0 are left out. */
+export function topOf(counts: readonly SubjectCount[], by: UsageOrder, limit: number): UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const { name, status, requests } of counts) {
     const sum = sums.get(name) ?? { name, requests: 0, errors: 0, rejections: 0 };

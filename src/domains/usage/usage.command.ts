@@ -1,7 +1,7 @@
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
-import { countsSince, figures, type SubjectCount, subjects, topOf } from "./top-usage.ts";
+import { countsSince, type SubjectCount, subjects, topOf, usageOrders } from "./top-usage.ts";
 
 /** A day, in seconds. */
 const DAY = 86_400;
@@ -20,12 +20,12 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
   example: "usage --top keys --by rejections --days 7",
   options: {
     top: { meaning: `What to group by: ${subjects.join(", ")}.`, value: "WHAT", fallback: "accounts" },
-    by: { meaning: `The count to sort by: ${figures.join(", ")}.`, value: "FIGURE", fallback: "requests" },
+    by: { meaning: `The count to sort by: ${usageOrders.join(", ")}.`, value: "COUNT", fallback: "requests" },
     days: { meaning: `The number of UTC days, including today, at most ${MAX_DAYS}.`, value: "N", fallback: "1" },
     limit: { meaning: "The number of rows, at most 1000.", value: "N", fallback: "20" },
   },
   run: async (given, { store }) => {
-    const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", figures) };
+    const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", usageOrders) };
     const [days, limit] = [wholeNumber(given, "days", MAX_DAYS), wholeNumber(given, "limit", 1_000)];
     const since = (Math.floor(Date.now() / 1000 / DAY) - days + 1) * DAY;
     const storage = await store.open();

@@ -36,7 +36,7 @@ export function readDecision(reply: string): Decision | undefined {
 /** The admission of the request at a position, counted from 0. Each value of `remaining` is used once. */
 export function admissionAt(decision: Decision, quota: Quota, position: number): Admission {
   const { admitted, limited } = decision;
-  if (position < admitted) return figures(decision, quota, admitted - 1 - position);
+  if (position < admitted) return admissionFrom(decision, quota, admitted - 1 - position);
   return position < admitted + limited ? denial(decision, quota) : ban(decision, quota);
 }
 
@@ -44,7 +44,7 @@ export function admissionAt(decision: Decision, quota: Quota, position: number):
  * The values of the window with the fewest remaining requests; of the day in a tie. `later` is the number of requests
  * of the decision that were admitted after this one.
  */
-export function figures(decision: Decision, { perMinute, perDay }: Quota, later = 0): Admission {
+export function admissionFrom(decision: Decision, { perMinute, perDay }: Quota, later = 0): Admission {
   const minuteLeft = Math.max(0, perMinute - decision.minuteUsed) + later;
   const dayLeft = Math.max(0, perDay - decision.dayUsed) + later;
   return minuteLeft < dayLeft

@@ -3,7 +3,7 @@ import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../ht
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
-import { admissionAt, type Decision, figures, freeAdmission, limitStatusOf } from "./decision.ts";
+import { admissionAt, admissionFrom, type Decision, freeAdmission, limitStatusOf } from "./decision.ts";
 import { LastKnownLimits, type ValkeyBackup } from "./last-known-limits.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { Pending, type PendingQuestion } from "./pending.ts";
@@ -154,7 +154,7 @@ export class ValkeyLimiter implements Limiter {
     if (this.#isDegraded) return this.#local.peekAddress(address);
     const { addressQuota } = this.#options;
     const pending = new Pending(address, undefined, addressQuota, {
-      read: (decision) => figures(decision, addressQuota),
+      read: (decision) => admissionFrom(decision, addressQuota),
       decideLocally: () => this.#local.peekAddress(address),
     });
     this.#ask(pending);
