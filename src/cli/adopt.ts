@@ -22,14 +22,14 @@ export const adopt: ProgramCommand = {
     const place = placeOf(config);
     if (isProduction(config)) {
       throw new CommandFailed(
-        "not_possible",
+        "wrong_environment",
         "Set PETSTORE_ENV to the environment of the copy: staging or development.",
       );
     }
     const { storage, release } = await openUnused(config);
     try {
       if (!(await belongsToProduction(storage))) {
-        throw new CommandFailed("not_possible", `The store at ${place} does not belong to production.`);
+        throw new CommandFailed("wrong_environment", `The store at ${place} does not belong to production.`);
       }
       await confirm(`This removes all live keys from the store at ${place}.`, given, context);
       const [liveKeys, endpoints] = await storage.write(function* () {

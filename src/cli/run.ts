@@ -2,7 +2,7 @@ import { domains, type ServedDomain } from "../app/domains.ts";
 import { storeAccess } from "../app/store-access.ts";
 import { type Config, ConfigError, readConfig, settings, valuesOf } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
-import { AccountsError } from "../domains/accounts/accounts.ts";
+import { OperatorError } from "../domains/accounts/operator-error.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
@@ -52,7 +52,6 @@ export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCom
 const expected = [
   [ConfigError, "invalid_settings"],
   [ContractError, "invalid_contract"],
-  [AccountsError, "not_possible"],
   [ListenError, "cannot_listen"],
   [FileError, "file_error"],
   [StorageUnusable, "storage_unusable"],
@@ -134,7 +133,8 @@ async function reportOf(
 
 function problemOf(error: unknown): Problem {
   if (error instanceof UsageError) return { code: "invalid_command_line", message: `${error.message} See --help.` };
-  if (error instanceof CommandFailed) return { code: error.code, message: error.message };
+  if (error instanceof CommandFailed || error instanceof OperatorError)
+    return { code: error.code, message: error.message };
   const code = expected.find(([kind]) => error instanceof kind)?.[1];
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   return code ? { code, message } : { code: "internal_error", message: stack };

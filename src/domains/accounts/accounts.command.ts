@@ -4,7 +4,8 @@ import { type Command, type CommandContext, type ParsedArguments, UsageError } f
 import { confirm, yesOption } from "../../terminal/confirm.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { AccountStore } from "./accounts.store.ts";
-import { type Account, AccountsError } from "./accounts.ts";
+import type { Account } from "./accounts.ts";
+import { noSuchAccount } from "./operator-error.ts";
 import { type Plan, planNames } from "./plans.ts";
 
 /** Runs work on the accounts of a store, then closes it. Rejects if the store belongs to another environment. */
@@ -80,7 +81,7 @@ const showAccount: Command = {
   run: ({ args: [id = ""] }, context) =>
     withAccounts(context, context.store.open(), async (accounts) => {
       const account = await accounts.get(id);
-      if (!account) throw new AccountsError(`There is no account ${id}.`);
+      if (!account) throw noSuchAccount(id);
       return {
         json: shown(account),
         text: columns(headings.map((heading, index) => [heading, row(account)[index] ?? ""])),
@@ -115,7 +116,7 @@ const deleteAccount: Command = {
     withAccounts(context, context.store.open(), async (accounts) => {
       const [id = ""] = given.args;
       const account = await accounts.get(id);
-      if (!account || account.deletedAt !== undefined) throw new AccountsError(`There is no account ${id}.`);
+      if (!account || account.deletedAt !== undefined) throw noSuchAccount(id);
       await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, context);
       const deleted = await accounts.delete(id, Date.now());
       return {

@@ -15,17 +15,20 @@ import {
   updateName,
   updatePlan,
 } from "./accounts.statements.ts";
-import { type Account, AccountsError } from "./accounts.ts";
+import type { Account } from "./accounts.ts";
+import { noSuchAccount, OperatorError } from "./operator-error.ts";
 import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
 /** The quota of an account, which a custom plan needs and no other plan allows. Nulls for the quota of the plan. */
 function customQuota(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
   if (plans[plan] === "custom") {
-    if (!quota) throw new AccountsError(`The plan ${plan} needs a quota: requests per minute and per day.`);
+    if (!quota)
+      throw new OperatorError("invalid_quota", `The plan ${plan} needs a quota: requests per minute and per day.`);
     return [quota.perMinute, quota.perDay];
   }
-  if (quota) throw new AccountsError(`The plan ${plan} has a fixed quota; only enterprise takes another.`);
+  if (quota)
+    throw new OperatorError("invalid_quota", `The plan ${plan} has a fixed quota; only enterprise takes another.`);
   return [null, null];
 }
 
@@ -48,7 +51,7 @@ export class AccountStore {
     return whenReady(this.#storage.first(accountById, id), (row) => row && toAccount(row));
   }
 
-  /** Part of a transaction: creates an account and its shops. Throws `AccountsError` if the plan does not allow the quota. */
+  /** Part of a transaction: creates an account and its shops. Throws `OperatorError` if the plan does not allow the quota. */
   *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
@@ -56,19 +59,19 @@ export class AccountStore {
     return toAccount((yield* first(insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
   }
 
-  /** Throws `AccountsError` if the plan does not allow the quota. */
+  /** Throws `OperatorError` if the plan does not allow the quota. */
   async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
     return this.#storage.write(() => this.create(name, plan, quota, now));
   }
 
-  /** Throws `AccountsError` if the account does not exist. */
+  /** Throws `OperatorError` if the account does not exist. */
   async rename(accountId: string, name: string): Promise<Account> {
     const row = await this.#storage.write(() => first(updateName, name, accountId));
-    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    if (!row) throw noSuchAccount(accountId);
     return toAccount(row);
   }
 
-  /** Throws `AccountsError` if the account does not exist or the plan does not allow the quota. */
+  /** Throws `OperatorError` if the account does not exist or the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
     const changed = this.#changed;
@@ -76,16 +79,16 @@ export class AccountStore {
       yield* afterCommit(changed);
       return yield* first(updatePlan, plan, perMinute, perDay, accountId);
     });
-    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    if (!row) throw noSuchAccount(accountId);
     return toAccount(row);
   }
 
-  /** Suspends an account. Repeating it is not an error. Throws `AccountsError` if the account does not exist. */
+  /** Suspends an account. Repeating it is not an error. Throws `OperatorError` if the account does not exist. */
   async suspend(accountId: string, now: number): Promise<Account> {
     return this.#setState(accountId, () => first(suspend, now, accountId));
   }
 
-  /** Resumes an account. Repeating it is not an error. Throws `AccountsError` if the account does not exist. */
+  /** Resumes an account. Repeating it is not an error. Throws `OperatorError` if the account does not exist. */
   async resume(accountId: string): Promise<Account> {
     return this.#setState(accountId, () => first(resume, accountId));
   }
@@ -96,13 +99,13 @@ export class AccountStore {
       yield* afterCommit(changed);
       return yield* set();
     });
-    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    if (!row) throw noSuchAccount(accountId);
     return toAccount(row);
   }
 
   /**
    * Deletes an account. Its keys become invalid, and its shops reject writes. Its data is removed in the background.
-   * Throws `AccountsError` if the account does not exist or was already deleted.
+   * Throws `OperatorError` if the account does not exist or was already deleted.
    */
   async delete(accountId: string, now: number): Promise<Account> {
     const changed = this.#changed;
@@ -112,7 +115,7 @@ export class AccountStore {
       yield* afterCommit(changed);
       return deleted;
     });
-    if (!row) throw new AccountsError(`There is no account ${accountId}.`);
+    if (!row) throw noSuchAccount(accountId);
     return toAccount(row);
   }
 }

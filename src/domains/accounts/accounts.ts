@@ -13,8 +13,3 @@ export interface Account extends Quota {
   /** When it was suspended, in Unix milliseconds; undefined if it is not suspended. */
   readonly suspendedAt: number | undefined;
 }
-
-/** A wish that cannot be fulfilled, in words for the person who had it. */
-export class AccountsError extends Error {
-  override readonly name = "AccountsError";
-}

@@ -2,7 +2,7 @@ import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
-import { AccountsError } from "../accounts/accounts.ts";
+import { noSuchKey, OperatorError } from "../accounts/operator-error.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import { withKeys } from "./keys-for-command.ts";
 
@@ -64,9 +64,9 @@ const liftBan: Command = {
   run: ({ args: [id = ""] }, context) =>
     withKeys(context, async (store, storage) => {
       const key = await store.get(id);
-      if (!key) throw new AccountsError(`There is no key ${id}.`);
+      if (!key) throw noSuchKey(id);
       const [banned] = await bannedOf(context, storage, [key]);
-      if (!banned) throw new AccountsError(`The key ${id} is not banned.`);
+      if (!banned) throw new OperatorError("key_not_banned", `The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
       await known(() => context.store.liftBan(storage, { keyId, accountId, mode }));
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };

@@ -4,7 +4,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { AccountsError } from "../accounts/accounts.ts";
+import { noSuchAccount, noSuchKey, OperatorError } from "../accounts/operator-error.ts";
 import { randomBase62 } from "../accounts/random-text.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -127,9 +127,10 @@ export class KeyStore {
   ): Transaction<IssuedKey> {
     const { isProduction, cell } = this.#environment;
     if ((yield* ensureEnvironment(isProduction)) !== isProduction) {
-      throw new AccountsError("The store belongs to another environment.");
+      throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
-    if (!modesOf(this.#environment).includes(mode)) throw new AccountsError("Live keys exist in production only.");
+    if (!modesOf(this.#environment).includes(mode))
+      throw new OperatorError("mode_not_available", "Live keys exist in production only.");
     const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
     if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, mode, now, keys - KEPT_KEYS + 1n);
     const key = generateApiKey(mode, cell);
@@ -161,7 +162,7 @@ export class KeyStore {
   }
 
   /**
-   * Issues a key, by default of the environment's first mode. Throws `AccountsError` if there is no such account, or the
+   * Issues a key, by default of the environment's first mode. Throws `OperatorError` if there is no such account, or the
    * environment has no keys of this mode.
    */
   async issueKey(
@@ -174,13 +175,13 @@ export class KeyStore {
     const lock = () => this.lock(accountId);
     const issue = () => this.issue(undefined, accountId, { mode, name, scopes, plannedEnd: null }, now);
     return this.#storage.write(function* () {
-      if (!(yield* lock())) throw new AccountsError(`There is no account ${accountId}.`);
+      if (!(yield* lock())) throw noSuchAccount(accountId);
       return yield* issue();
     });
   }
 
   /**
-   * Issues a replacement for a key, which stays valid for another `overlap` milliseconds. Throws `AccountsError` if the
+   * Issues a replacement for a key, which stays valid for another `overlap` milliseconds. Throws `OperatorError` if the
    * key does not exist or is not valid.
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
@@ -189,22 +190,22 @@ export class KeyStore {
     return this.#storage.write(function* () {
       yield* first(lockAccountOfKey, keyId);
       const old = yield* find();
-      if (!old) throw new AccountsError(`There is no key ${keyId}.`);
+      if (!old) throw noSuchKey(keyId);
       if (!isValid(old, now)) {
-        throw new AccountsError(`The key ${keyId} is not valid any more; create a new one instead.`);
+        throw new OperatorError("key_not_valid", `The key ${keyId} is not valid any more; create a new one instead.`);
       }
       return yield* replace(old);
     });
   }
 
-  /** Revokes a key. Repeating it is not an error. Throws `AccountsError` if the key does not exist. */
+  /** Revokes a key. Repeating it is not an error. Throws `OperatorError` if the key does not exist. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
     const end = () => this.end(undefined, keyId, now);
     const ended = await this.#storage.write(function* () {
       yield* first(lockAccountOfKey, keyId);
       return yield* end();
     });
-    if (!ended) throw new AccountsError(`There is no key ${keyId}.`);
+    if (!ended) throw noSuchKey(keyId);
     return ended;
   }
 

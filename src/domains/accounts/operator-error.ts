@@ -1,0 +1,19 @@
+/** A command that cannot be carried out. The message is for the operator. */
+export class OperatorError extends Error {
+  override readonly name = "OperatorError";
+  /** Machine-readable, snake_case: `account_not_found`. */
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function noSuchAccount(id: string): OperatorError {
+  return new OperatorError("account_not_found", `There is no account ${id}.`);
+}
+
+export function noSuchKey(id: string): OperatorError {
+  return new OperatorError("key_not_found", `There is no key ${id}.`);
+}
