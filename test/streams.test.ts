@@ -129,7 +129,7 @@ describe("a stream", () => {
     service.clock.advance(1_000);
     expect(await listener.ended).toBeUndefined();
     expect(await ending(listener)).toMatchObject({
-      reason: "hour",
+      reason: "max_age",
       operation: "streamTicks",
       seconds: 3_600,
       events: 1,
@@ -141,7 +141,7 @@ describe("a stream", () => {
     const [revoked, rest] = [await listen({}, other), await listen()];
     await service.app.keys.revokeKey(record.id, service.clock.now());
     expect(await revoked.ended).toBeUndefined();
-    expect(await ending(revoked)).toMatchObject({ reason: "key", keyId: record.id });
+    expect(await ending(revoked)).toMatchObject({ reason: "key_invalid", keyId: record.id });
     source.send(tick(1));
     await rest.until(({ events }) => events.length === 1);
   });
@@ -160,7 +160,7 @@ describe("a stream", () => {
     await listener.until(({ events }) => events.length === 1);
     listener.close();
     await sinks(0);
-    expect(await ending(listener)).toMatchObject({ reason: "gone", events: 1 });
+    expect(await ending(listener)).toMatchObject({ reason: "client_closed", events: 1 });
   });
 
   test("is limited to 100 for each account, and others can still open some", async () => {
@@ -197,7 +197,7 @@ describe("a stream", () => {
     expect(sent).toBeLessThan(2_000); // otherwise 100 MB wait for a client that does not read
     await eventually(
       async () => service.logLines,
-      (lines) => lines.some((line) => line.includes('"reason":"slow"')),
+      (lines) => lines.some((line) => line.includes('"reason":"slow_client"')),
     );
     expect(reader.ids).toEqual(Array.from({ length: sent }, (_, index) => index + 1));
     await eventually(

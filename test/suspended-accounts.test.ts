@@ -71,7 +71,7 @@ describe("a suspended account", () => {
     await beside.close();
     expect(await listener.ended).toBeUndefined();
     const ended = () => service.logLines.find((line) => line.includes("stream_ended") && line.includes(account.id));
-    expect(JSON.parse((await eventually(async () => ended(), Boolean)) ?? "{}").reason).toBe("key");
+    expect(JSON.parse((await eventually(async () => ended(), Boolean)) ?? "{}").reason).toBe("key_invalid");
     expect((await service.call("GET", "/events/stream", { key })).json.code).toBe("account_suspended");
   });
 });

@@ -56,7 +56,7 @@ test("a stream ends after an hour, once, with all events from before", async () 
   stream.sweep(3_600_000);
   stream.sweep(3_600_001);
   stream.send([tick(5)]);
-  expect(ends).toEqual(["hour"]);
+  expect(ends).toEqual(["max_age"]);
   await read();
   expect((await read()).events.map(({ id }) => id)).toEqual(["4"]);
   expect((await reader.read()).done).toBe(true);
@@ -81,5 +81,5 @@ test("a client that does not read may have half a megabyte waiting", () => {
   stream.send([tick(4, "x".repeat(500_000))]);
   expect(ends).toEqual([]);
   stream.send([tick(5, "x".repeat(50_000))]);
-  expect([ends, stream.isOpen]).toEqual([["slow"], false]);
+  expect([ends, stream.isOpen]).toEqual([["slow_client"], false]);
 });

@@ -8,8 +8,8 @@ const MAX_SILENCE = 15_000;
 /** Milliseconds after which a stream ends. Its client reconnects, so it soon reaches a new version of the service. */
 const MAX_STREAM = 3_600_000;
 
-/** Why a stream has ended. `gone`: the client has closed it. `key`: the key is no longer valid for it. */
-export type StreamEnd = "gone" | "slow" | "key" | "hour" | "stopping" | "source";
+/** Why a stream has ended: the `reason` in the log. docs/monitoring.md says what each means. */
+export type StreamEnd = "client_closed" | "slow_client" | "key_invalid" | "max_age" | "shutdown" | "source_ended";
 
 /** The state of an open stream. */
 export interface StreamCounts {
@@ -46,7 +46,7 @@ export class OpenStream implements StreamSink<unknown> {
     this.#push(streamHead(retry, position));
     // No internal queue, because it would hide how much the client has read.
     this.body = new ReadableStream(
-      { pull: (controller) => this.#pull(controller), cancel: () => this.#finish("gone") },
+      { pull: (controller) => this.#pull(controller), cancel: () => this.#finish("client_closed") },
       { highWaterMark: 0 },
     );
   }
@@ -78,7 +78,7 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   end(): void {
-    this.#finish("source");
+    this.#finish("source_ended");
   }
 
   /** Ends the stream. Buffered data is still sent. */
@@ -88,7 +88,7 @@ export class OpenStream implements StreamSink<unknown> {
 
   /** Sends a keep-alive or ends the stream if it is time. `now` is monotonic time. Call it about every second. */
   sweep(now: number): void {
-    if (now - this.#since >= MAX_STREAM) return this.#finish("hour");
+    if (now - this.#since >= MAX_STREAM) return this.#finish("max_age");
     if (!this.#hasSent && now - this.#silentSince < MAX_SILENCE) return;
     if (!this.#hasSent) this.#push(aliveComment(this.#position));
     this.#hasSent = false;
@@ -96,7 +96,7 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   #push(bytes: Uint8Array): void {
-    if (this.#waiting > 0 && this.#waiting + bytes.length > MAX_WAITING) return this.#finish("slow");
+    if (this.#waiting > 0 && this.#waiting + bytes.length > MAX_WAITING) return this.#finish("slow_client");
     this.#queue.push(bytes);
     this.#waiting += bytes.length;
     this.#bytes += bytes.length;
@@ -122,7 +122,7 @@ export class OpenStream implements StreamSink<unknown> {
   #finish(reason: StreamEnd): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    if (reason === "slow" || reason === "gone") this.#queue = []; // a slow client reconnects for it
+    if (reason === "slow_client" || reason === "client_closed") this.#queue = []; // a slow client reconnects for it
     if (this.#queue.length === 0) this.#waiting = 0;
     this.#more?.resolve();
     this.#drained?.resolve();

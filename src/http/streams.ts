@@ -95,7 +95,7 @@ export class Streams {
     exchange.stream = stream;
     stop = source.start(stream);
     if (!stream.isOpen) stop();
-    if (this.#isStopping) stream.close("stopping");
+    if (this.#isStopping) stream.close("shutdown");
     return undefined;
   }
 
@@ -114,7 +114,7 @@ export class Streams {
   /** Ends all streams. Later ones end immediately. */
   stop(): void {
     this.#isStopping = true;
-    for (const { stream } of this.#open) stream.close("stopping");
+    for (const { stream } of this.#open) stream.close("shutdown");
   }
 
   /** Ends the streams of a key that is no longer valid for them. While the store does not respond, they continue. */
@@ -122,7 +122,7 @@ export class Streams {
     const [first] = entries as [Entry];
     try {
       const current = await this.#dependencies.authenticator.authenticateAgain(first.caller);
-      for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key");
+      for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key_invalid");
     } catch {
       // The next sweep tries again. Requests that hit the same failure log it.
     }
@@ -134,9 +134,9 @@ export class Streams {
     const left = (this.#ofAccount.get(caller.accountId) ?? 1) - 1;
     if (left === 0) this.#ofAccount.delete(caller.accountId);
     else this.#ofAccount.set(caller.accountId, left);
-    if (reason === "slow") this.#slow++;
+    if (reason === "slow_client") this.#slow++;
     // The connection of a client that reads nothing must not stay open.
-    if (reason !== "gone") exchange.keepConnection(reason === "slow" ? IDLE_SLOW : IDLE);
+    if (reason !== "client_closed") exchange.keepConnection(reason === "slow_client" ? IDLE_SLOW : IDLE);
     const { events, bytes } = stream.counts;
     this.#events += events;
     this.#dependencies.log.info("stream_ended", {
