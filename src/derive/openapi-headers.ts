@@ -19,7 +19,7 @@ const limitHeaders: Readonly<Record<string, Header>> = {
     schema: { type: "integer", format: "int64", minimum: 1 },
     example: 60,
   },
-  Left: {
+  Remaining: {
     description: "Requests left in the current window.",
     schema: { type: "integer", format: "int64", minimum: 0 },
     example: 59,
@@ -32,7 +32,7 @@ const limitHeaders: Readonly<Record<string, Header>> = {
 };
 
 const otherHeaders: Readonly<Record<string, Header>> = {
-  Request: {
+  RequestId: {
     description: "Identifies the request in the service's log.",
     schema: { type: "string" },
     example: "3f2a9c41-7",
@@ -95,12 +95,12 @@ const otherHeaders: Readonly<Record<string, Header>> = {
 /** Headers that some responses have only sometimes. */
 const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter", "ScopeChallenge"]);
 
-/** The header names by component name. Component names are short, because every response refers to some. */
+/** The header names by component name. Component names are short, because every response refers to some of them. */
 const headerNames: Readonly<Record<string, string>> = {
   Limit: "X-RateLimit-Limit",
-  Left: "X-RateLimit-Remaining",
+  Remaining: "X-RateLimit-Remaining",
   Reset: "X-RateLimit-Reset",
-  Request: "X-Request-Id",
+  RequestId: "X-Request-Id",
   RetryAfter: "Retry-After",
   Challenge: "WWW-Authenticate",
   ScopeChallenge: "WWW-Authenticate",
@@ -111,7 +111,7 @@ const headerNames: Readonly<Record<string, string>> = {
 };
 
 /** The headers that every response has. */
-export const headersOfAll = [...Object.keys(limitHeaders), "Request"];
+export const headersOfAll = [...Object.keys(limitHeaders), "RequestId"];
 
 /** The headers as components of the document, to which `headerReferences` refers. */
 export function headerComponents(

@@ -131,6 +131,7 @@ function isKept(error: ErrorDefinition): boolean {
 /** Names of the errors that every client meets together, of the service itself. */
 const familiar: Readonly<Record<number, string>> = {
   401: "Unauthorized",
+  403: "Forbidden",
   429: "TooManyRequests",
   503: "ServiceUnavailable",
 };
