@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from "typebox";
 import type { Config } from "../config.ts";
+import { rootOf } from "../contract/base-address.ts";
 import type { Operation } from "../contract/operation.ts";
 import { deriveLlmsText } from "../derive/llms-text.ts";
 import {
@@ -39,7 +40,7 @@ export function openApiDocument(operations: readonly Operation[], config: Config
 
 /** The address of the reference page of the service with this base address. */
 function docsAddress(base: string): string {
-  return `${base.slice(0, -"/v1".length)}/docs`;
+  return `${rootOf(base)}/docs`;
 }
 
 /** The contact of the service: what the operator has set, or else the reference page. */
@@ -129,7 +130,7 @@ export function documentContent(
     [
       `${root}/llms.txt`,
       staticFile("text/plain; charset=utf-8", () =>
-        deriveLlmsText(operations, { base, docs, document: `${base.slice(0, -"/v1".length)}/openapi.json` }),
+        deriveLlmsText(operations, { base, docs, document: `${rootOf(base)}/openapi.json` }),
       ),
     ],
     ...[...new Set([root || "/", `${root}/`])].map((path): [string, WebContent] => [path, entrance]),

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { rootOf } from "../contract/base-address.ts";
 import type { Caller } from "../contract/caller.ts";
 import { type Failure, failure, invalidApiKey, sandboxReset, storageUnavailable } from "../contract/errors.ts";
 import type { BoundOperation } from "../contract/handler.ts";
@@ -50,8 +51,8 @@ export function serveOperations(
   const server = new Server({ host: config.host, port: config.port, isShared }, ({ host, port }) => {
     base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
-    const root = basePath.slice(0, -"/v1".length);
-    docs = `${base.slice(0, -"/v1".length)}/docs`;
+    const root = rootOf(basePath);
+    docs = `${rootOf(base)}/docs`;
     const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
     const { clock } = services;
     webConsole = new Console(root, pageProtection);

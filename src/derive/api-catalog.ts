@@ -1,8 +1,10 @@
+import { rootOf } from "../contract/base-address.ts";
+
 /** A catalogue of the interfaces at these base addresses, as linkset (RFC 9264) for RFC 9727. */
 export function deriveApiCatalog(bases: readonly string[]): object {
   return {
     linkset: bases.map((base) => {
-      const root = base.slice(0, -"/v1".length);
+      const root = rootOf(base);
       return {
         anchor: base,
         "service-desc": [

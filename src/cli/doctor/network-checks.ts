@@ -1,5 +1,6 @@
 import { baseAddress } from "../../app/documents.ts";
 import type { Config } from "../../config.ts";
+import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";
 import { readiness } from "../health.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
@@ -76,7 +77,7 @@ export async function checkAddress(config: Config): Promise<Finding[]> {
 
 /** Why a base address does not lead to a service; undefined if it does. The request counts in no limit. */
 async function unreachable(base: string): Promise<string | undefined> {
-  const document = `${base.slice(0, -"/v1".length)}/openapi.json`;
+  const document = `${rootOf(base)}/openapi.json`;
   try {
     const { status, headers } = await fetch(document, { method: "HEAD", signal: AbortSignal.timeout(DEADLINE) });
     if (status !== 200) return `${document} responds with ${status}`;
