@@ -202,9 +202,12 @@ export const preconditionFailed = defineError({
   meaning: "The resource no longer matches `If-Match`. Nothing was changed.",
 });
 
-/** The failure of a request with a fault that only its handler can find. */
-export function invalidInput(fault: Fault) {
-  return failure(invalidRequest, `The request is invalid: ${fault.path} ${fault.message}.`, { details: [fault] });
+/** The failure of a request with at least one fault. Only the first `MAX_FAULTS` are listed. */
+export function invalidInput(faults: readonly Fault[]) {
+  const details = faults.slice(0, MAX_FAULTS);
+  const [first] = details;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
+  return failure(invalidRequest, `The request is invalid: ${first?.path} ${first?.message}${more}.`, { details });
 }
 
 /** Errors of the service itself, outside the handlers of operations. */

@@ -2,6 +2,7 @@ import { ContractError, contractFaults } from "../contract/check.ts";
 import type { EventType } from "../contract/event-type.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
+import { repeated } from "../contract/operation-faults.ts";
 import type { Limiter } from "../http/interfaces.ts";
 import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
 import type { OwnedTable } from "../storage/owned-table.ts";
@@ -100,9 +101,4 @@ function emissionFaults(domains: readonly Omit<Domain, "open">[]): string[] {
         .filter((type) => !declared.has(type))
         .map((type) => `${name}: it emits ${type}, which no domain declares; add it to the eventTypes of one.`),
     );
-}
-
-/** The duplicate values. */
-function repeated(values: readonly string[]): string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }

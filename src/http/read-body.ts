@@ -3,7 +3,7 @@ import {
   type Failure,
   type Fault,
   failure,
-  invalidRequest,
+  invalidInput,
   payloadTooLarge,
   unsupportedMediaType,
 } from "../contract/errors.ts";
@@ -26,9 +26,7 @@ const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be em
 /** The client has disconnected and does not read the response. It is not a failure of the service. */
 const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
 const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
-const malformedLength = failure(invalidRequest, "The request is invalid: /header/Content-Length must be one number.", {
-  details: [{ path: "/header/Content-Length", message: "must be one number" }],
-});
+const malformedLength = invalidInput([{ path: "/header/Content-Length", message: "must be one number" }]);
 
 /** Compiles the schema of a body, sent in one of the media types, into a function that reads it from a request. */
 export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]): BodyReader {

@@ -1,5 +1,5 @@
 import type { Caller } from "../contract/caller.ts";
-import { type Failure, type Fault, failure, invalidRequest, MAX_FAULTS, pathNotFound } from "../contract/errors.ts";
+import { type Failure, failure, invalidInput, pathNotFound } from "../contract/errors.ts";
 import type { Input } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import { mediaTypesOf, takesIdempotencyKey } from "../contract/operation-properties.ts";
@@ -40,13 +40,14 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
   ): Input | Failure => {
     if ("error" in body) return body;
     if ("faults" in key || "faults" in query || "faults" in body) {
-      return invalid([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
+      return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
     }
     const { cursor } = query.value;
     let after: unknown;
     if (pages && typeof cursor === "string") {
       after = pages.position(cursor, caller.shop, params, query.value);
-      if (after === undefined) return invalid([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
+      if (after === undefined)
+        return invalidInput([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
     }
     return {
       params,
@@ -79,7 +80,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
 function resuming(read: InputReader): InputReader {
   return (request, caller, requestId) => {
     const lastEventId = readLastEventId(request.headers);
-    if ("faults" in lastEventId) return invalid(lastEventId.faults);
+    if ("faults" in lastEventId) return invalidInput(lastEventId.faults);
     return whenReady(read(request, caller, requestId), (input) =>
       "error" in input ? input : ({ ...input, lastEventId: lastEventId.value } as Input),
     );
@@ -112,12 +113,4 @@ function compileParamsReader({ params }: Operation): (texts: RoutedRequest["para
     for (const [name, readText] of readers) values[name] = readText(texts?.[name] ?? "");
     return validator.Check(values) ? values : undefined;
   };
-}
-
-/** The failure of a request with one or more faults. Only the first ones are listed. */
-export function invalid(faults: readonly Fault[]): Failure {
-  const details = faults.slice(0, MAX_FAULTS);
-  const [first] = details;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
-  return failure(invalidRequest, `The request is invalid: ${first?.path} ${first?.message}${more}.`, { details });
 }

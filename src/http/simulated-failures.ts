@@ -4,13 +4,13 @@ import {
   type Fault,
   failure,
   idempotencyKeyInUse,
+  invalidInput,
   invalidRequest,
 } from "../contract/errors.ts";
 import { faultsOf } from "../contract/faults.ts";
 import type { Operation } from "../contract/operation.ts";
 import { errorsOf } from "../contract/operation-properties.ts";
 import { compileValidator } from "../contract/validators.ts";
-import { invalid } from "./read-input.ts";
 import { compileQueryReader } from "./read-query.ts";
 
 /** Seconds of `Retry-After` if neither a window nor a ban determines it. */
@@ -25,7 +25,7 @@ export function simulatedFailures(operation: Operation): ReadonlyMap<string, Fai
 
 function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure {
   if (error === invalidRequest) {
-    const { message, ...rest } = invalid(simulatedFaults(operation));
+    const { message, ...rest } = invalidInput(simulatedFaults(operation));
     return { ...rest, message: simulated(message) };
   }
   const tellsWhen = error.status === 429 || error.status === 503 || error === idempotencyKeyInUse;

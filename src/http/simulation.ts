@@ -1,9 +1,8 @@
 import { errorCatalogue } from "../contract/check.ts";
-import { type ErrorDefinition, type Failure, type Fault, failure } from "../contract/errors.ts";
+import { type ErrorDefinition, type Failure, type Fault, failure, invalidInput } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { DISCONNECT, MAX_DELAY, SIMULATE } from "../contract/simulate.ts";
 import { suggest } from "../contract/suggest.ts";
-import { invalid } from "./read-input.ts";
 import { simulatedFailures } from "./simulated-failures.ts";
 
 /** Closes the connection without a response. The status appears only in logs and metrics. nginx uses the same one. */
@@ -73,5 +72,5 @@ function compileSimulation(operation: Operation, operations: readonly Operation[
 /** The failure of a request whose header cannot be granted, for at least one reason. */
 export function refused(...messages: readonly string[]): Failure {
   const faults: Fault[] = messages.map((message) => ({ path: `/header/${SIMULATE}`, message }));
-  return invalid(faults);
+  return invalidInput(faults);
 }

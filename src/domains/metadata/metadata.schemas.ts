@@ -105,7 +105,7 @@ export interface TooMuchMetadata {
 
 /** The error for such a patch. */
 export function tooMuchMetadata({ problem }: TooMuchMetadata) {
-  return invalidInput({ path: "/body/metadata", message: problem });
+  return invalidInput([{ path: "/body/metadata", message: problem }]);
 }
 
 /** Which limit the pairs after a patch exceed; undefined if none. */

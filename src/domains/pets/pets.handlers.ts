@@ -62,5 +62,5 @@ function ordered(id: bigint, consequence: string) {
 }
 
 function unknownCategory() {
-  return invalidInput({ path: "/body/categoryId", message: notACategory });
+  return invalidInput([{ path: "/body/categoryId", message: notACategory }]);
 }
