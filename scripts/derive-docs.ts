@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
 import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config.ts";
-import { derivedParts, replacePart } from "../src/derive/docs.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
 import { generatedModules, typeDeclarations } from "../test/harness/client-files.ts";
 import { architectureDiagrams } from "../test/harness/diagrams.ts";
 import { interopTable } from "../test/harness/interop-tools.ts";
+import { derivedParts, replacePart } from "./derive/docs.ts";
 
 const commands = commandsOf(domains);
 const settings = { ...ownSettings, ...settingsOf(domains) };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { replacePart } from "../src/derive/docs.ts";
+import { replacePart } from "../scripts/derive/docs.ts";
 import { architectureDiagrams } from "./harness/diagrams.ts";
 import {
   sourceFiles as files,

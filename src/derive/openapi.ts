@@ -7,7 +7,7 @@ import { errorTable } from "./error-table.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { operationObject } from "./openapi-operations.ts";
-import { disableOptionalParameters } from "./test-requests.ts";
+import { disableOptionalParameters } from "./openapi-optional-parameters.ts";
 
 /** An address at which the interface is served. */
 export interface DocumentedServer {

@@ -1,6 +1,6 @@
-import { errorCatalogue } from "../contract/check.ts";
-import type { Operation } from "../contract/operation.ts";
-import { errorLists } from "./error-table.ts";
+import { errorCatalogue } from "../../src/contract/check.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { errorLists } from "../../src/derive/error-table.ts";
 
 /** A setting, as far as its reference shows it. */
 interface DocumentedSetting {

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { isInt64, LOCAL_DESCRIPTION } from "../contract/schemas.ts";
+import { isInt64, LOCAL_DESCRIPTION } from "../../src/contract/schemas.ts";
 
 /** The keywords of a schema that say what TypeScript can say too. */
 interface Shape {

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from "typebox";
-import type { Operation } from "../contract/operation.ts";
-import { errorsOf, pathParameters, takesIdempotencyKey } from "../contract/operation-properties.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { errorsOf, pathParameters, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
 import { ClientTypes, comment } from "./client-types.ts";
 
 const generated = "// Generated from the contract by `npm run derive`.\n";

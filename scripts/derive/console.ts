@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
-import type { Operation } from "../contract/operation.ts";
-import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
-import { DISCONNECT } from "../contract/simulate.ts";
-import { simulatedFailures } from "../http/simulated-failures.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { LOCAL_DESCRIPTION } from "../../src/contract/schemas.ts";
+import { DISCONNECT } from "../../src/contract/simulate.ts";
+import { simulatedFailures } from "../../src/http/simulated-failures.ts";
 
 /** The keywords of a schema that a form needs. */
 interface FormSchema {
