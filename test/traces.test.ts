@@ -1,7 +1,7 @@
 // Traces, as a receiver of OpenTelemetry gets them.
 import { describe, expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../src/config.ts";
-import { SIMULATE } from "../src/contract/simulate.ts";
+import { SIMULATE } from "../src/contract/simulate-header.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { Metrics } from "../src/telemetry/metrics.ts";
 import { parseTraceparent } from "../src/telemetry/trace-context.ts";

@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts"
 import type { Operation } from "../contract/operation.ts";
 import { isCacheable, takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
-import { SIMULATE, Simulate, simulateExamples } from "../contract/simulate.ts";
+import { SIMULATE, Simulate, simulateExamples } from "../contract/simulate-header.ts";
 import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Components, Json } from "./openapi-components.ts";
 import { exampleOf, namedExamples } from "./openapi-examples.ts";

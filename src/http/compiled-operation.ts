@@ -12,9 +12,9 @@ import { compilePath } from "./fill-path.ts";
 import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
+import { type SimulationReader, simulationReader } from "./read-simulation.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
 import { compileRequestText, type RequestText } from "./request-text.ts";
-import { type SimulationReader, simulationReader } from "./simulation.ts";
 import { compileStreamText, type StreamText } from "./stream-text.ts";
 
 /** The addresses that responses refer to. */

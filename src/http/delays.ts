@@ -1,4 +1,4 @@
-import { MAX_DELAYED } from "../contract/simulate.ts";
+import { MAX_DELAYED } from "../contract/simulate-header.ts";
 import type { Clock } from "../timing/clock.ts";
 
 /** A delay that has not ended. */

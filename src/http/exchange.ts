@@ -6,8 +6,8 @@ import type { Pending } from "./deadlines.ts";
 import type { Admission, Caller } from "./interfaces.ts";
 import type { OpenStream } from "./open-stream.ts";
 import type { RoutedRequest } from "./read-input.ts";
+import type { Simulation } from "./read-simulation.ts";
 import type { RenderedBody } from "./rendered-body.ts";
-import type { Simulation } from "./simulation.ts";
 
 /** One path below the base address with its operations by method; an unknown path has none. */
 export interface Route {

@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
-import { SIMULATE } from "../contract/simulate.ts";
+import { SIMULATE } from "../contract/simulate-header.ts";
 import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Admission } from "./interfaces.ts";
 

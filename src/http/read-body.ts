@@ -7,7 +7,7 @@ import {
   payloadTooLarge,
   unsupportedMediaType,
 } from "../contract/errors.ts";
-import { faultsOf } from "../contract/faults.ts";
+import { faultsOf } from "../contract/input-faults.ts";
 import { parseJson } from "../contract/parse-json.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";

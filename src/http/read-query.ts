@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from "typebox";
 import type { Fault } from "../contract/errors.ts";
-import { faultsOf, pointerToken } from "../contract/faults.ts";
+import { faultsOf, pointerToken } from "../contract/input-faults.ts";
 import { compileTextReaders, itemsOf } from "../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../contract/validators.ts";
 

@@ -4,7 +4,7 @@ import { matchesIfNoneMatch } from "./entity-tag.ts";
 import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
 import type { Admission } from "./interfaces.ts";
-import { noResponse } from "./simulation.ts";
+import { noResponse } from "./read-simulation.ts";
 
 /** The response to a request whose handler succeeded. `base` is the base address. */
 export function successResponse(exchange: Exchange, admission: Admission, base: string): Response {

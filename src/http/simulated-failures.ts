@@ -7,7 +7,7 @@ import {
   invalidInput,
   invalidRequest,
 } from "../contract/errors.ts";
-import { faultsOf } from "../contract/faults.ts";
+import { faultsOf } from "../contract/input-faults.ts";
 import type { Operation } from "../contract/operation.ts";
 import { errorsOf } from "../contract/operation-properties.ts";
 import { compileValidator } from "../contract/validators.ts";

@@ -24,7 +24,7 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
 import type { Load } from "./load.ts";
 import { refuseAtOverload } from "./refuse-at-overload.ts";
-import { simulate } from "./simulate.ts";
+import { simulate } from "./simulate-stage.ts";
 import type { Streams } from "./streams.ts";
 
 /** The dependencies of the stages. */

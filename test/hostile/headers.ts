@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { SIMULATE } from "../../src/contract/simulate.ts";
+import { SIMULATE } from "../../src/contract/simulate-header.ts";
 import { longForm, rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
 import { headerNames, headerValues, hosts } from "./hostile-headers.ts";

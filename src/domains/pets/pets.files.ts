@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { faultsOf } from "../../contract/faults.ts";
+import { faultsOf } from "../../contract/input-faults.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { compileTextReaders } from "../../contract/text-readers.ts";

@@ -1,11 +1,11 @@
 import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.ts";
-import { MAX_DELAYED, SIMULATE } from "../contract/simulate.ts";
+import { MAX_DELAYED, SIMULATE } from "../contract/simulate-header.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Caller, Limiter } from "./interfaces.ts";
-import { noResponse, refused } from "./simulation.ts";
+import { noResponse, refused } from "./read-simulation.ts";
 
 /** The longest possible wait for a minute window, in seconds. The limiter's clock may differ from this one. */
 const MINUTE = 60;
