@@ -673,7 +673,7 @@ export interface WebhookDelivery<Id = bigint> {
 /** The stage in which the request failed. Stages run in this order. */
 export type RequestStage =
   | "identify"
-  | "load"
+  | "shedLoad"
   | "admit"
   | "resolve"
   | "simulate"

@@ -550,7 +550,7 @@ export interface WebhookDelivery<Id = bigint> {
     readonly response?: string | undefined;
 }
 /** The stage in which the request failed. Stages run in this order. */
-export type RequestStage = "identify" | "load" | "admit" | "resolve" | "simulate" | "readInput" | "handle" | "openStream";
+export type RequestStage = "identify" | "shedLoad" | "admit" | "resolve" | "simulate" | "readInput" | "handle" | "openStream";
 /** One fault of a request that was rejected. */
 export interface RequestFault {
     /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */

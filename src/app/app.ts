@@ -4,7 +4,7 @@ import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
-import type { LoadLimits } from "../http/load.ts";
+import type { LoadLimits } from "../http/load-shedder.ts";
 import { PendingRequests } from "../http/pending-requests.ts";
 import type { InStep, Server } from "../http/server.ts";
 import { strikesUntilBan } from "../limits/key-bans.ts";
@@ -135,7 +135,7 @@ export class App {
       domain.open({ ...host, identity, operations }, valuesOf(config, domain.settings ?? {})),
     );
     openDeletion(host, identity, served);
-    const { load, deadlines, drains, delays, streams } = pending;
+    const { shedder, deadlines, drains, delays, streams } = pending;
     const { server, base, docs, webConsole } = serveOperations(config, bound, {
       services: {
         authenticator,
@@ -148,7 +148,7 @@ export class App {
         log,
         metrics,
         tracer,
-        load,
+        shedder,
         deadlines,
         abuse,
         drains,

@@ -17,7 +17,7 @@ import type { Delays } from "./delays.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
-import type { Load } from "./load.ts";
+import type { LoadShedder } from "./load-shedder.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { addressOf } from "./request-address.ts";
@@ -37,7 +37,7 @@ export interface ApiServices extends ReportServices {
   /** Runs it for a request with an `Idempotency-Key`. */
   readonly idempotency: Idempotency;
   readonly clock: Clock;
-  readonly load: Load;
+  readonly shedder: LoadShedder;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
   readonly delays: Delays;
@@ -63,7 +63,7 @@ export class Api {
     this.#reports = new RequestReports(services, new URL(base).pathname);
     this.#stageServices = {
       authenticator: services.authenticator,
-      load: services.load,
+      shedder: services.shedder,
       limiter: services.limiter,
       clock: services.clock,
       write: services.write,
@@ -76,11 +76,11 @@ export class Api {
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
-    const { load } = this.#services;
+    const { shedder } = this.#services;
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
-    exchange.isExcess = load.begin(exchange.startedAt, exchange.isWrite);
-    const turn = load.turnFor(exchange.startedAt, exchange);
+    exchange.isExcess = shedder.begin(exchange.startedAt, exchange.isWrite);
+    const turn = shedder.turnFor(exchange.startedAt, exchange);
     return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
   }
 
@@ -94,7 +94,7 @@ export class Api {
 
   /** The response to a request that has waited too long. */
   #expire(exchange: Exchange): MaybePromise<Response> {
-    if (exchange.stage === "load") return this.#fail(exchange, refuseAtOverload(exchange, this.#services.load));
+    if (exchange.stage === "shedLoad") return this.#fail(exchange, refuseAtOverload(exchange, this.#services.shedder));
     this.#services.metrics.timedOut(exchange.awaitsBody ? "body" : "store");
     return this.#fail(
       exchange,
@@ -126,19 +126,19 @@ export class Api {
 
   /** Continues when stage number `index` no longer waits. */
   #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
-    const { load, metrics, tracer } = this.#services;
+    const { shedder, metrics, tracer } = this.#services;
     const stage = stageNames[index] as RequestStage;
     exchange.stage = stage;
     const awaitsBody = stage === "readInput";
     exchange.awaitsBody = awaitsBody;
-    const awaitsStore = !awaitsBody && stage !== "load";
+    const awaitsStore = !awaitsBody && stage !== "shedLoad";
     const isTimed = !awaitsBody || tracer !== undefined; // reading the clock is as slow as a look-up
     const from = isTimed ? performance.now() : 0;
     const shop = exchange.caller?.shop;
-    if (awaitsStore) load.wait(shop);
+    if (awaitsStore) shedder.wait(shop);
     const goOn = (failed: Failure | undefined) => {
       const to = isTimed ? performance.now() : 0;
-      if (awaitsStore) load.endWait(shop);
+      if (awaitsStore) shedder.endWait(shop);
       if (!awaitsBody) metrics.waited(stage, (to - from) / 1000);
       tracer?.waited(exchange, stage, from, to);
       this.#resume(exchange, index + 1, failed);
@@ -174,7 +174,7 @@ export class Api {
   #giveFailure(exchange: Exchange, failed: Failure, closesConnection: boolean): MaybePromise<Response> {
     const { admission } = exchange;
     exchange.failed = failed;
-    if (exchange.stage === "load") this.#services.metrics.shed();
+    if (exchange.stage === "shedLoad") this.#services.metrics.shed();
     if (admission) {
       this.#reports.countDenial(exchange, admission, failed);
       return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closesConnection));

@@ -5,7 +5,7 @@ import { BodyDrains } from "./body-drains.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Delays } from "./delays.ts";
 import type { Authenticator } from "./interfaces.ts";
-import { Load, type LoadLimits } from "./load.ts";
+import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
 import { Streams } from "./streams.ts";
 
 /** How often the load and the deadlines of requests are checked, in milliseconds. */
@@ -20,7 +20,7 @@ interface Dependencies {
 
 /** Tracks requests in flight: their number, their deadlines, and the bodies of rejected ones. */
 export class PendingRequests {
-  readonly load: Load;
+  readonly shedder: LoadShedder;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
   readonly delays: Delays;
@@ -30,7 +30,7 @@ export class PendingRequests {
   /** If `limits` is absent, the service's own limits apply. */
   constructor(dependencies: Dependencies, limits?: LoadLimits, maxStreams?: number) {
     const { clock, log, metrics } = dependencies;
-    const load = new Load(clock, limits, (isOverloaded) => {
+    const shedder = new LoadShedder(clock, limits, (isOverloaded) => {
       if (isOverloaded) log.warn("overload_started");
       else log.info("overload_ended");
     });
@@ -45,16 +45,16 @@ export class PendingRequests {
       () => drains.size,
     );
     metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to be held back.", () => delays.size);
-    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => load.waiting);
-    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(load.isOverloaded));
-    [this.load, this.deadlines, this.drains, this.delays] = [load, deadlines, drains, delays];
+    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => shedder.waiting);
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(shedder.isOverloaded));
+    [this.shedder, this.deadlines, this.drains, this.delays] = [shedder, deadlines, drains, delays];
     this.streams = streams;
   }
 
   /** Starts the checks. */
   start(): void {
     this.#looks = setInterval(() => {
-      this.load.sample();
+      this.shedder.sample();
       this.deadlines.sweep();
       this.drains.sweep();
       this.delays.sweep();

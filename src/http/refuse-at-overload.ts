@@ -1,12 +1,12 @@
 import { type Failure, failure, overloaded } from "../contract/errors.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Load } from "./load.ts";
+import type { LoadShedder } from "./load-shedder.ts";
 
 /** The refusal of a request that was not processed. It belongs to no shop, so no shop counts or records it. */
-export function refuseAtOverload(exchange: Exchange, load: Load): Failure {
+export function refuseAtOverload(exchange: Exchange, shedder: LoadShedder): Failure {
   exchange.caller = undefined;
   exchange.authFailure = undefined;
-  const retryAfter = load.retryAfter();
+  const retryAfter = shedder.retryAfter();
   const message = `The service is overloaded. Try again in ${retryAfter} seconds.`;
   return failure(overloaded, message, { retryAfter });
 }

@@ -22,7 +22,7 @@ import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
-import type { Load } from "./load.ts";
+import type { LoadShedder } from "./load-shedder.ts";
 import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { simulate } from "./simulate-stage.ts";
 import type { Streams } from "./streams.ts";
@@ -30,7 +30,7 @@ import type { Streams } from "./streams.ts";
 /** The dependencies of the stages. */
 export interface StageServices {
   readonly authenticator: Authenticator;
-  readonly load: Load;
+  readonly shedder: LoadShedder;
   readonly limiter: Limiter;
   readonly clock: Clock;
   readonly write: Write;
@@ -76,9 +76,9 @@ const identify: Stage = (exchange, { authenticator }) => {
 };
 
 /** Stage: refuses requests at overload. They are not counted. */
-const load: Stage = (exchange, services) =>
-  whenReady(services.load.refuses(exchange), (isRefused) =>
-    isRefused ? refuseAtOverload(exchange, services.load) : undefined,
+const shedLoad: Stage = (exchange, services) =>
+  whenReady(services.shedder.refuses(exchange), (isRefused) =>
+    isRefused ? refuseAtOverload(exchange, services.shedder) : undefined,
   );
 
 /** Stage: counts the request against the windows of its account or, without a valid key, of its address. */
@@ -160,7 +160,7 @@ const openStream: Stage = (exchange, { streams }) => {
 };
 
 /** The stages of a request, in the order of `requestStages`. */
-const inOrder = { identify, load, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
+const inOrder = { identify, shedLoad, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
   Record<RequestStage, Stage>
 >;
 export const stages: readonly Stage[] = Object.values(inOrder);

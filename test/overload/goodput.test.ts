@@ -1,7 +1,7 @@
 // What is left of the best goodput at twice the load, and how soon all is normal again. Long form only:
 // it measures, which a busy machine spoils.
 import { describe, expect, test } from "bun:test";
-import type { LoadLimits } from "../../src/http/load.ts";
+import type { LoadLimits } from "../../src/http/load-shedder.ts";
 import { longForm } from "../harness/form.ts";
 import { hadProcessor } from "../harness/run-queue.ts";
 import { animal, CALM, LENGTH, Measured } from "./measured.ts";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { LoadLimits } from "../../src/http/load.ts";
+import type { LoadLimits } from "../../src/http/load-shedder.ts";
 import { hadProcessor, waitedForProcessor } from "../harness/run-queue.ts";
 import { LoadedService } from "./loaded-service.ts";
 import type { LoadOrder, LoadReport } from "./open-loop.ts";

@@ -2,7 +2,7 @@
 // Manual controls, on which these tests failed: refused requests that count or take effect, `/readyz` that fails.
 
 import { describe, expect, test } from "bun:test";
-import { loadLimits } from "../../src/http/load.ts";
+import { loadLimits } from "../../src/http/load-shedder.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";

@@ -41,7 +41,7 @@ const adviceByStatus: Readonly<Record<number, string>> = {
 
 /** The beginning of an explanation, by the stage that rejected the request. */
 const beginnings: Readonly<Record<RequestStage, string>> = {
-  load: "The service was overloaded and rejected the request before doing anything.",
+  shedLoad: "The service was overloaded and rejected the request before doing anything.",
   identify: "The request had no valid API key.",
   admit: "A limit rejected the request:",
   resolve: "The path, the method or the key's scope is wrong:",
@@ -59,7 +59,7 @@ export function explain(request: StoredRequest): string {
   const faults = (details ?? []).map((fault) => `${fault.path} ${fault.message}`).join("; ");
   if (faults !== "") return `${beginnings.readInput} ${faults}.`;
   if (code === errors.accountSuspended.code && stage === "identify") return message;
-  if (stage === "load") return beginnings.load;
+  if (stage === "shedLoad") return beginnings.shedLoad;
   if (stage === "admit") return limitText(request);
   // The service itself failed, unless the error was simulated.
   if (status >= 500 && stage !== "simulate") return `The service failed in the stage ${stage}: ${message}`;

@@ -1,17 +1,17 @@
-/** The internal number of a shop. `undefined` stands for all requests without a valid key. */
-export type Party = number | undefined;
-
 /** The requests of one shop. */
-interface InHand {
+interface InFlight {
   /** Requests that wait for the store or are held. */
   waiting: number;
   /** Requests that began in this turn of the event loop. */
   begun: number;
 }
 
-/** The number of requests in flight by shop. */
-export class ShopsInHand {
-  readonly #shops = new Map<Party, InHand>();
+/**
+ * The number of requests in flight by shop. Shops have their internal numbers; `undefined` stands for all requests without
+ * a valid key.
+ */
+export class InFlightByShop {
+  readonly #shops = new Map<number | undefined, InFlight>();
   #total = 0;
 
   /** The number of requests of all shops. */
@@ -24,39 +24,39 @@ export class ShopsInHand {
     return this.#shops.size;
   }
 
-  begin(shop: Party): void {
+  begin(shop: number | undefined): void {
     this.#of(shop).begun++;
     this.#total++;
   }
 
-  wait(shop: Party): void {
+  wait(shop: number | undefined): void {
     this.#of(shop).waiting++;
     this.#total++;
   }
 
-  endWait(shop: Party): void {
-    const inHand = this.#of(shop);
-    inHand.waiting--;
+  endWait(shop: number | undefined): void {
+    const inFlight = this.#of(shop);
+    inFlight.waiting--;
     this.#total--;
-    if (inHand.waiting + inHand.begun === 0) this.#shops.delete(shop);
+    if (inFlight.waiting + inFlight.begun === 0) this.#shops.delete(shop);
   }
 
   /** Ends a turn of the event loop: requests that began in it have ended or are waiting. */
   endTurn(): void {
-    for (const [shop, inHand] of this.#shops) {
-      this.#total -= inHand.begun;
-      inHand.begun = 0;
-      if (inHand.waiting === 0) this.#shops.delete(shop);
+    for (const [shop, inFlight] of this.#shops) {
+      this.#total -= inFlight.begun;
+      inFlight.begun = 0;
+      if (inFlight.waiting === 0) this.#shops.delete(shop);
     }
   }
 
   /** True if the shop has at least its share of this many requests. All shops with requests have equal shares. */
-  hasShareOf(requests: number, shop: Party): boolean {
+  hasShareOf(requests: number, shop: number | undefined): boolean {
     const { waiting, begun } = this.#of(shop);
     return (waiting + begun) * this.#shops.size >= requests;
   }
 
-  #of(shop: Party): InHand {
+  #of(shop: number | undefined): InFlight {
     const known = this.#shops.get(shop);
     if (known) return known;
     const added = { waiting: 0, begun: 0 };

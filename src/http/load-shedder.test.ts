@@ -1,27 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { Load, type LoadLimits, loadLimits } from "./load.ts";
+import { type LoadLimits, LoadShedder, loadLimits } from "./load-shedder.ts";
 
 const { maxInFlight, overloadAfterMs, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
 
 /** The shop of most requests in these tests, and other shops. */
 const SHOP = 1;
 
-/** A load, and functions that send it requests turn by turn. */
+/** A load shedder, and functions that send it requests turn by turn. */
 class Scene {
   readonly clock = new ManualClock();
   readonly changes: boolean[] = [];
-  readonly load: Load;
+  readonly shedder: LoadShedder;
 
   constructor(limits: LoadLimits = loadLimits) {
-    this.load = new Load(this.clock, limits, (isOverloaded) => this.changes.push(isOverloaded));
+    this.shedder = new LoadShedder(this.clock, limits, (isOverloaded) => this.changes.push(isOverloaded));
   }
 
   /** A request of a shop. Only requests of different connections can be held. */
   request(shop: number | undefined, isWrite = true, connection = "only"): MaybePromise<boolean> {
-    const isExcess = this.load.begin(0, isWrite);
-    return this.load.refuses({ isExcess, isWrite, caller: shop === undefined ? undefined : { shop }, connection });
+    const isExcess = this.shedder.begin(0, isWrite);
+    return this.shedder.refuses({ isExcess, isWrite, caller: shop === undefined ? undefined : { shop }, connection });
   }
 
   /** Sends this many requests in one turn of the event loop. Returns how many were refused. */
@@ -33,7 +33,7 @@ class Scene {
 
   sample(milliseconds: number): void {
     this.clock.advance(milliseconds);
-    this.load.sample();
+    this.shedder.sample();
   }
 
   /** Sends too many requests until the service is overloaded. */
@@ -83,20 +83,20 @@ describe("the load", () => {
   test("counts only requests that still wait for the store", async () => {
     const scene = new Scene();
     await scene.turn(1);
-    for (let count = 0; count < maxInFlight; count++) scene.load.wait(SHOP);
+    for (let count = 0; count < maxInFlight; count++) scene.shedder.wait(SHOP);
     await scene.turn(1);
     scene.sample(100); // the turn before had few requests
     await scene.turn(1);
     scene.sample(100);
     scene.sample(overloadAfterMs); // no turn: the requests still wait
     expect(scene.changes).toEqual([]);
-    scene.load.wait(SHOP);
+    scene.shedder.wait(SHOP);
     scene.sample(0);
     scene.sample(overloadAfterMs);
-    expect([scene.changes, scene.load.waiting]).toEqual([[true], maxInFlight + 1]);
-    for (let count = 0; count <= maxInFlight; count++) scene.load.endWait(SHOP);
+    expect([scene.changes, scene.shedder.waiting]).toEqual([[true], maxInFlight + 1]);
+    for (let count = 0; count <= maxInFlight; count++) scene.shedder.endWait(SHOP);
     scene.sample(0);
-    expect([scene.changes, scene.load.waiting]).toEqual([[true, false], 0]);
+    expect([scene.changes, scene.shedder.waiting]).toEqual([[true, false], 0]);
   });
 
   test("is normal again at the first sample with few requests", async () => {
@@ -116,7 +116,7 @@ describe("the load", () => {
 
   test("does not refuse reads because writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count <= maxInFlight; count++) scene.load.wait(SHOP);
+    for (let count = 0; count <= maxInFlight; count++) scene.shedder.wait(SHOP);
     scene.sample(0);
     scene.sample(overloadAfterMs);
     expect(scene.changes).toEqual([true]);
@@ -126,9 +126,9 @@ describe("the load", () => {
 
   test("refuses all writes and no reads once the maximum number of writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count < mostWaiting; count++) scene.load.wait(SHOP);
+    for (let count = 0; count < mostWaiting; count++) scene.shedder.wait(SHOP);
     expect([await scene.turn(100), await scene.turn(100, false)]).toEqual([100, 0]);
-    scene.load.endWait(SHOP);
+    scene.shedder.endWait(SHOP);
     expect(await scene.turn(100)).toBe(0);
   });
 
@@ -156,7 +156,7 @@ describe("the load", () => {
 
   test("counts the waiting requests of a shop", async () => {
     const scene = new Scene();
-    for (let count = 0; count <= 2 * maxInFlight; count++) scene.load.wait(2);
+    for (let count = 0; count <= 2 * maxInFlight; count++) scene.shedder.wait(2);
     scene.sample(0);
     scene.sample(overloadAfterMs);
     const ofFirst = Array.from({ length: maxInFlight }, () => scene.request(SHOP));
@@ -167,9 +167,9 @@ describe("the load", () => {
 
   test("lets a shop with less than its share write while the maximum number of writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count < mostWaiting; count++) scene.load.wait(2);
+    for (let count = 0; count < mostWaiting; count++) scene.shedder.wait(2);
     expect([scene.request(2), scene.request(SHOP)]).toEqual([true, false]);
-    for (let count = 0; count < mostWaiting / 2 - 2; count++) scene.load.wait(SHOP);
+    for (let count = 0; count < mostWaiting / 2 - 2; count++) scene.shedder.wait(SHOP);
     expect([scene.request(SHOP), scene.request(3)]).toEqual([true, false]);
   });
 
@@ -208,20 +208,20 @@ describe("the load", () => {
   });
 
   test("gives refused clients different Retry-After values of a few seconds", () => {
-    const { load } = new Scene();
-    const times = Array.from({ length: 100 }, () => load.retryAfter());
+    const { shedder } = new Scene();
+    const times = Array.from({ length: 100 }, () => shedder.retryAfter());
     expect(new Set(times)).toEqual(new Set([1, 2, 3, 4]));
   });
 });
 
 test("a turn that has lasted long enough delays further requests to the next one", async () => {
-  const { load } = new Scene();
-  load.begin(1_000, false);
+  const { shedder } = new Scene();
+  shedder.begin(1_000, false);
   for (let index = 0; index < 2 * maxInFlight; index++) {
-    expect(load.turnFor(1_000 + longestTurn, { connection: `early ${index}` })).toBeUndefined();
+    expect(shedder.turnFor(1_000 + longestTurn, { connection: `early ${index}` })).toBeUndefined();
   }
   const late = Array.from({ length: maxInFlight + 1 }, (_, index) =>
-    load.turnFor(1_001 + longestTurn, { connection: `late ${index}` }),
+    shedder.turnFor(1_001 + longestTurn, { connection: `late ${index}` }),
   );
   expect(late.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
   let hasCome = false;
@@ -229,15 +229,15 @@ test("a turn that has lasted long enough delays further requests to the next one
   await Promise.resolve();
   expect(hasCome).toBe(false);
   await next;
-  load.begin(2_000, false);
-  expect(load.turnFor(2_000, { connection: "next" })).toBeUndefined();
+  shedder.begin(2_000, false);
+  expect(shedder.turnFor(2_000, { connection: "next" })).toBeUndefined();
 });
 
 test("a long turn with few connections does not delay requests", () => {
-  const { load } = new Scene();
-  load.begin(1_000, false);
+  const { shedder } = new Scene();
+  shedder.begin(1_000, false);
   const turns = Array.from({ length: 200 * maxInFlight }, (_, index) =>
-    load.turnFor(2_000 + longestTurn, { connection: String(Math.floor(index / 200)) }),
+    shedder.turnFor(2_000 + longestTurn, { connection: String(Math.floor(index / 200)) }),
   );
   expect(turns.filter(Boolean)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { HeldRequests } from "./held-requests.ts";
-import { type Party, ShopsInHand } from "./shops-in-hand.ts";
+import { InFlightByShop } from "./in-flight-by-shop.ts";
 
 /** The load that the service accepts. */
 export interface LoadLimits {
@@ -57,12 +57,12 @@ const RETRY_SPREAD = 4;
  * Overload affects only shops with at least the average number of requests in flight. Some of their requests are
  * refused. A few of the others begin in each turn, so that a request of another shop does not wait for all of them.
  */
-export class Load {
+export class LoadShedder {
   readonly #limits: LoadLimits;
   readonly #clock: Clock;
   readonly #onChange: (isOverloaded: boolean) => void;
   readonly #held: HeldRequests;
-  readonly #shops = new ShopsInHand();
+  readonly #shops = new InFlightByShop();
   /** For how many more samples the service counts as used by several shops. */
   #sharedFor = 0;
   #begun = 0;
@@ -159,13 +159,13 @@ export class Load {
   }
 
   /** Counts a request that waits for the store. */
-  wait(shop: Party): void {
+  wait(shop: number | undefined): void {
     this.#waiting++;
     this.#shops.wait(shop);
   }
 
   /** The request no longer waits. */
-  endWait(shop: Party): void {
+  endWait(shop: number | undefined): void {
     this.#waiting--;
     this.#shops.endWait(shop);
   }
