@@ -24,7 +24,7 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
   try {
     const bytes = await writePieces(await open(unfinished, "wx", 0o600), pieces);
     if (mayReplace) await rename(unfinished, path);
-    else await nameAnew(unfinished, path);
+    else await linkOrFail(unfinished, path);
     await syncFolder(dirname(path));
     return bytes;
   } catch (error) {
@@ -49,7 +49,7 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Pro
 }
 
 /** Gives a file a name that must be free. Renaming would replace a file that was created in the meantime. */
-async function nameAnew(file: string, name: string): Promise<void> {
+async function linkOrFail(file: string, name: string): Promise<void> {
   try {
     await link(file, name);
   } catch (error) {

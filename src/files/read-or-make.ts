@@ -32,7 +32,7 @@ function makeFile(file: string, text: string): void {
   const unfinished = `${file}.unfinished-${randomUUID()}`;
   try {
     inFile(unfinished, "wx", (descriptor) => writeFileSync(descriptor, text));
-    nameUnlessTaken(unfinished, file);
+    linkOrKeepExisting(unfinished, file);
     inFile(dirname(file), "r", () => {});
   } finally {
     rmSync(unfinished, { force: true });
@@ -50,7 +50,8 @@ function inFile(path: string, flags: string, work: (descriptor: number) => void)
   }
 }
 
-function nameUnlessTaken(from: string, to: string): void {
+/** Gives a file a name, unless another process has created a file of this name: that one stays. */
+function linkOrKeepExisting(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
