@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { read } from "../delivery/files.ts";
-import { nginxCommand } from "../delivery/proxy.ts";
+import { read } from "../deployment/files.ts";
+import { nginxCommand } from "../deployment/proxy.ts";
 import type { Host } from "./network.ts";
 
 /** Starts nginx on a machine, with deploy/nginx.conf in front of the machines with the service. */

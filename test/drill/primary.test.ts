@@ -1,7 +1,7 @@
 // The short form of the drill: the primary's machine dies under load, and its synchronous standby is promoted.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { hasNginx } from "../delivery/proxy.ts";
+import { hasNginx } from "../deployment/proxy.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 import { hasValkey } from "../harness/valkey-server.ts";
 import { perform } from "./drill.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { canBoot } from "../delivery/bare-machine.ts";
+import { canBoot } from "../deployment/bare-machine.ts";
 import { canMakeNetworks } from "../drill/network.ts";
 import { areInteropToolsInstalled } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";

@@ -6,7 +6,7 @@ export const tiers = {
   embedded: { command: "npm test" },
   /** The same on PostgreSQL, and what only the database and the shared limits can show. */
   engines: { command: "npm run test:engines" },
-  /** Kills, faults, many processes, overload, hostile input, delivery, clocks, and pages in a browser. */
+  /** Kills, faults, many processes, overload, hostile input, deployment, clocks, and pages in a browser. */
   system: { command: "npm run test:system" },
 } as const;
 
@@ -18,7 +18,7 @@ const system = [
   "test/bodies/",
   "test/clocks/",
   "test/console/",
-  "test/delivery/",
+  "test/deployment/",
   "test/drill/",
   "test/faults/",
   "test/hostile/",
