@@ -67,7 +67,7 @@ const appended: Append = {
        RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS logged_before, last_at AS at
      ), given AS (
        SELECT fields, number
-       FROM json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
+       FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
      ), added AS (
        INSERT INTO pets (shop, id, added_at, name, category_id)
        SELECT $2, before + number, at, ${given} FROM counted, given

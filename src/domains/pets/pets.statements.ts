@@ -118,7 +118,7 @@ const adding = {
   insertAll: statement<Appended>(
     `WITH given AS (
        SELECT fields, number
-       FROM json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) WITH ORDINALITY AS given (fields, number)
+       FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
      ), counted AS (
        UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
          animals_available = animals_available + ${ofGiven} = 'available'),

@@ -6,7 +6,7 @@ Object.assign(add.none.insertAll, {
   sql: `
     WITH taken AS MATERIALIZED (
       SELECT fields, nextval('control_ids') AS id
-      FROM json_array_elements(CAST(CAST($4 AS TEXT) AS JSON)) AS given (fields) WHERE CAST($3 AS BIGINT) > 0
+      FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) AS given (fields) WHERE CAST($3 AS BIGINT) > 0
     ), added AS (
       INSERT INTO pets (shop, id, name, category_id, added_at)
       SELECT $2, id, fields->>0, CAST(fields->>1 AS BIGINT), CAST($1 AS BIGINT) FROM taken
