@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   readonly deadline: number;
   /** True if the connection runs only single read statements. */
   readonly isReader?: boolean;
+  /** True if every transaction of the connection begins with a lock: see `lockStatement`. */
+  readonly isLocking?: boolean;
   /** The server ends a session that is idle in a transaction for longer, in milliseconds. Default: 15 s. */
   readonly idle?: number;
 }
@@ -81,7 +83,7 @@ export class Connection {
   }
 
   static async #openAt(host: Host, options: ConnectionOptions): Promise<Connection> {
-    const { address, deadline, isReader, idle = IDLE_IN_TRANSACTION } = options;
+    const { address, deadline, isReader, isLocking, idle = IDLE_IN_TRANSACTION } = options;
     const { user, password, database, parameters } = address;
     let connection: Connection | undefined;
     const pool = new SQL({
@@ -98,6 +100,7 @@ export class Connection {
         application_name: "petstore",
         client_encoding: "UTF8",
         ...(isReader ? reading : serializable),
+        ...(isLocking && { default_transaction_isolation: "read committed" }),
         statement_timeout: String(deadline),
         idle_in_transaction_session_timeout: String(idle),
       },

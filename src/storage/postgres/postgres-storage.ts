@@ -4,7 +4,6 @@ import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Stage, StagedTable, Storage, StorageObserver } from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
-import { begin, beginLocking } from "./commit.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
@@ -74,16 +73,16 @@ export class PostgresStorage implements Storage {
     this.#address = address;
     this.#keyChanges = keyChanges;
     this.#observer = observer;
-    const newLink = (deadline: number, isReader = false) =>
-      new Link({ address, deadline, isReader }, { lost: (error) => observer.postponed("reach_database", error) });
-    const [group, appends] = [newLink(SHORT), newLink(SHORT)];
+    const newLink = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
+      new Link({ address, deadline, ...kind }, { lost: (error) => observer.postponed("reach_database", error) });
+    const [group, appends] = [newLink(SHORT), newLink(SHORT, { isLocking: true })];
     const writers = Array.from({ length: WRITERS }, () => newLink(LONG));
-    this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, true));
+    this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, { isReader: true }));
     this.#links = [group, appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     const report = (error: unknown) => this.#report(error);
-    this.#groups = new WriteGroups({ link: group, begin, committed, report });
-    this.#appends = new WriteGroups({ link: appends, begin: beginLocking, committed, report });
+    this.#groups = new WriteGroups({ link: group, committed, report });
+    this.#appends = new WriteGroups({ link: appends, committed, report });
     this.#transactions = new Transactions({ links: writers, committed });
     this.#poll = setInterval(() => void this.#checkKeyChanges(), KEY_CHANGE_POLL);
     this.#poll.unref();

@@ -4,7 +4,7 @@ import type { Append, Appended, Row, SqlParameter, Statement } from "../statemen
 import type { StorageObserver } from "../storage.ts";
 import type { Step } from "../transaction.ts";
 import { appendTogether } from "./append.ts";
-import { commitBehind, commitResultLost } from "./commit.ts";
+import { begin, commitBehind, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isConflict } from "./errors.ts";
 import type { Link } from "./link.ts";
@@ -32,8 +32,6 @@ interface Sent {
 
 export interface WriteGroupsOptions {
   readonly link: Link;
-  /** Begins the transaction of a group. */
-  readonly begin: Statement;
   readonly committed: StorageObserver["committed"];
   /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
@@ -92,7 +90,14 @@ export class WriteGroups {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#options.link.get();
       try {
-        if (group.length === 1 || !(await this.#commitTogether(connection, group))) {
+        const sent = statementsOf(group);
+        const [first] = sent;
+        const hasCommitted =
+          group.length > 1 &&
+          (sent.length === 1 && first
+            ? await this.#commitStatement(connection, first)
+            : await this.#commitTogether(connection, sent, group.length));
+        if (!hasCommitted) {
           await Promise.all(group.map((waiting) => this.#commitAlone(connection, waiting)));
         }
         return;
@@ -104,11 +109,28 @@ export class WriteGroups {
     }
   }
 
-  /** Returns false if a member failed; then all were rolled back. */
-  async #commitTogether(connection: Connection, group: readonly Waiting[]): Promise<boolean> {
-    const { begin, committed } = this.#options;
+  /**
+   * Runs the only statement of a group, which is a transaction without `BEGIN` and `COMMIT`. Returns false if it failed;
+   * then nothing was committed.
+   */
+  async #commitStatement(connection: Connection, sent: Sent): Promise<boolean> {
     const started = performance.now();
-    const sent = statementsOf(group);
+    let rows: Row[];
+    try {
+      rows = await connection.run(sent.statement, sent.parameters);
+    } catch (error) {
+      if (!endsConnection(error)) return false;
+      this.#options.link.failed(connection, error);
+      throw commitResultLost(error);
+    }
+    this.#options.committed((performance.now() - started) / 1000, sent.members.length);
+    succeedAll(sent, rows);
+    return true;
+  }
+
+  /** Returns false if a member failed; then all were rolled back. */
+  async #commitTogether(connection: Connection, sent: readonly Sent[], transactions: number): Promise<boolean> {
+    const started = performance.now();
     const answers = Promise.all([
       connection.run(begin),
       ...sent.map(({ statement, parameters }) => connection.run(statement, parameters)),
@@ -119,7 +141,7 @@ export class WriteGroups {
       if (error instanceof CommitUnknown || endsConnection(error)) throw error;
       return false;
     }
-    committed((performance.now() - started) / 1000, group.length);
+    this.#options.committed((performance.now() - started) / 1000, transactions);
     const rows = await answers; // the first are those of BEGIN
     sent.forEach((one, index) => succeedAll(one, rows[index + 1] as Row[]));
     return true;
