@@ -8,7 +8,7 @@ import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
 import { generatedModules, typeDeclarations } from "../test/harness/client-files.ts";
 import { architectureDiagrams } from "../test/harness/diagrams.ts";
-import { interopTable } from "../test/harness/interop-tools.ts";
+import { interopList } from "../test/harness/interop-tools.ts";
 import { derivedParts, replacePart } from "./derive/docs.ts";
 
 const commands = commandsOf(domains);
@@ -21,7 +21,7 @@ const root = join(import.meta.dir, "..");
 const documents = {
   ...derivedParts(operations, settings, transitions, events, commands),
   "docs/architecture.md": architectureDiagrams(),
-  "docs/interop.md": { interop: interopTable() },
+  "docs/interop.md": { interop: interopList() },
 };
 
 for (const [file, parts] of Object.entries(documents)) {

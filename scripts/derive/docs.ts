@@ -43,7 +43,7 @@ export function derivedParts(
     "docs/errors.md": { errors: errorLists(errorCatalogue(operations)) },
     "docs/commands.md": { commands: commandList(commands) },
     "docs/monitoring.md": { events: eventList(events) },
-    "docs/settings.md": { settings: settingsTable(settings) },
+    "docs/settings.md": { settings: settingsList(settings) },
     "docs/status.md": { transitions: transitionTable(transitions) },
   };
 }
@@ -63,12 +63,13 @@ function commandList(commands: readonly DocumentedCommand[]): string {
     .join("\n");
 }
 
-function settingsTable(settings: Readonly<Record<string, DocumentedSetting>>): string {
-  const rows = Object.entries(settings).map(
-    ([name, { fallback, meaning, expects }]) =>
-      `| \`${name}\` | ${fallback ? `\`${fallback}\`` : "unset"} | ${meaning} Must be ${expects}. |`,
-  );
-  return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+function settingsList(settings: Readonly<Record<string, DocumentedSetting>>): string {
+  return Object.entries(settings)
+    .map(([name, { fallback, meaning, expects }]) => {
+      const byDefault = fallback ? ` (\`${fallback}\`)` : "";
+      return `- \`${name}\`${byDefault}: ${meaning} Must be ${expects}.`;
+    })
+    .join("\n");
 }
 
 function eventList(events: Readonly<Record<string, DocumentedEvent>>): string {

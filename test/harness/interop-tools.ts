@@ -33,13 +33,14 @@ export function hasInteropTools(): boolean {
   return Bun.spawnSync(["npm", "ci"], { cwd: interopFolder, stdout: "ignore", stderr: "inherit" }).success;
 }
 
-/** The table of the tools and their versions in docs/interop.md. */
-export function interopTable(): string {
+/** The tools and their versions in docs/interop.md. */
+export function interopList(): string {
   const manifest = JSON.parse(readFileSync(join(interopFolder, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
     optionalDependencies: Record<string, string>;
   };
   const all = { ...manifest.dependencies, ...manifest.optionalDependencies };
-  const rows = Object.entries(all).map(([name, version]) => `| \`${name}\` | ${version} |`);
-  return ["| package | version |", "| --- | --- |", ...rows].join("\n");
+  return Object.entries(all)
+    .map(([name, version]) => `\`${name}\` ${version}`)
+    .join(", ");
 }
