@@ -12,6 +12,8 @@ const documents = [
   ...["README", "CONTRIBUTING", "SECURITY", "CHANGELOG"].map((name) => `${name}.md`),
   ...new Glob("{client,console,deploy,docs}/**/*.md").scanSync(root),
 ].filter((page) => !page.endsWith("-results.md") && !page.includes("node_modules/"));
+const MOST_WORDS = 30_000;
+const MOST_WORDS_OF_A_PAGE = 2200;
 
 /** The lines of all shell blocks of a document; a line that ends with a backslash continues in the next. */
 function commandsOf(file: string): string[] {
@@ -63,6 +65,26 @@ describe("links and paths", () => {
     expect(links.filter(leadsNowhere)).toEqual([]);
     const isMissing = (path: string) => ![root, join(root, dirname(file))].some((base) => existsSync(join(base, path)));
     expect(paths.filter(isMissing)).toEqual([]);
+  });
+});
+
+describe("length", () => {
+  const words = documents.map((page) => ({
+    page,
+    count: readFileSync(join(root, page), "utf8").split(/\s+/).filter(Boolean).length,
+  }));
+
+  test("of all pages together is bounded", () => {
+    const sum = words.reduce((total, { count }) => total + count, 0);
+    const advice = `The docs have ${sum} words, the limit is ${MOST_WORDS}. Say it shorter, say it once, or link to it.`;
+    expect(sum < MOST_WORDS ? "" : advice).toBe("");
+  });
+
+  test("of each page is bounded", () => {
+    const advice = words
+      .filter(({ count }) => count > MOST_WORDS_OF_A_PAGE)
+      .map(({ page, count }) => `${page} has ${count} words, the limit is ${MOST_WORDS_OF_A_PAGE}. Split it by task.`);
+    expect(advice).toEqual([]);
   });
 });
 

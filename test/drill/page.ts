@@ -10,7 +10,7 @@ const seconds = (number: number) => number.toFixed(1);
 export function page(outcomes: readonly Outcome[], versions: readonly string[]): string {
   return `# Measured: failover
 
-Written by \`npm run drill\`: one run on one machine. The machines are network namespaces: three with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx ([several machines](../deploy/README.md#several-machines)). \`nft\` cuts links, a relay delays bytes, and libfaketime sets a clock. 100 ms away means 50 ms more in each direction.
+Written by \`npm run drill\`: one run on one machine. The machines are network namespaces: three with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx ([several machines](../deploy/README.md#several-machines)). 100 ms away means 50 ms more in each direction.
 
 Eight clients add animals, each with an \`Idempotency-Key\` until it is acknowledged, and two read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. When a machine dies, the drill acts 3 s later, in place of an operator.
 
