@@ -13,7 +13,7 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import { afterCommit, all, append, final, first } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
-import { movingConformance } from "./moving-animals.ts";
+import { importExportConformance } from "./import-export.ts";
 
 /** An engine, as the suite needs it. */
 export interface StorageEngine {
@@ -440,7 +440,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       });
     });
 
-    movingConformance({ storage: () => storage, open });
+    importExportConformance({ storage: () => storage, open });
 
     test("a change of accounts by another connection is noticed", async () => {
       const other = await open();

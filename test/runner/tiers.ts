@@ -36,8 +36,8 @@ const system = [
   "test/launching.test.ts",
   "test/lost-answers.test.ts",
   "test/many-processes.test.ts",
-  "test/moving-animals.test.ts",
-  "test/moving-animals-postgres.test.ts",
+  "test/import-export.test.ts",
+  "test/import-export-postgres.test.ts",
   "test/reference-page.test.ts",
   "test/second-process.test.ts",
   "test/stopping.test.ts",
@@ -51,7 +51,7 @@ const system = [
 const enginesOnly = [
   "src/limits/valkey/",
   "src/storage/postgres/",
-  "test/moving-store.test.ts",
+  "test/migrate-store.test.ts",
   "test/one-moment.test.ts",
   "test/page-costs.test.ts",
 ];

@@ -55,8 +55,8 @@ const addPets = (store: Storage, from: number, to: number) =>
   });
 const collect = async (stream: AsyncIterable<readonly Row[]>) => (await Array.fromAsync(stream)).flat();
 
-/** Declares what every engine must pass to bring many rows into a store, and many out of it. */
-export function movingConformance({ storage, open }: StoreUnderTest): void {
+/** Declares what every engine must pass to import many rows into a store, and export many. */
+export function importExportConformance({ storage, open }: StoreUnderTest): void {
   describe("a stage", () => {
     let stage: Stage;
     beforeEach(async () => {

@@ -1,7 +1,7 @@
 // Measures `petstore import` and `petstore export`: how many animals a second into an empty embedded
 // store and out of it, and how long a service alongside an import lets its clients wait.
 //
-//   bun bench/moving.ts [ANIMALS]     (1,000,000 where it is not said)
+//   bun bench/import-export.ts [ANIMALS]     (default 1,000,000)
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const ANIMALS = Number(process.argv[2] ?? 1_000_000);
 /** Milliseconds between two requests of each kind alongside an import. */
 const PACE = 5;
 
-const folder = mkdtempSync(join(tmpdir(), "petstore-moving-"));
+const folder = mkdtempSync(join(tmpdir(), "petstore-import-export-"));
 const files = { jsonl: join(folder, "animals.jsonl"), csv: join(folder, "animals.csv") };
 const statuses = ["available", "pending", "sold", undefined];
 
