@@ -13,6 +13,8 @@ export class ClientAddresses {
    * Undefined if each peer's address must be looked up with a system call.
    */
   readonly onlyPeer: string | undefined;
+  /** The result for every request if it does not depend on the request. */
+  readonly only: string | undefined;
   readonly #trusted: BlockList | undefined;
 
   /**
@@ -21,7 +23,10 @@ export class ClientAddresses {
    */
   constructor(proxies: readonly string[], host: string) {
     this.onlyPeer = host === "127.0.0.1" || host === "::1" ? host : undefined;
-    if (proxies.length === 0) return;
+    if (proxies.length === 0) {
+      this.only = this.onlyPeer && this.of(this.onlyPeer, null);
+      return;
+    }
     this.#trusted = new BlockList();
     for (const proxy of proxies) {
       const [address = "", prefix] = proxy.split("/");
