@@ -141,6 +141,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM request_records WHERE shop = $1 AND at >= $2", "a command that sums up records by address"],
   ["WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1", "looks in each shop, for an operator"],
   ["AND coalesce(status, '') = $2 AND id > $3 AND id <= $4", "at most 303 ids, and only in the embedded store"],
+  ["has_metadata FROM pets WHERE shop = $1 AND id = $2", "by its key, and only in the embedded store"],
   ["FROM staged_pets", "reads what one import has staged, not the store"],
   ["FROM shops LEFT JOIN imports", "both by their keys, in an import"],
   ["SELECT shop FROM shops WHERE shop = $1", "by its key"],

@@ -47,7 +47,9 @@ export const petTables = [
 const plainColumns = "id, name, category_id, status, has_metadata";
 export const columns = `id, name, category_id, status, ${pairsColumn("pet", "pets")}`;
 
-export const byId = lookUp<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
+const withId = "FROM pets WHERE shop = $1 AND id = $2";
+export const byId = lookUp<PetRow>(`SELECT ${columns} ${withId}`);
+export const plainById = lookUp<FlaggedRow>(`SELECT ${plainColumns} ${withId}`);
 // The rows of a page, without and with metadata. A page is read with metadata only if one of its animals has any,
 // because SQLite then takes a third longer for each row.
 const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
