@@ -4,8 +4,16 @@ import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
 import { isLive, TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
 
 const link = (page: Page, name: string) => page.locator("table").getByRole("link", { name, exact: true });
+
+const setHidden = (page: Page, isHidden: boolean) =>
+  page.evaluate(`{
+    Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }`);
+const eventsOf = (page: Page, hasText: string) => page.getByLabel("Events").getByRole("listitem").filter({ hasText });
 
 describe.skipIf(!hasBrowser)("the console", () => {
   let it: TestConsole;
@@ -46,6 +54,33 @@ describe.skipIf(!hasBrowser)("the console", () => {
     for (const event of expected) expect(await event.count()).toBe(1);
     await page.getByRole("table", { name: "Open orders" }).getByText("Till 4").waitFor();
     await page.close();
+  });
+
+  test("holds no stream in a hidden tab, and shows what it missed when it is shown again", async () => {
+    const streams = async (expected: number) =>
+      eventually(
+        async () => (await fetch(new URL("/metrics", it.origin))).text(),
+        (metrics) => metrics.includes(`\npetstore_streams ${expected}\n`),
+      );
+    await streams(0);
+    const pages: Page[] = [];
+    for (let count = 0; count < 7; count++) {
+      const page = await it.open();
+      pages.push(page);
+      await streams(1);
+      await isLive(page);
+      if (count === 6) break;
+      await setHidden(page, true);
+      await streams(0);
+    }
+    const [first, last] = [pages[0] as Page, pages[6] as Page];
+    await it.addPet({ name: "Seven" });
+    await eventsOf(last, "Seven").waitFor();
+    expect(await eventsOf(first, "Seven").count()).toBe(0);
+    await setHidden(first, false);
+    await eventsOf(first, "Seven").waitFor();
+    expect(await eventsOf(first, "Seven").count()).toBe(1);
+    for (const page of pages) await page.close();
   });
 
   test("shows the figures of the shop, and renews them", async () => {

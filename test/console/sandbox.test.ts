@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     const [page, other] = [await it.open("/sandbox"), await it.openLive("/orders?status=all")];
     await other
       .getByRole("row", { name: /Till 1/ })
-      .getByText("Placed")
+      .getByText("Reserved")
       .waitFor();
     await page.getByText("1 reservation, the next is due in").waitFor();
     await page.getByText("It goes by real time").waitFor();
@@ -46,6 +46,25 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await button(page, "+1 day").click();
     await page.getByText("The clock: 1 day later").waitFor();
     await Promise.all([page.close(), other.close()]);
+  });
+
+  test("alone says that too many requests about the sandbox were sent", async () => {
+    const page = await it.open();
+    await isLive(page);
+    await page.route(/\/v1\/sandbox$/, (route) =>
+      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "rate_limit_exceeded" } }),
+    );
+    const banner = page.getByText("Too many requests.");
+    await page.keyboard.type("gs");
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'); // it reads the clock again
+    await banner.waitFor();
+    await page.keyboard.type("gt");
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
+    expect(await banner.count()).toBe(0);
+    await page.keyboard.type("gs");
+    await banner.waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
   });
 
   test("is reset by keyboard after a confirmation, and what happens then is shown live", async () => {

@@ -4,7 +4,13 @@ import { Store } from "../store.ts";
 /** Why requests wait: no connection, a used-up limit, a banned key or an unavailable service. */
 export type Interruption =
   | { readonly kind: "lost" }
-  | { readonly kind: "limited" | "banned" | "unavailable"; readonly message: string; readonly until: number };
+  | {
+      readonly kind: "limited" | "banned" | "unavailable";
+      readonly message: string;
+      readonly until: number;
+      /** True if it stops only the requests about the sandbox, which have a limit of their own. */
+      readonly isOfSandbox: boolean;
+    };
 
 export const interruption = new Store<Interruption | undefined>(undefined);
 /** The window with the least remaining, from the last response. */
@@ -18,7 +24,7 @@ export async function watchedFetch(request: Request): Promise<Response> {
   try {
     // With `keepalive`, a deletion still completes when the user leaves the page.
     const response = await fetch(request, { keepalive: request.method === "DELETE" });
-    recordResponse(response);
+    recordResponse(request, response);
     return response;
   } catch (error) {
     if (!request.signal.aborted) interruption.set({ kind: "lost" });
@@ -26,20 +32,27 @@ export async function watchedFetch(request: Request): Promise<Response> {
   }
 }
 
-function recordResponse(response: Response): void {
+/** Requests about the sandbox have a limit of their own. */
+const isAboutSandbox = ({ url }: Request) => /\/sandbox\b/.test(url);
+
+function recordResponse(request: Request, response: Response): void {
   const { status, headers } = response;
+  const isOfSandbox = isAboutSandbox(request);
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   ) as [number, number, number];
-  if (limit > 0) limits.set({ limit, remaining, reset: new Date(reset * 1000) });
-  if (status === 429 || status === 503) void recordInterruption(response.clone());
-  else if (interruption.value?.kind === "lost" || status < 400) interruption.set(undefined);
+  if (limit > 0 && !isOfSandbox) limits.set({ limit, remaining, reset: new Date(reset * 1000) });
+  const { value } = interruption;
+  if (status === 429 || status === 503) void recordInterruption(response.clone(), isOfSandbox);
+  else if (value?.kind === "lost" || (status < 400 && (isOfSandbox || !value?.isOfSandbox)))
+    interruption.set(undefined);
 }
 
-async function recordInterruption(response: Response): Promise<void> {
+async function recordInterruption(response: Response, isOfSandbox: boolean): Promise<void> {
   const body = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
   if (body.code === "webhooks_unavailable") return; // only the webhooks page shows it; other requests work
   const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_WAIT);
   const kind = body.code === "key_banned" ? "banned" : response.status === 429 ? "limited" : "unavailable";
-  interruption.set({ kind, message: body.message ?? "", until: Date.now() + seconds * 1000 });
+  const until = Date.now() + seconds * 1000;
+  interruption.set({ kind, message: body.message ?? "", until, isOfSandbox: isOfSandbox && kind === "limited" });
 }

@@ -17,27 +17,62 @@ export function onEvent(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-let currentStream = new AbortController();
+/** The id of the last event in the log. */
+async function readLast(petstore: Petstore, options = {}): Promise<bigint> {
+  return (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
+}
+
+let end: Promise<bigint> | undefined;
+/** Reads already where the next stream begins. */
+export function readEnd(petstore: Petstore): void {
+  end = readLast(petstore);
+  end.catch(() => {}); // the stream reports it
+}
+
+let stream = new AbortController();
+let isNewLog = false;
 /** Follows the new log of events from its end. The reset of a sandbox replaces the log. */
 export function followNewLog(): void {
   isLive.set(false);
-  currentStream.abort();
+  isNewLog = true;
+  stream.abort();
 }
 
-/** Follows the events of the shop until `signal` aborts. After a lost connection it resumes after the last event. */
+// Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, so a hidden tab must not keep one.
+document.addEventListener("visibilitychange", () => document.hidden && stream.abort());
+
+const untilVisible = (): Promise<void> =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden) return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+  });
+
+/**
+ * Follows the events of the shop until `signal` aborts. After a lost connection, and when a hidden tab is shown again,
+ * it resumes after the last event.
+ */
 export async function followShop(petstore: Petstore, signal: AbortSignal): Promise<void> {
   let after: bigint | undefined;
-  let isNewLog = false;
+  isNewLog = false;
   // At once: when the loop below notices, another session may already be live.
   signal.addEventListener("abort", () => isLive.set(false));
   while (!signal.aborted) {
-    currentStream = new AbortController();
-    const options = { signal: AbortSignal.any([signal, currentStream.signal]) };
+    stream = new AbortController();
+    const options = { signal: AbortSignal.any([signal, stream.signal]) };
     try {
-      if (after === undefined) {
-        after = (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
+      if (after === undefined || isNewLog) {
+        const known = end;
+        end = undefined;
+        after = await (known ?? readLast(petstore, options));
         if (isNewLog) invalidate(""); // earlier responses may belong to the old log
+        isNewLog = false;
       }
+      await untilVisible();
       isLive.set(true);
       for await (const event of petstore.streamEvents({ after }, options)) {
         after = event.id;
@@ -52,9 +87,7 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
       }
       // Another client has reset the sandbox, or the events after the last one were deleted.
       if (error instanceof PetstoreError && error.code === "events_expired") followNewLog();
-      isNewLog = currentStream.signal.aborted;
-      if (isNewLog) after = undefined;
-      else await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
+      if (!stream.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
     }
   }
 }

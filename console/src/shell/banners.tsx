@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { usePlace } from "../router.tsx";
 import { interruption } from "../service/connection.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
@@ -28,6 +29,7 @@ const titles = {
 /** Shows that requests are waiting, why and until when, and checks whether they must still wait. */
 function InterruptionBanner() {
   const { petstore } = useSession();
+  const { path } = usePlace();
   const current = useStore(interruption);
   const kind = current?.kind;
   const until = current && current.kind !== "lost" ? current.until : 0;
@@ -48,7 +50,7 @@ function InterruptionBanner() {
       if (!interruption.value) invalidate(""); // requests may have failed meanwhile, or data changed
     };
   }, [kind, until, petstore]);
-  if (!current) return null;
+  if (!current || (current.kind !== "lost" && current.isOfSandbox && path !== "/sandbox")) return null;
   return current.kind === "lost" ? (
     <p class="banner bad">
       No connection to the service. The data on this page may be out of date. The console keeps trying.
