@@ -17,7 +17,7 @@ export interface Place {
   readonly state: Readonly<Record<string, unknown>>;
 }
 
-function currentPlace(): Place {
+export function currentPlace(): Place {
   return {
     path: decodeURI(location.pathname.slice(home.length)).replace(/\/+$/, "") || "/",
     query: Object.fromEntries(new URLSearchParams(location.search)),

@@ -26,13 +26,16 @@ export class Store<T> {
   }
 }
 
+/** Returns a function that renders the component again. */
+export const useRerender = (): (() => void) => useReducer((count: number) => count + 1, 0)[1] as () => void;
+
 /** The value of a store; the component renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
-  const [, rerender] = useReducer((count: number) => count + 1, 0);
+  const rerender = useRerender();
   const rendered = store.value;
   useEffect(() => {
-    if (!Object.is(store.value, rendered)) rerender(undefined); // it changed between rendering and watching
-    return store.watch(() => rerender(undefined));
+    if (!Object.is(store.value, rendered)) rerender(); // it changed between rendering and watching
+    return store.watch(() => rerender());
   }, [store]);
   return rendered;
 }

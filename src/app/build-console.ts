@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { BunPlugin } from "bun";
 
 const sources = join(import.meta.dir, "../../console/src");
 
@@ -8,6 +9,18 @@ export interface ConsoleFile {
   readonly text: string;
 }
 
+/** Makes elements with Preact's `h`: with children as arguments, the console is 300 bytes smaller in brotli. */
+const jsx: BunPlugin = {
+  name: "jsx",
+  setup(build) {
+    const head = '/** @jsxRuntime classic @jsx $h @jsxFrag $F */ import { h as $h, Fragment as $F } from "preact";';
+    build.onLoad({ filter: /\.tsx$/ }, async ({ path }) => ({
+      contents: head + (await Bun.file(path).text()),
+      loader: "tsx",
+    }));
+  },
+};
+
 /** Builds the console from its sources: one script, one style sheet and the icon. */
 export async function buildConsole(): Promise<ConsoleFile[]> {
   const { outputs } = await Bun.build({
@@ -15,6 +28,7 @@ export async function buildConsole(): Promise<ConsoleFile[]> {
     naming: { entry: "console-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
     minify: true,
+    plugins: [jsx],
   });
   return Promise.all(
     outputs.map(async (output) => ({ name: output.path.replace(/^.*\//, ""), text: await output.text() })),

@@ -95,7 +95,7 @@ function pageOf(folder: string, names: readonly string[]): string {
 </head>
 <body>
 <noscript>The console needs scripts. The same can be done with the interface that /docs describes.</noscript>
-<div id="console"></div>
+<div id="console"><p class="starting">Signing in…</p></div>
 </body>
 </html>
 `;

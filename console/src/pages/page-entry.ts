@@ -1,5 +1,8 @@
+import type { Petstore } from "petstore-client";
 import type { ComponentType } from "preact";
 import type { OperationName } from "../contract.ts";
+import type { Query } from "../router.tsx";
+import type { QueryInputs } from "../service/query.ts";
 
 export const groups = ["Shop", "Developers"] as const;
 
@@ -17,5 +20,7 @@ export interface PageEntry {
   readonly under?: string;
   /** The shortcut that opens it. */
   readonly keys?: string;
+  /** What is requested while the key is still being checked: what the page shows first. */
+  readonly firstQuery?: (petstore: Petstore, query: Query) => QueryInputs<unknown>;
   readonly view: ComponentType<{ readonly params: Readonly<Record<string, string>> }>;
 }

@@ -1,5 +1,6 @@
+import { figuresQuery } from "../shop/figures.ts";
 import { Animal } from "./animal.tsx";
-import { Animals } from "./animals.tsx";
+import { Animals, petsQuery } from "./animals.tsx";
 import { Categories } from "./categories.tsx";
 import { DeliveryPage } from "./delivery.tsx";
 import { EndpointPage } from "./endpoint.tsx";
@@ -17,8 +18,24 @@ import { Webhooks } from "./webhooks.tsx";
 
 /** All pages, in the order in which they are listed. */
 export const pages: readonly PageEntry[] = [
-  { path: "/", title: "Today", needs: "getCurrentKey", group: "Shop", keys: "g t", view: Today },
-  { path: "/animals", title: "Animals", needs: "listPets", group: "Shop", keys: "g a", view: Animals },
+  {
+    path: "/",
+    title: "Today",
+    needs: "getCurrentKey",
+    group: "Shop",
+    keys: "g t",
+    firstQuery: figuresQuery,
+    view: Today,
+  },
+  {
+    path: "/animals",
+    title: "Animals",
+    needs: "listPets",
+    group: "Shop",
+    keys: "g a",
+    firstQuery: petsQuery,
+    view: Animals,
+  },
   { path: "/animals/:petId", title: "Animal", needs: "listPets", under: "/animals", view: Animal },
   { path: "/orders", title: "Orders", needs: "listStoreOrders", group: "Shop", keys: "g o", view: Orders },
   { path: "/categories", title: "Categories", needs: "listCategories", group: "Shop", keys: "g c", view: Categories },

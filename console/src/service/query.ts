@@ -1,4 +1,5 @@
-import { useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRerender } from "../store.ts";
 
 /** When a page opens, data younger than this are shown without a new request, in milliseconds. */
 const FRESH_TIME = 5_000;
@@ -79,6 +80,13 @@ function startInOrder(order: number, start: () => void): void {
   });
 }
 
+/** A key and its request, as `useQuery` takes them. */
+export type QueryInputs<T> = readonly [key: string, load: () => Promise<T>];
+
+/** Sends a query that a page will ask for. Never rejects. */
+export const preload = (query: QueryInputs<unknown> | undefined): Promise<void> | undefined =>
+  query && fetchEntry(...query);
+
 /** The state of a query. Old data stay while a new request is in flight, and if it fails. */
 export interface QueryResult<T> {
   readonly data: T | undefined;
@@ -92,7 +100,7 @@ export interface QueryResult<T> {
  * Components with the same key share the entry. Without a key no request is sent.
  */
 export function useQuery<T>(key: string | undefined, load: () => Promise<T>): QueryResult<T> {
-  const [, rerender] = useReducer((count: number) => count + 1, 0);
+  const rerender = useRerender();
   const latest = useRef(load);
   latest.current = load;
   const order = useRef(0);
@@ -102,7 +110,7 @@ export function useQuery<T>(key: string | undefined, load: () => Promise<T>): Qu
   useLayoutEffect(() => {
     if (key === undefined) return undefined;
     const id = Symbol(key);
-    const listener = () => rerender(undefined);
+    const listener = () => rerender();
     const entry = entryOf(key);
     entry.loaders.set(id, reload);
     if (!listeners.has(key)) listeners.set(key, new Set());

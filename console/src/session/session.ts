@@ -23,12 +23,31 @@ type Session =
 
 export const session = new Store<Session>({ kind: "starting" });
 
-export function start(): void {
+/** How long the session waits for the first query of its page, in milliseconds. Rendering twice takes longer. */
+const PREPARE_TIME = 200;
+
+let prepare: (petstore: Petstore) => Promise<unknown> | undefined;
+
+/**
+ * Signs in with the key of the tab or of another one. Resolves when the user is signed in, or must sign in.
+ * `prepare` sends the first requests of the page, at the same time as the one that checks the key.
+ */
+export function start(prepareWith: typeof prepare): Promise<void> {
+  prepare = prepareWith;
   answerTabs(() => close());
   watchFailures(endIfRefused);
-  findKey((key) => {
-    if (session.value.kind !== "open") void signIn(key);
-  }, close);
+  return new Promise((resolve) =>
+    findKey(
+      async (key) => {
+        if (session.value.kind !== "open") await signIn(key);
+        resolve();
+      },
+      () => {
+        close();
+        resolve();
+      },
+    ),
+  );
 }
 
 /** Signs in with a key if the service knows it. */
@@ -42,7 +61,9 @@ export async function signIn(secret: string): Promise<void> {
       usersKey: true,
       onDeprecated: () => {},
     });
+    const prepared = prepare(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
+    await Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, PREPARE_TIME))]);
     keepKey(secret);
     session.set({ kind: "open", petstore, key, secret });
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { ShopSummary } from "petstore-client";
-import { useQuery } from "../service/query.ts";
+import type { Petstore, ShopSummary } from "petstore-client";
+import { type QueryInputs, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { FIGURES } from "./pets.ts";
 
@@ -12,9 +12,12 @@ export function countIn(figures: ShopSummary | undefined, id: bigint): number | 
   return named?.animals ?? (figures && figures.categories.length < MAX_COUNTED ? 0 : undefined);
 }
 
+export const figuresQuery = (petstore: Petstore): QueryInputs<ShopSummary> => [FIGURES, () => petstore.getShop()];
+
 /** How many animals and orders the shop has, and what has happened today. */
 export function useFigures() {
   const { petstore } = useSession();
   const may = useMay();
-  return useQuery(may("getShop") ? FIGURES : undefined, () => petstore.getShop());
+  const [key, load] = figuresQuery(petstore);
+  return useQuery(may("getShop") ? key : undefined, load);
 }

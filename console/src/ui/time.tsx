@@ -1,6 +1,6 @@
-import { useEffect, useReducer } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { clockOffset } from "../service/clock.ts";
-import { useStore } from "../store.ts";
+import { useRerender, useStore } from "../store.ts";
 
 let format: Intl.DateTimeFormat | undefined;
 /** "21 Nov 2026, 12:00:00". Its format is made for the first time that is shown, because that takes long. */
@@ -26,9 +26,9 @@ function relativeTime(at: number, now: number): string {
 /** The shop's time or real time. Renders the component again every half minute, or every second if `isCountdown`. */
 function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boolean | undefined } = {}): number {
   const offset = useStore(clockOffset);
-  const [, tick] = useReducer((count: number) => count + 1, 0);
+  const tick = useRerender();
   useEffect(() => {
-    const timer = setInterval(() => tick(undefined), isCountdown ? 1_000 : 30_000);
+    const timer = setInterval(tick, isCountdown ? 1_000 : 30_000);
     return () => clearInterval(timer);
   }, [isCountdown]);
   return Date.now() + (isReal ? 0 : offset);
