@@ -13,7 +13,7 @@ const { origin } = new URL(webhooks.service.app.base);
 
 /** Pages by the names of their pictures, each with a text that it shows once everything is there. */
 const pages = {
-  today: ["", "Order placed"],
+  today: ["", "Reserved"],
   animals: ["/animals", "Rex"],
   animal: ["/animals/1", "available → pending"],
   orders: ["/orders?status=all", "Till 2"],

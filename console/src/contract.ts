@@ -23,13 +23,19 @@ export interface FieldDescription {
   readonly maxItems?: number;
 }
 
+/** A parameter of a list that has a few choices. */
+export type Filter = Required<Pick<FieldDescription, "name" | "choices">>;
+
 /** A field of a form with another description than in the contract. */
 export function changed(field: FieldDescription, changes: Partial<FieldDescription>): FieldDescription {
   return { ...field, ...changes };
 }
 
-/** The values that a field of a form may have. */
-export function choicesOf(fields: readonly FieldDescription[], name: string): readonly string[] {
+/** The values that a field of a form or a filter may have. */
+export function choicesOf(
+  fields: readonly Pick<FieldDescription, "name" | "choices">[],
+  name: string,
+): readonly string[] {
   return fields.find((field) => field.name === name)?.choices ?? [];
 }
 

@@ -24,9 +24,6 @@ interface FormSchema {
 /** The operation whose errors the page of the sandbox offers: it has more than most. */
 const SAMPLE = "updatePet";
 
-/** Parts of a query that the console's lists set by themselves. */
-const paging: ReadonlySet<string> = new Set(["limit", "cursor"]);
-
 /**
  * The console's module with the scope of each operation and the fields of its forms. It is not formatted. Each form
  * is a separate export, so that the bundle omits unused ones.
@@ -34,13 +31,14 @@ const paging: ReadonlySet<string> = new Set(["limit", "cursor"]);
 export function deriveConsole(operations: readonly Operation[]): string {
   const scopes = Object.fromEntries(operations.map(({ name, scope }) => [name, scope]));
   const forms = operations.flatMap(({ name, method, body, query }) => [
-    ...(body ? [form(`${name}Body`, fieldsOf(body.schema))] : []),
-    ...(query ? [form(`${name}Query`, fieldsOf(query, method !== "GET"))] : []), // filters show no hints
+    ...(body ? [exported(`${name}Body`, "FieldDescription", fieldsOf(body.schema))] : []),
+    ...(query && method !== "GET" ? [exported(`${name}Query`, "FieldDescription", fieldsOf(query))] : []),
+    ...(query && method === "GET" ? [exported(`${name}Query`, "Filter", filtersOf(query))] : []),
   ]);
   const sample = operations.find(({ name }) => name === SAMPLE) as Operation;
   return `// Generated from the contract by \`npm run derive\`.
 
-import type { FieldDescription, NeededScope } from "../contract.ts";
+import type { FieldDescription, Filter, NeededScope } from "../contract.ts";
 
 /** The scope that a key needs for each operation. */
 export const scopes = ${JSON.stringify(scopes)} as const satisfies Record<string, NeededScope>;
@@ -56,26 +54,31 @@ function isMap(type: FormSchema["type"]): boolean {
   return [type].flat().includes("object");
 }
 
-function form(name: string, fields: readonly Record<string, unknown>[]): string {
-  return `export const ${name}: readonly FieldDescription[] = ${JSON.stringify(fields)};`;
+function exported(name: string, type: string, fields: readonly Record<string, unknown>[]): string {
+  return `export const ${name}: readonly ${type}[] = ${JSON.stringify(fields)};`;
 }
 
-function fieldsOf(schema: TSchema, hasHints = true): Record<string, unknown>[] {
+function fieldsOf(schema: TSchema): Record<string, unknown>[] {
   const { properties, required = [] } = schema as {
     properties: Record<string, FormSchema>;
     required?: readonly string[];
   };
-  return Object.entries(properties)
-    .filter(([name]) => !paging.has(name))
-    .map(([name, property]) => fieldOf(name, property, required.includes(name), hasHints && !isMap(property.type)));
+  return Object.entries(properties).map(([name, property]) => fieldOf(name, property, required.includes(name)));
 }
 
-function fieldOf(name: string, schema: FormSchema, isRequired: boolean, hasHint: boolean): Record<string, unknown> {
+/** The parameters of a list with a few choices. The console's filters need nothing else. */
+function filtersOf(schema: TSchema): Record<string, unknown>[] {
+  return fieldsOf(schema)
+    .filter(({ choices }) => choices)
+    .map(({ name, choices }) => ({ name, choices }));
+}
+
+function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<string, unknown> {
   const { minLength, maxLength, minimum, maximum, minItems, maxItems, items } = schema;
   return {
     name,
     label: labelOf(name),
-    hint: hasHint ? (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", "") : "",
+    hint: isMap(schema.type) ? "" : (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", ""),
     kind: kindOf(schema),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),

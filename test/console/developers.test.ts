@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     );
     await events.getByText("Till 4").waitFor();
     await page.keyboard.press("Tab");
-    await page.getByRole("link", { name: "Order placed" }).focus();
+    await page.getByRole("link", { name: "Reserved" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("region", { name: "After" }).getByText('"reference": "Till 4"').waitFor();
     await page
@@ -98,10 +98,19 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     const page = await it.open("/requests");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Failed" }).click();
-    await page.getByText("Those that it refused are under Rejected.").waitFor();
-    await page.getByRole("button", { name: "Rejected" }).click();
-    await page.getByRole("row").filter({ hasText: "201" }).first().waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "POST /pets" }).first().click();
+    await page.getByRole("link", { name: "Rejected" }).click();
+    const first = page.getByRole("row").filter({ hasText: "POST /pets" }).first();
+    await first.waitFor();
+    expect(page.url()).toEndWith("/requests?status=4xx");
+    const box = await first.getByText("invalid_request").boundingBox();
+    if (!box) throw new Error("The code of the error is not there.");
+    await page.mouse.move(box.x + 1, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 60, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up(); // it selects text, so it follows no link
+    expect(await page.evaluate<string>("String(getSelection())")).toStartWith("inval");
+    expect(page.url()).toEndWith("/requests?status=4xx");
+    await first.getByRole("cell").first().click();
     const happened = page.getByRole("region", { name: "What happened" });
     await happened.getByText("/body/name").waitFor();
     await happened.getByText("Correct every field named in the details.").waitFor();

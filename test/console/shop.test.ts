@@ -29,23 +29,25 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
 
   const read = async (path: string) => (await it.service.call("GET", path, { key: it.key })).json;
 
-  test("an order is placed, confirmed and returned by pointer", async () => {
+  test("an animal is reserved, sold and returned by pointer", async () => {
     const rex = await it.addPet({ name: "Rex", status: "available" });
     const page = await it.open("/orders");
-    await page.getByText("No order is open.").waitFor();
-    await page.getByRole("button", { name: "Place order" }).click();
+    await page.getByText("No animal is reserved.").waitFor();
+    await page.getByRole("button", { name: "Sell animal" }).click();
+    await dialogOf(page).getByRole("button", { name: "Reserve" }).first().click();
     await dialogOf(page).getByLabel("Animal").fill(String(rex));
     await dialogOf(page).getByLabel("Reference").fill("Till 1");
-    await dialogOf(page).getByRole("button", { name: "Place order" }).click();
+    await dialogOf(page).getByRole("button", { name: "Reserve" }).last().click();
+    await page.getByRole("status").getByText("Rex: reserved").waitFor();
     const row = page.getByRole("row").filter({ hasText: "Till 1" });
     await row
       .getByRole("cell", { name: /\d+:\d\d left/ })
       .first()
       .waitFor();
     await row.getByRole("link", { name: "Rex" }).waitFor();
-    await row.getByRole("button", { name: "Confirm" }).click();
-    await page.getByRole("status").getByText("Till 1: confirmed").waitFor();
-    await page.getByRole("button", { name: "Confirmed", exact: true }).click();
+    await row.getByRole("button", { name: "Sell" }).click();
+    await page.getByRole("status").getByText("Rex: sold").waitFor();
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
     expect(page.url()).toEndWith("/orders?status=confirmed");
     await page.getByLabel("Search by reference").fill("Till 1");
     await page.waitForURL(/reference=Till/);
@@ -54,6 +56,22 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
       () => read(`/pets?ids=${rex}`),
       ([pet]) => pet.status === "available",
     );
+    await page.close();
+  });
+
+  test("an animal is sold at once on its page, by keyboard, and the sale is undone", async () => {
+    const id = await it.addPet({ name: "Ben", status: "available" });
+    const page = await it.open(`/animals/${id}`);
+    await page.getByRole("button", { name: "Sell", exact: true }).press("Enter");
+    await page.getByRole("dialog", { name: "Sell Ben" }).getByLabel("Reference").fill("Till 5");
+    await page.keyboard.press("Enter");
+    const toasts = page.getByRole("status");
+    await toasts.getByText("Ben: sold").waitFor();
+    await page.getByRole("button", { name: "Return Till 5" }).waitFor();
+    expect((await read(`/pets?ids=${id}`))[0].status).toBe("sold");
+    await toasts.getByRole("button", { name: "Undo" }).click();
+    await toasts.getByText("Ben: returned, and available again").waitFor();
+    expect((await read(`/pets?ids=${id}`))[0].status).toBe("available");
     await page.close();
   });
 
@@ -106,7 +124,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await history.getByText("Category: Dogs → Cats").waitFor();
     await history.getByText("available → pending").waitFor();
     await eventually(
-      () => history.getByText("this key").count(),
+      () => history.getByText("(your key)").count(),
       (count) => count === 4,
     );
     await page.getByRole("button", { name: "Cancel Till 7" }).click();
@@ -173,7 +191,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await place(it, id, "Till 9");
     const page = await it.open();
     await page.getByRole("table", { name: "Open orders" }).getByText("Till 9").waitFor();
-    await page.getByLabel("Events").getByText("Order placed").first().waitFor();
+    await page.getByLabel("Events").getByText("Reserved").first().waitFor();
     await page.getByText(/This minute: [\d,]+ of 1,000,000 requests/).waitFor();
     await page.close();
   });

@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
 
     const got = receiver.received.length;
     await page.goBack();
-    await button(page, "Redeliver…").click();
+    await button(page, "Redeliver events").click();
     await dialogOf(page).getByLabel("Since").fill("2000-01-01T00:00");
     await submit(page, "Redeliver").click();
     await page.getByText(/^Events \d+ to \d+ are queued$/).waitFor();
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
 
     await webhooks.rename(petId, "Rex II");
     const [{ id: last }] = (await webhooks.call("GET", "/events?sort=-id&limit=1")).json;
-    await button(page, "Redeliver…").click();
+    await button(page, "Redeliver events").click();
     await button(page, "A range of events").click();
     await dialogOf(page)
       .getByLabel("From")
@@ -138,6 +138,30 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await dialogOf(page).getByLabel("From").fill(String(last));
     await submit(page, "Redeliver").click();
     await page.getByText(`Events ${last} to ${last} are queued`).waitFor();
+    await page.close();
+  });
+
+  test("a disabled endpoint must be resumed first, and what it missed is then offered", async () => {
+    const { id } = await webhooks.endpoint(webhooks.receiver(() => new Response(null, { status: 500 })));
+    await webhooks.addPet("Missed");
+    await webhooks.deliver();
+    await it.service.store.run(`UPDATE webhook_endpoints SET state = 'disabled' WHERE id = '${id}'`);
+    const page = await it.open(`/webhooks/${id}`);
+    await page.getByRole("region", { name: "Last failure" }).getByText("resume the endpoint").waitFor();
+    await button(page, "Redeliver events").click();
+    await dialogOf(page).getByText("The endpoint is disabled. Nothing is sent until you resume it.").waitFor();
+    await submit(page, "Cancel").click();
+    await page
+      .getByRole("button", { name: /^Redeliver attempt/ })
+      .first()
+      .click();
+    await page.getByText("The message is queued until you resume the disabled endpoint").waitFor();
+    await button(page, "Resume").click();
+    await dialogOf(page).getByText("What it missed is sent only if you redeliver it.").waitFor();
+    expect(await dialogOf(page).getByLabel("Since").inputValue()).not.toBe("");
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await submit(page, "Redeliver").click();
+    await page.getByText(/^Events \d+ to \d+ are queued$/).waitFor();
     await page.close();
   });
 

@@ -1,16 +1,19 @@
 import type { IssuedApiKey, ListedApiKey, NewApiKey, RotateKeyQuery } from "petstore-client";
 import { useState } from "preact/hooks";
-import { changed } from "../contract.ts";
-import { createKeyBody, rotateKeyQuery } from "../generated/contract.ts";
+import { changed, type FieldDescription } from "../contract.ts";
+import { createKeyBody } from "../generated/contract.ts";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { signIn, useSession } from "../session/session.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { durationControl } from "../ui/form/duration.tsx";
-import { Form } from "../ui/form/form.tsx";
+import type { Control } from "../ui/form/field.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Secret } from "../ui/secret.tsx";
+import { Segments } from "../ui/segments.tsx";
 import { say } from "../ui/toasts.tsx";
+import { durationOf } from "../ui/words.ts";
 import { KEYS } from "./keys.ts";
 
 const [HOUR, DAY] = [3_600, 86_400];
@@ -40,15 +43,41 @@ export function CreateKey({ onClose }: DialogProps) {
     });
   if (issued) return <IssuedKey issued={issued} onClose={onClose} />;
   return (
-    <Dialog title="Create a key" onClose={onClose}>
-      <Form fields={fields} controls={lives} action={action} submit="Create key" onDone={() => {}} onCancel={onClose} />
-    </Dialog>
+    <FormDialog
+      title="Create a key"
+      fields={fields}
+      controls={lives}
+      action={action}
+      submit="Create key"
+      staysOpen
+      onClose={onClose}
+    />
   );
 }
 
-const overlapFields = rotateKeyQuery.map((field) => changed(field, { hint: "How long the old key stays valid." }));
-const overlaps = { overlap: durationControl([0, HOUR, DAY, 7 * DAY, 30 * DAY]) };
-const ownOverlaps = { overlap: durationControl([60, HOUR, DAY, 7 * DAY, 30 * DAY]) };
+const END = "overlap";
+const endField: FieldDescription = {
+  name: END,
+  label: "The old key ends",
+  hint: "Until then both keys work.",
+  kind: "integer",
+  isRequired: true,
+  preset: DAY,
+};
+/** When the old key ends: after one of these times, in seconds. */
+const endControl =
+  (...offered: number[]): Control =>
+  ({ field, entry, change }) => (
+    <Segments
+      label={field.label}
+      choices={offered.map((seconds) => [String(seconds), seconds === 0 ? "Now" : `In ${durationOf(seconds)}`])}
+      chosen={entry as string}
+      choose={change}
+    />
+  );
+const ends = { [END]: endControl(0, HOUR, DAY, 7 * DAY) };
+/** The session needs its key until the new one was stored. */
+const ownEnds = { [END]: endControl(60, HOUR, DAY, 7 * DAY) };
 
 /** Rotates a key. If it is the key of this session, the session continues with the new one. */
 export function RotateKey({ of, onClose }: KeyDialogProps) {
@@ -65,20 +94,20 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
   };
   if (issued) return <IssuedKey issued={issued} onClose={close} />;
   return (
-    <Dialog title={`Rotate ${of.name}`} onClose={onClose}>
+    <FormDialog
+      title={`Rotate ${of.name}`}
+      fields={[endField]}
+      controls={isOwn ? ownEnds : ends}
+      action={action}
+      submit="Rotate key"
+      staysOpen
+      onClose={onClose}
+    >
       <p class="intro">
         A new key takes its place, with the same name, scopes and end.
         {isOwn && " You are signed in with this key, and go on with the new one."}
       </p>
-      <Form
-        fields={overlapFields}
-        controls={isOwn ? ownOverlaps : overlaps}
-        action={action}
-        submit="Rotate key"
-        onDone={() => {}}
-        onCancel={onClose}
-      />
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -99,7 +128,7 @@ export function RevokeKey({ of, onClose }: KeyDialogProps) {
   });
   return (
     <Confirm title={`Revoke ${of.name}?`} action={action} submit="Revoke key" onClose={onClose}>
-      Programs that use <code>{of.hint}</code> are refused from then on. A revoked key cannot be used again.
+      Programs that use <code>{of.hint}</code> are refused from then on, for good.
       {of.id === key.id && " You are signed in with this key, and will be signed out."}
     </Confirm>
   );

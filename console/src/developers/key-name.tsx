@@ -1,12 +1,17 @@
 import { useSession } from "../session/session.ts";
-import { useKeys } from "./keys.ts";
+import { labelOf, useKeys } from "./keys.ts";
 
 /** The name of a key, if the user may see it. */
 export function KeyName({ id }: { readonly id: string }) {
   const { key } = useSession();
   const isOwn = id === key.id;
   const { data } = useKeys(!isOwn);
-  if (isOwn) return <>this key</>;
-  const name = data?.find((other) => other.id === id)?.name;
-  return name ? <bdi>{name}</bdi> : <code>{id}</code>;
+  const found = data?.find((other) => other.id === id);
+  const name = isOwn ? key.name : data && found && labelOf(found, data);
+  if (!name) return <code>{id}</code>;
+  return (
+    <>
+      <bdi>{name}</bdi> {isOwn && <span class="fine">(your key)</span>}
+    </>
+  );
 }

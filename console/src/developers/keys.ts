@@ -5,6 +5,9 @@ import { useMay, useSession } from "../session/session.ts";
 /** Prefix of the query keys of responses with API keys. */
 export const KEYS = "keys";
 
+/** The length of the end of a key's hint: a mark for what is left out, and four characters. */
+const HINT_END = 5;
+
 /** The most keys that one request returns. */
 const PAGE = 100;
 
@@ -25,3 +28,20 @@ export function stateOf({ revokedAt, expiresAt, ban }: ListedApiKey): "valid" | 
   if (expiresAt && new Date(expiresAt).getTime() <= Date.now()) return "expired";
   return ban ? "banned" : "valid";
 }
+
+/** True for a key that was rotated and still works: it ends, and a newer one has its name. */
+export function isReplaced({ name, mode, createdAt, expiresAt }: ListedApiKey, all: readonly ListedApiKey[]): boolean {
+  return (
+    expiresAt !== undefined &&
+    all.some((other) => other.name === name && other.mode === mode && other.createdAt > createdAt)
+  );
+}
+
+/** The name of a key, and its last characters if another key has the same name. */
+export function labelOf({ name, hint }: ListedApiKey, all: readonly ListedApiKey[]): string {
+  return all.filter((other) => other.name === name).length > 1 ? `${name} ${hint.slice(-HINT_END)}` : name;
+}
+
+/** The choices of a filter by key. */
+export const keyChoices = (keys: readonly ListedApiKey[] = []) =>
+  keys.map((key) => [key.id, labelOf(key, keys)] as const);

@@ -7,12 +7,7 @@ import type {
 } from "petstore-client";
 import { useState } from "preact/hooks";
 import { changed, type FieldDescription } from "../contract.ts";
-import {
-  createWebhookEndpointBody,
-  listEventsQuery,
-  redeliverWebhooksBody,
-  updateWebhookEndpointBody,
-} from "../generated/contract.ts";
+import { createWebhookEndpointBody, redeliverWebhooksBody, updateWebhookEndpointBody } from "../generated/contract.ts";
 import { go } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
@@ -21,6 +16,7 @@ import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ChoicesControl, type ControlProps } from "../ui/form/field.tsx";
 import { Form } from "../ui/form/form.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Secret } from "../ui/secret.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { say } from "../ui/toasts.tsx";
@@ -34,6 +30,8 @@ interface DialogProps {
 }
 interface EndpointDialogProps extends DialogProps {
   readonly of: WebhookEndpoint;
+  /** When the endpoint began to fail, if it was disabled until now. */
+  readonly missedSince?: string | undefined;
 }
 
 /** All types of events, or some of them. */
@@ -80,17 +78,16 @@ export function CreateEndpoint({ onClose }: DialogProps) {
   };
   if (created) return <NewSecret of={created} onClose={finish} />;
   return (
-    <Dialog title="Add an endpoint" onClose={onClose}>
-      <Form
-        fields={newFields}
-        values={{ types: [ALL] }}
-        controls={controls}
-        action={action}
-        submit="Add endpoint"
-        onDone={() => {}}
-        onCancel={onClose}
-      />
-    </Dialog>
+    <FormDialog
+      title="Add an endpoint"
+      onClose={onClose}
+      fields={newFields}
+      values={{ types: [ALL] }}
+      controls={controls}
+      action={action}
+      submit="Add endpoint"
+      staysOpen
+    />
   );
 }
 
@@ -110,18 +107,16 @@ export function EditEndpoint({ of, onClose }: EndpointDialogProps) {
     invalidate(WEBHOOKS);
   });
   return (
-    <Dialog title="Edit the endpoint" onClose={onClose}>
-      <Form
-        fields={fields}
-        values={of as unknown as Record<string, unknown>}
-        changesOnly
-        controls={controls}
-        action={action}
-        submit="Save"
-        onDone={onClose}
-        onCancel={onClose}
-      />
-    </Dialog>
+    <FormDialog
+      title="Edit the endpoint"
+      fields={fields}
+      values={of}
+      changesOnly
+      controls={controls}
+      action={action}
+      submit="Save"
+      onClose={onClose}
+    />
   );
 }
 
@@ -152,15 +147,20 @@ export function RotateSecret({ of, onClose }: EndpointDialogProps) {
   if (rotated) return <NewSecret of={rotated} onClose={onClose} />;
   return (
     <Confirm title="Rotate the secret?" action={action} submit="Rotate secret" onClose={onClose} staysOpen>
-      A new secret takes the place of the present one. For 24 hours messages are signed with both, so the receiver can
-      change over without losing one.
+      For 24 hours messages are signed with the old and the new secret, so that the receiver can change over.
     </Confirm>
   );
 }
 
-const sinceField = listEventsQuery
-  .filter(({ name }) => name === "since")
-  .map((field) => changed(field, { isRequired: true, hint: "Everything that has happened since then is sent again." }));
+const sinceFields: readonly FieldDescription[] = [
+  {
+    name: "since",
+    label: "Since",
+    hint: "Everything that has happened since then is sent again.",
+    kind: "time",
+    isRequired: true,
+  },
+];
 const rangeFields = redeliverWebhooksBody.filter(({ name }) => name !== "deliveryId");
 const ways = [
   ["since", "Since a time"],
@@ -168,7 +168,7 @@ const ways = [
 ] as const;
 
 /** Redelivers events: all since a time, or those of a range. */
-export function Redeliver({ of, onClose }: EndpointDialogProps) {
+export function Redeliver({ of, missedSince, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const [way, setWay] = useState("since");
   const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }) => {
@@ -184,17 +184,22 @@ export function Redeliver({ of, onClose }: EndpointDialogProps) {
   });
   return (
     <Dialog title="Redeliver events" onClose={onClose}>
-      <p class="intro">
-        The events that the endpoint wants are sent again with the same webhook-id, so that a receiver can tell that it
-        has seen them. To send one message again, use the button beside it.
-      </p>
+      {missedSince && (
+        <p class="intro">The endpoint gets new events again. What it missed is sent only if you redeliver it.</p>
+      )}
+      {of.state !== "enabled" && (
+        <p class="intro">
+          <strong>The endpoint is {of.state}. Nothing is sent until you resume it.</strong>
+        </p>
+      )}
+      <p class="intro">Events keep their webhook-id, so that a receiver can tell which it has seen.</p>
       <div class="intro">
         <Segments label="What to send again" choices={ways} chosen={way} choose={setWay} />
       </div>
       <Form
         key={way}
-        fields={way === "since" ? sinceField : rangeFields}
-        values={{ since: of.failingSince ?? of.lastFailure?.at }}
+        fields={way === "since" ? sinceFields : rangeFields}
+        values={{ since: missedSince ?? of.failingSince ?? of.lastFailure?.at }}
         action={action}
         submit="Redeliver"
         onDone={onClose}

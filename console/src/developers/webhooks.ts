@@ -21,6 +21,7 @@ export function refreshDeliveriesSoon(): void {
 /** Sends the message of one attempt again. */
 export async function sendAgain(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
   await petstore.redeliverWebhooks(endpointId, { deliveryId: id });
-  say("The message is queued");
+  const { state } = await petstore.getWebhookEndpoint(endpointId);
+  say(state === "enabled" ? "The message is queued" : `The message is queued until you resume the ${state} endpoint`);
   refreshDeliveriesSoon();
 }

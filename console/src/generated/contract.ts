@@ -1,6 +1,6 @@
 // Generated from the contract by `npm run derive`.
 
-import type { FieldDescription, NeededScope } from "../contract.ts";
+import type { FieldDescription, Filter, NeededScope } from "../contract.ts";
 
 /** The scope that a key needs for each operation. */
 export const scopes = {
@@ -73,12 +73,9 @@ export const simulations: readonly string[] = [
   "disconnect",
 ];
 
-export const listPetsQuery: readonly FieldDescription[] = [
-  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["available", "pending", "sold"] },
-  { name: "categoryId", label: "Category", hint: "", kind: "id" },
-  { name: "name", label: "Name", hint: "", kind: "text", minLength: 1, maxLength: 255 },
-  { name: "ids", label: "Ids", hint: "", kind: "list", minItems: 1, maxItems: 100 },
-  { name: "sort", label: "Sort", hint: "", kind: "choice", choices: ["id", "-id"] },
+export const listPetsQuery: readonly Filter[] = [
+  { name: "status", choices: ["available", "pending", "sold"] },
+  { name: "sort", choices: ["id", "-id"] },
 ];
 export const createPetBody: readonly FieldDescription[] = [
   {
@@ -118,7 +115,7 @@ export const updatePetBody: readonly FieldDescription[] = [
   },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
-export const listCategoriesQuery: readonly FieldDescription[] = [];
+export const listCategoriesQuery: readonly Filter[] = [];
 export const createCategoryBody: readonly FieldDescription[] = [
   {
     name: "id",
@@ -156,19 +153,9 @@ export const deleteCategoryQuery: readonly FieldDescription[] = [
     kind: "id",
   },
 ];
-export const listStoreOrdersQuery: readonly FieldDescription[] = [
-  {
-    name: "status",
-    label: "Status",
-    hint: "",
-    kind: "choice",
-    choices: ["placed", "confirmed", "cancelled", "expired", "returned"],
-  },
-  { name: "petId", label: "Pet", hint: "", kind: "id" },
-  { name: "reference", label: "Reference", hint: "", kind: "text", minLength: 1, maxLength: 255 },
-  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
-  { name: "sort", label: "Sort", hint: "", kind: "choice", choices: ["id", "-id"] },
+export const listStoreOrdersQuery: readonly Filter[] = [
+  { name: "status", choices: ["placed", "confirmed", "cancelled", "expired", "returned"] },
+  { name: "sort", choices: ["id", "-id"] },
 ];
 export const placeStoreOrderBody: readonly FieldDescription[] = [
   { name: "petId", label: "Pet", hint: "Identifier of the animal.", kind: "id", isRequired: true },
@@ -206,9 +193,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
     choices: ["none", "samples"],
   },
 ];
-export const listKeysQuery: readonly FieldDescription[] = [
-  { name: "mode", label: "Mode", hint: "", kind: "choice", choices: ["live", "test"] },
-];
+export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [
   {
     name: "name",
@@ -256,24 +241,10 @@ export const rotateKeyQuery: readonly FieldDescription[] = [
     maximum: 2592000,
   },
 ];
-export const getUsageQuery: readonly FieldDescription[] = [
-  {
-    name: "granularity",
-    label: "Granularity",
-    hint: "",
-    kind: "choice",
-    choices: ["minute", "hour", "day"],
-    preset: "hour",
-  },
-  { name: "keyId", label: "Key", hint: "", kind: "text", minLength: 1, maxLength: 64 },
-];
-export const listEventsQuery: readonly FieldDescription[] = [
-  { name: "after", label: "After", hint: "", kind: "id" },
+export const getUsageQuery: readonly Filter[] = [{ name: "granularity", choices: ["minute", "hour", "day"] }];
+export const listEventsQuery: readonly Filter[] = [
   {
     name: "type",
-    label: "Type",
-    hint: "",
-    kind: "choices",
     choices: [
       "pet.created",
       "pet.updated",
@@ -298,22 +269,12 @@ export const listEventsQuery: readonly FieldDescription[] = [
       "webhook_endpoint.disabled",
       "webhook_endpoint.deleted",
     ],
-    minItems: 1,
-    maxItems: 20,
   },
-  { name: "petId", label: "Pet", hint: "", kind: "id" },
-  { name: "orderId", label: "Order", hint: "", kind: "id" },
-  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
-  { name: "sort", label: "Sort", hint: "", kind: "choice", choices: ["id", "-id"] },
+  { name: "sort", choices: ["id", "-id"] },
 ];
-export const streamEventsQuery: readonly FieldDescription[] = [
-  { name: "after", label: "After", hint: "", kind: "id" },
+export const streamEventsQuery: readonly Filter[] = [
   {
     name: "type",
-    label: "Type",
-    hint: "",
-    kind: "choices",
     choices: [
       "pet.created",
       "pet.updated",
@@ -338,13 +299,7 @@ export const streamEventsQuery: readonly FieldDescription[] = [
       "webhook_endpoint.disabled",
       "webhook_endpoint.deleted",
     ],
-    minItems: 1,
-    maxItems: 20,
   },
-  { name: "petId", label: "Pet", hint: "", kind: "id" },
-  { name: "orderId", label: "Order", hint: "", kind: "id" },
-  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
 ];
 export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
@@ -460,14 +415,5 @@ export const redeliverWebhooksBody: readonly FieldDescription[] = [
   { name: "to", label: "To", hint: "The last event. Default: the newest one.", kind: "id" },
   { name: "deliveryId", label: "Delivery", hint: "Send only the message of this attempt.", kind: "id" },
 ];
-export const listWebhookDeliveriesQuery: readonly FieldDescription[] = [
-  { name: "outcome", label: "Outcome", hint: "", kind: "choice", choices: ["succeeded", "failed"] },
-];
-export const listRequestsQuery: readonly FieldDescription[] = [
-  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["2xx", "4xx", "5xx"] },
-  { name: "code", label: "Code", hint: "", kind: "text", minLength: 1, maxLength: 64 },
-  { name: "operation", label: "Operation", hint: "", kind: "text", minLength: 1, maxLength: 64 },
-  { name: "keyId", label: "Key", hint: "", kind: "text", minLength: 1, maxLength: 64 },
-  { name: "since", label: "Since", hint: "", kind: "time", maxLength: 40 },
-  { name: "until", label: "Until", hint: "", kind: "time", maxLength: 40 },
-];
+export const listWebhookDeliveriesQuery: readonly Filter[] = [{ name: "outcome", choices: ["succeeded", "failed"] }];
+export const listRequestsQuery: readonly Filter[] = [{ name: "status", choices: ["2xx", "4xx", "5xx"] }];

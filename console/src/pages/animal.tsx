@@ -11,11 +11,11 @@ import { EditPet } from "../shop/pet-dialog.tsx";
 import { PetHistory } from "../shop/pet-history.tsx";
 import { StatusSelect } from "../shop/pet-status.tsx";
 import { deletePets, PETS } from "../shop/pets.ts";
-import { PlaceOrder } from "../shop/place-order.tsx";
+import { SellPet } from "../shop/sell-pet.tsx";
 import { useShortcut } from "../shortcuts.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
-import { Skeleton, Table } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 
 /** How many of the animal's orders are shown. */
 const ORDERS_SHOWN = 20;
@@ -25,20 +25,16 @@ const columns = orderColumns(false);
 export function Animal({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const id = params["petId"] ?? "";
   const { petstore } = useSession();
-  const {
-    data: pet,
-    error,
-    reload,
-  } = useQuery<Pet | null>(`${PETS}/${id}`, async () => {
+  const query = useQuery<Pet | null>(`${PETS}/${id}`, async () => {
     if (!/^\d{1,19}$/.test(id)) return null;
     const [found] = await petstore.listPets({ ids: [BigInt(id)] }).page();
     return found ?? null;
   });
+  const { data: pet } = query;
   if (pet) return <KnownAnimal pet={pet} />;
   return (
     <Page title={`Animal ${id}`}>
-      <ErrorNote error={error} retry={reload} />
-      {pet === undefined && !error && <Skeleton width={40} />}
+      <Loading of={query} />
       {pet === null && (
         <p class="empty">
           No animal has this number. It may have been deleted. <Link to="/animals">All animals</Link>
@@ -52,7 +48,7 @@ function KnownAnimal({ pet }: { readonly pet: Pet }) {
   const { petstore } = useSession();
   const may = useMay();
   const { data: categories } = useCategories();
-  const [dialog, setDialog] = useState<"edit" | "order">();
+  const [dialog, setDialog] = useState<"edit" | "sell">();
   const close = () => setDialog(undefined);
   const remove = () => {
     deletePets(petstore, [pet]);
@@ -65,8 +61,8 @@ function KnownAnimal({ pet }: { readonly pet: Pet }) {
       actions={
         <>
           {may("placeStoreOrder") && pet.status === "available" && (
-            <button type="button" onClick={() => setDialog("order")}>
-              Place order
+            <button type="button" class="main" onClick={() => setDialog("sell")}>
+              Sell
             </button>
           )}
           {may("updatePet") && (
@@ -115,29 +111,21 @@ function KnownAnimal({ pet }: { readonly pet: Pet }) {
       {may("listStoreOrders") && <PetOrders pet={pet} />}
       <PetHistory id={pet.id} />
       {dialog === "edit" && <EditPet id={pet.id} onClose={close} />}
-      {dialog === "order" && <PlaceOrder petId={pet.id} onClose={close} />}
+      {dialog === "sell" && <SellPet pet={pet} onClose={close} />}
     </Page>
   );
 }
 
 function PetOrders({ pet: { id } }: { readonly pet: Pet }) {
   const { petstore } = useSession();
-  const { data, error, reload } = useQuery(`${ORDERS}?petId=${id}`, () =>
+  const query = useQuery(`${ORDERS}?petId=${id}`, () =>
     petstore.listStoreOrders({ petId: id, sort: "-id", limit: ORDERS_SHOWN }).page(),
   );
-  if (data?.length === 0) return null;
+  if (query.data?.length === 0) return null;
   return (
     <section>
       <h2>Orders</h2>
-      <Table<StoreOrder>
-        label="Orders of the animal"
-        items={data}
-        keyOf={(order) => String(order.id)}
-        error={error}
-        retry={reload}
-        columns={columns}
-        empty={null}
-      />
+      <Table<StoreOrder> label="Orders of the animal" query={query} columns={columns} empty={null} />
     </section>
   );
 }

@@ -1,9 +1,9 @@
-import type { ListPetsQuery, Pet, PetStatus } from "petstore-client";
+import type { ListPetsQuery, Page as PageOf, Pet, PetStatus, Petstore } from "petstore-client";
 import { useState } from "preact/hooks";
 import { choicesOf } from "../contract.ts";
 import { listPetsQuery } from "../generated/contract.ts";
-import { filterBy, Link, usePlace } from "../router.tsx";
-import { useQuery } from "../service/query.ts";
+import { filterBy, Link, type Query, usePlace } from "../router.tsx";
+import { type QueryInputs, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { useCategories } from "../shop/categories.ts";
 import { CategoryName } from "../shop/category-name.tsx";
@@ -13,10 +13,12 @@ import { ImportPets } from "../shop/import-pets.tsx";
 import { AddPet, EditPet } from "../shop/pet-dialog.tsx";
 import { StatusSelect } from "../shop/pet-status.tsx";
 import { deletePets, leaving, PETS, setStatus } from "../shop/pets.ts";
-import { useShortcut } from "../shortcuts.tsx";
 import { useStore } from "../store.ts";
+import { SelectFilter } from "../ui/filters.tsx";
+import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager } from "../ui/pager.tsx";
+import { RowButton } from "../ui/row-button.tsx";
 import { Search } from "../ui/search.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Table } from "../ui/table.tsx";
@@ -25,21 +27,27 @@ import { countOf, numberOf, wordOf } from "../ui/words.ts";
 const PAGE = 50;
 const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
 
+function filtersIn({ status, category, name, sort = "-id" }: Query): ListPetsQuery {
+  return { status, categoryId: category, name, sort } as unknown as ListPetsQuery; // the service validates the address
+}
+
+export function petsQuery(petstore: Petstore, query: Query): QueryInputs<PageOf<Pet>> {
+  const asked = { ...filtersIn(query), limit: PAGE, cursor: query["cursor"] };
+  return [`${PETS}?${JSON.stringify(asked)}`, () => petstore.listPets(asked).page()];
+}
+
 /** The animals of the shop. Filters, order and page are in the address. */
 export function Animals() {
   const { petstore } = useSession();
   const may = useMay();
   const { query } = usePlace();
-  const { status, category, sort = "-id", cursor } = query;
-  const filters = { status, categoryId: category, name: query["name"], sort } as unknown as ListPetsQuery; // the service validates the address
-  const asked = { ...filters, limit: PAGE, cursor };
-  const key = `${PETS}?${JSON.stringify(asked)}`;
-  const { data, error, reload } = useQuery(key, () => petstore.listPets(asked).page());
+  const { status, category, cursor } = query;
+  const pages = useQuery(...petsQuery(petstore, query));
+  const { data } = pages;
   const { data: categories } = useCategories();
   const hidden = useStore(leaving);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [dialog, setDialog] = useState<"add" | "import" | "export" | bigint>();
-  useShortcut("n", "Add an animal", may("createPet") ? () => setDialog("add") : undefined);
 
   const pets = data?.filter(({ id }) => !hidden.has(id));
   const chosen = pets?.filter(({ id }) => ticked.has(String(id))) ?? [];
@@ -58,9 +66,7 @@ export function Animals() {
               <button type="button" onClick={() => setDialog("import")}>
                 Import
               </button>
-              <button type="button" class="main" onClick={() => setDialog("add")}>
-                Add animal
-              </button>
+              <MainButton text="Add animal" onClick={() => setDialog("add")} />
             </>
           )}
         </>
@@ -70,9 +76,7 @@ export function Animals() {
       <Table<Pet>
         label="Animals"
         items={pets}
-        keyOf={({ id }) => String(id)}
-        error={error}
-        retry={reload}
+        query={pages}
         ticks={may("updatePet") ? { ticked, set: setTicked, nameOf: ({ name }) => name } : undefined}
         columns={[
           {
@@ -97,20 +101,9 @@ export function Animals() {
             isWide: true,
             cell: (pet) => (
               <span class="row-actions">
-                {may("updatePet") && (
-                  <button type="button" class="quiet" onClick={() => setDialog(pet.id)} aria-label={`Edit ${pet.name}`}>
-                    Edit
-                  </button>
-                )}
+                {may("updatePet") && <RowButton text="Edit" of={pet.name} onClick={() => setDialog(pet.id)} />}
                 {may("deletePet") && (
-                  <button
-                    type="button"
-                    class="quiet"
-                    onClick={() => deletePets(petstore, [pet])}
-                    aria-label={`Delete ${pet.name}`}
-                  >
-                    Delete
-                  </button>
+                  <RowButton text="Delete" of={pet.name} onClick={() => deletePets(petstore, [pet])} />
                 )}
               </span>
             ),
@@ -140,7 +133,7 @@ export function Animals() {
       <Pager next={data?.next} />
       {dialog === "add" && <AddPet onClose={close} />}
       {dialog === "import" && <ImportPets onClose={close} />}
-      {dialog === "export" && <ExportPets filters={filters} onClose={close} />}
+      {dialog === "export" && <ExportPets filters={filtersIn(query)} onClose={close} />}
       {typeof dialog === "bigint" && <EditPet id={dialog} onClose={close} />}
     </Page>
   );
@@ -160,30 +153,16 @@ function Filters() {
         choose={(status) => filterBy({ status })}
       />
       <Search label="Search by name" value={query["name"] ?? ""} search={(name) => filterBy({ name })} />
-      <select
-        aria-label="Category"
-        value={query["category"] ?? ""}
-        onChange={({ currentTarget }) => filterBy({ category: currentTarget.value })}
-      >
-        <option value="">All categories</option>
-        {[...(categories?.values() ?? [])].map(({ id, name }) => {
+      <SelectFilter
+        name="category"
+        label="Category"
+        all="All categories"
+        choices={[...(categories?.values() ?? [])].map(({ id, name }) => {
           const count = countIn(figures, id);
-          return (
-            <option key={id} value={String(id)}>
-              {name}
-              {count !== undefined && ` (${numberOf(count)})`}
-            </option>
-          );
+          return [String(id), count === undefined ? name : `${name} (${numberOf(count)})`] as const;
         })}
-      </select>
-      <select
-        aria-label="Order"
-        value={query["sort"] ?? "-id"}
-        onChange={({ currentTarget }) => filterBy({ sort: currentTarget.value === "-id" ? "" : currentTarget.value })}
-      >
-        <option value="-id">Newest first</option>
-        <option value="id">Oldest first</option>
-      </select>
+      />
+      <SelectFilter name="sort" label="Order" all="Newest first" choices={[["id", "Oldest first"]]} />
     </div>
   );
 }

@@ -9,10 +9,10 @@ import { CATEGORIES, useCategories } from "../shop/categories.ts";
 import { CategoryControl } from "../shop/category-name.tsx";
 import { countIn, useFigures } from "../shop/figures.ts";
 import { PETS } from "../shop/pets.ts";
-import { useShortcut } from "../shortcuts.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form } from "../ui/form/form.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
+import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
+import { RowButton } from "../ui/row-button.tsx";
 import { Table } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
 import { numberOf } from "../ui/words.ts";
@@ -22,29 +22,18 @@ type Task = { readonly kind: "add" } | { readonly kind: "edit" | "delete"; reado
 /** The categories of the shop. */
 export function Categories() {
   const may = useMay();
-  const { data, error, reload } = useCategories();
+  const query = useCategories();
+  const { data } = query;
   const { data: figures } = useFigures();
   const [task, setTask] = useState<Task>();
   const add = () => setTask({ kind: "add" });
   const close = () => setTask(undefined);
-  useShortcut("n", "Add a category", may("createCategory") ? add : undefined);
   return (
-    <Page
-      title="Categories"
-      actions={
-        may("createCategory") && (
-          <button type="button" class="main" onClick={add}>
-            Add category
-          </button>
-        )
-      }
-    >
+    <Page title="Categories" actions={may("createCategory") && <MainButton text="Add category" onClick={add} />}>
       <Table<Category>
         label="Categories"
         items={data && [...data.values()]}
-        keyOf={({ id }) => String(id)}
-        error={error}
-        retry={reload}
+        query={query}
         columns={[
           {
             head: "Name",
@@ -69,24 +58,10 @@ export function Categories() {
             cell: (category) => (
               <span class="row-actions">
                 {may("updateCategory") && (
-                  <button
-                    type="button"
-                    class="quiet"
-                    onClick={() => setTask({ kind: "edit", category })}
-                    aria-label={`Edit ${category.name}`}
-                  >
-                    Edit
-                  </button>
+                  <RowButton text="Edit" of={category.name} onClick={() => setTask({ kind: "edit", category })} />
                 )}
                 {may("deleteCategory") && (
-                  <button
-                    type="button"
-                    class="quiet"
-                    onClick={() => setTask({ kind: "delete", category })}
-                    aria-label={`Delete ${category.name}`}
-                  >
-                    Delete
-                  </button>
+                  <RowButton text="Delete" of={category.name} onClick={() => setTask({ kind: "delete", category })} />
                 )}
               </span>
             ),
@@ -126,9 +101,7 @@ function AddCategory({ onClose }: Pick<TaskProps, "onClose">) {
     invalidate(CATEGORIES);
   });
   return (
-    <Dialog title="Add a category" onClose={onClose}>
-      <Form fields={newFields} action={action} submit="Add category" onDone={onClose} onCancel={onClose} />
-    </Dialog>
+    <FormDialog title="Add a category" onClose={onClose} fields={newFields} action={action} submit="Add category" />
   );
 }
 
@@ -140,17 +113,15 @@ function EditCategory({ category, onClose }: TaskProps) {
     invalidate(CATEGORIES);
   });
   return (
-    <Dialog title="Edit category" onClose={onClose}>
-      <Form
-        fields={updateCategoryBody}
-        values={category as unknown as Record<string, unknown>}
-        changesOnly
-        action={action}
-        submit="Save"
-        onDone={onClose}
-        onCancel={onClose}
-      />
-    </Dialog>
+    <FormDialog
+      title="Edit category"
+      fields={updateCategoryBody}
+      values={category}
+      changesOnly
+      action={action}
+      submit="Save"
+      onClose={onClose}
+    />
   );
 }
 
@@ -165,15 +136,13 @@ function DeleteCategory({ category, onClose }: TaskProps) {
     invalidate(CATEGORIES, PETS);
   });
   return (
-    <Dialog title={`Delete ${category.name}?`} onClose={onClose}>
-      <Form
-        fields={deleteCategoryQuery}
-        controls={moveControls}
-        action={action}
-        submit="Delete category"
-        onDone={onClose}
-        onCancel={onClose}
-      />
-    </Dialog>
+    <FormDialog
+      title={`Delete ${category.name}?`}
+      fields={deleteCategoryQuery}
+      controls={moveControls}
+      action={action}
+      submit="Delete category"
+      onClose={onClose}
+    />
   );
 }

@@ -7,8 +7,9 @@ import { useSession } from "../session/session.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
-import { Skeleton, Table } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
 
@@ -20,9 +21,10 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
   const { petstore } = useSession();
   const { endpointId = "", deliveryId = "" } = params;
   const key = `${WEBHOOKS}/${endpointId}`;
-  const { data, error, reload } = useQuery<WebhookDelivery>(`${key}/${deliveryId}`, () =>
+  const query = useQuery<WebhookDelivery>(`${key}/${deliveryId}`, () =>
     petstore.getWebhookDelivery(endpointId, deliveryId as unknown as bigint),
   );
+  const { data } = query;
   const { data: newest } = useQuery(`${key}?newest`, () =>
     petstore.listWebhookDeliveries(endpointId, { limit: MAX_SEARCHED }).page(),
   );
@@ -33,8 +35,7 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
   if (!data) {
     return (
       <Page title={`Attempt ${deliveryId}`}>
-        <ErrorNote error={error} retry={reload} />
-        {!error && <Skeleton width={60} />}
+        <Loading of={query} />
       </Page>
     );
   }
@@ -67,9 +68,7 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
           <Table<WebhookDelivery>
             label="Attempts"
             items={attempts}
-            keyOf={({ id }) => String(id)}
-            error={undefined}
-            retry={reload}
+            query={query}
             columns={deliveryColumns(endpointId).slice(0, -1)}
             empty={null}
           />

@@ -11,10 +11,11 @@ import { invalidate, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Segments } from "../ui/segments.tsx";
-import { Skeleton, Table } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { say } from "../ui/toasts.tsx";
 import { wordOf } from "../ui/words.ts";
@@ -28,7 +29,7 @@ const views = [
 
 const dialogs = { edit: EditEndpoint, redeliver: Redeliver, rotate: RotateSecret, delete: DeleteEndpoint } as const;
 const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: OperationName])[] = [
-  ["redeliver", "Redeliver…", "redeliverWebhooks"],
+  ["redeliver", "Redeliver events", "redeliverWebhooks"],
   ["edit", "Edit", "updateWebhookEndpoint"],
   ["rotate", "Rotate secret", "rotateWebhookSecret"],
   ["delete", "Delete", "deleteWebhookEndpoint"],
@@ -36,12 +37,11 @@ const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: Op
 
 /** One webhook endpoint, and all attempts to send messages to it. */
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
-  const { data, error, reload } = useEndpoint(params["endpointId"] ?? "");
-  if (data) return <KnownEndpoint endpoint={data} />;
+  const query = useEndpoint(params["endpointId"] ?? "");
+  if (query.data) return <KnownEndpoint endpoint={query.data} />;
   return (
     <Page title="Webhook">
-      <ErrorNote error={error} retry={reload} />
-      {!error && <Skeleton width={60} />}
+      <Loading of={query} />
     </Page>
   );
 }
@@ -50,17 +50,21 @@ function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { petstore } = useSession();
   const may = useMay();
   const [open, setOpen] = useState<keyof typeof dialogs>();
-  const { id, url, types, description, state, publicKey, lastFailure, createdAt } = endpoint;
+  const { id, url, types, description, state, publicKey, failingSince, lastFailure, createdAt } = endpoint;
   const test = useAction(async () => {
     await petstore.testWebhookEndpoint(id);
     say("A test message is sent");
     refreshDeliveriesSoon();
   });
   const isPaused = state !== "enabled";
+  const [missedSince, setMissedSince] = useState<string>();
   const pause = useAction(async () => {
     await petstore.updateWebhookEndpoint(id, { paused: !isPaused });
     say(isPaused ? "The endpoint: resumed" : "The endpoint: paused");
     invalidate(WEBHOOKS);
+    if (state !== "disabled") return; // a paused one gets by itself what it missed
+    setMissedSince(failingSince ?? lastFailure?.at);
+    if (may("redeliverWebhooks")) setOpen("redeliver");
   });
   const Shown = open && dialogs[open];
   return (
@@ -112,13 +116,13 @@ function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           </p>
           <p>
             {state === "disabled"
-              ? "The service has disabled the endpoint: what happens now is not sent. Correct the receiver, resume the endpoint, then redeliver what it has missed."
+              ? "The service has disabled the endpoint: nothing is sent. Correct the receiver, then resume the endpoint, and redeliver what it missed."
               : "Correct the receiver. Messages that failed are sent again by themselves, up to nine times over three days."}
           </p>
         </div>
       )}
       <Deliveries endpointId={id} />
-      {Shown && <Shown of={endpoint} onClose={() => setOpen(undefined)} />}
+      {Shown && <Shown of={endpoint} missedSince={missedSince} onClose={() => setOpen(undefined)} />}
     </Page>
   );
 }
@@ -129,7 +133,7 @@ function Deliveries({ endpointId }: { readonly endpointId: string }) {
   const { petstore } = useSession();
   const { outcome, cursor } = usePlace().query;
   const asked = { limit: PAGE, outcome, cursor };
-  const { data, error, reload } = useQuery(`${WEBHOOKS}/${endpointId}?${JSON.stringify(asked)}`, () =>
+  const query = useQuery(`${WEBHOOKS}/${endpointId}?${JSON.stringify(asked)}`, () =>
     petstore.listWebhookDeliveries(endpointId, asked as unknown as ListWebhookDeliveriesQuery).page(),
   );
   return (
@@ -145,14 +149,11 @@ function Deliveries({ endpointId }: { readonly endpointId: string }) {
       </div>
       <Table<WebhookDelivery>
         label="Deliveries"
-        items={data}
-        keyOf={({ id }) => String(id)}
-        error={error}
-        retry={reload}
+        query={query}
         columns={deliveryColumns(endpointId)}
         empty={<p>{outcome ? "No attempt had this result." : "Nothing was sent in the last 7 days. Send a test."}</p>}
       />
-      <Pager next={data?.next} />
+      <Pager next={query.data?.next} />
     </section>
   );
 }

@@ -5,22 +5,21 @@ import { useSession } from "../session/session.ts";
 import { Actor } from "../shop/actor.tsx";
 import { eventName } from "../shop/event-text.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
-import { Skeleton } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 
 /** One event: who did what to which resource, and its values before and after. */
 export function EventPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { petstore } = useSession();
   const id = params["eventId"] ?? "";
-  const { data, error, reload } = useQuery(`events/${id}`, () => petstore.getEvent(id as unknown as bigint));
+  const query = useQuery(`events/${id}`, () => petstore.getEvent(id as unknown as bigint));
+  const { data } = query;
   if (!data) {
     return (
       <Page title={`Event ${id}`}>
-        <ErrorNote error={error} retry={reload} />
-        {!error && <Skeleton width={60} />}
+        <Loading of={query} />
       </Page>
     );
   }

@@ -5,11 +5,10 @@ import { usePlace } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { EVENT_LOG, EventLine } from "../shop/event-text.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { NumberFilter, SelectFilter } from "../ui/filters.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager } from "../ui/pager.tsx";
-import { Skeleton } from "../ui/table.tsx";
 import { wordOf } from "../ui/words.ts";
 
 const PAGE = 50;
@@ -20,9 +19,10 @@ export function Events() {
   const { petstore } = useSession();
   const { type, animal, order, cursor } = usePlace().query;
   const asked = { sort: "-id", limit: PAGE, type: type && [type], petId: animal, orderId: order, cursor };
-  const { data, error, reload } = useQuery(`${EVENT_LOG}${JSON.stringify(asked)}`, () =>
+  const query = useQuery(`${EVENT_LOG}${JSON.stringify(asked)}`, () =>
     petstore.listEvents(asked as unknown as ListEventsQuery).page(),
   );
+  const { data } = query;
   return (
     <Page title="Events">
       <div class="filters" role="search" aria-label="Filters">
@@ -30,8 +30,7 @@ export function Events() {
         <NumberFilter name="animal" label="Animal id" />
         <NumberFilter name="order" label="Order id" />
       </div>
-      <ErrorNote error={error} retry={reload} />
-      {!data && !error && <Skeleton width={60} />}
+      <Loading of={query} />
       {data?.length === 0 && (
         <p class="empty">
           {data.next

@@ -1,13 +1,14 @@
 import type { CurrentKey, ListedApiKey } from "petstore-client";
 import { useState } from "preact/hooks";
 import { CreateKey, RevokeKey, RotateKey } from "../developers/key-dialogs.tsx";
-import { stateOf, useKeys } from "../developers/keys.ts";
+import { isReplaced, stateOf, useKeys } from "../developers/keys.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { useShortcut } from "../shortcuts.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
+import { RowButton } from "../ui/row-button.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -27,49 +28,24 @@ export function Keys() {
   const may = useMay();
   const { key } = useSession();
   const { query } = usePlace();
-  const { data, error, reload } = useKeys();
+  const keys = useKeys();
+  const { data } = keys;
   const [task, setTask] = useState<Task>();
   const { view = "" } = query;
   const close = () => setTask(undefined);
-  const create = may("createKey") ? () => setTask({ kind: "create" }) : undefined;
-  useShortcut("n", "Create a key", create);
   const actions: Column<ListedApiKey> = {
     head: "",
     cell: (of) => (
       <span class="row-actions">
-        {may("rotateKey") && (
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Rotate ${of.name}`}
-            onClick={() => setTask({ kind: "rotate", of })}
-          >
-            Rotate
-          </button>
-        )}
-        {may("revokeKey") && (
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Revoke ${of.name}`}
-            onClick={() => setTask({ kind: "revoke", of })}
-          >
-            Revoke
-          </button>
-        )}
+        {may("rotateKey") && <RowButton text="Rotate" of={of.name} onClick={() => setTask({ kind: "rotate", of })} />}
+        {may("revokeKey") && <RowButton text="Revoke" of={of.name} onClick={() => setTask({ kind: "revoke", of })} />}
       </span>
     ),
   };
   return (
     <Page
       title="Keys"
-      actions={
-        create && (
-          <button type="button" class="main" onClick={create}>
-            Create key
-          </button>
-        )
-      }
+      actions={may("createKey") && <MainButton text="Create key" onClick={() => setTask({ kind: "create" })} />}
     >
       <div class="filters" role="search" aria-label="Filters">
         <Segments label="State" choices={views} chosen={view} choose={(chosen) => filterBy({ view: chosen })} />
@@ -77,9 +53,7 @@ export function Keys() {
       <Table<ListedApiKey>
         label="Keys"
         items={data?.filter((one) => hasEnded(one) === (view === "ended"))}
-        keyOf={({ id }) => id}
-        error={error}
-        retry={reload}
+        query={keys}
         columns={[
           {
             head: "Name",
@@ -87,7 +61,8 @@ export function Keys() {
             cell: (one) => (
               <>
                 <bdi class="title">{one.name}</bdi>
-                {one.id === key.id && <span class="fine"> this key</span>}
+                {one.id === key.id && <span class="fine"> your key</span>}
+                {isReplaced(one, data ?? []) && <span class="tag">Old</span>}
                 <div class="fine">
                   <code>{one.hint}</code>
                   <span class="narrow">
@@ -142,17 +117,15 @@ function OwnKey() {
   if (!data) return null;
   const { strikes, bans } = data;
   return (
-    <section aria-label="This key">
-      <h2>This key</h2>
+    <section aria-label="Your key">
+      <h2>Your key</h2>
       <Facts
         of={[
           ["Strikes", `${numberOf(strikes.count)} of ${numberOf(strikes.count + strikes.untilBan)} that bring a ban`],
           ["Its next ban would last", durationOf(bans.next)],
         ]}
       />
-      <p class="fine">
-        A request that is sent after a 429 sooner than Retry-After says is a strike. Waiting as told sets strikes to 0.
-      </p>
+      <p class="fine">A request that is sent sooner than Retry-After says is a strike. Waiting sets strikes to 0.</p>
     </section>
   );
 }

@@ -7,8 +7,8 @@ import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { orderColumns } from "../shop/order-rows.tsx";
 import { ORDERS } from "../shop/orders.ts";
-import { PlaceOrder } from "../shop/place-order.tsx";
-import { useShortcut } from "../shortcuts.tsx";
+import { SellPet } from "../shop/sell-pet.tsx";
+import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Search } from "../ui/search.tsx";
@@ -19,7 +19,7 @@ import { wordOf } from "../ui/words.ts";
 const PAGE = 50;
 const OPEN = "placed";
 const ALL = "all";
-const NONE_OPEN = "No order is open. Place one to reserve an animal.";
+const NONE_OPEN = "No animal is reserved.";
 const NO_REFERENCE = "No such order has this reference. Enter the whole reference.";
 const columns = orderColumns(true);
 const views = [OPEN, ALL, ...choicesOf(listStoreOrdersQuery, "status").filter((status) => status !== OPEN)];
@@ -29,29 +29,27 @@ export function Orders() {
   const { petstore } = useSession();
   const may = useMay();
   const { query } = usePlace();
-  const [isPlacing, setPlacing] = useState(false);
+  const [isSelling, setSelling] = useState(false);
   const { reference, cursor } = query;
   const view = query["status"] ?? (reference ? ALL : OPEN); // a search by reference includes all states
   const asked = { limit: PAGE, status: view === ALL ? undefined : view, reference, sort: "-id", cursor };
-  const { data, error, reload } = useQuery(`${ORDERS}?${JSON.stringify(asked)}`, () =>
+  const orders = useQuery(`${ORDERS}?${JSON.stringify(asked)}`, () =>
     petstore.listStoreOrders(asked as unknown as ListStoreOrdersQuery).page(),
   );
-  useShortcut("n", "Place an order", may("placeStoreOrder") ? () => setPlacing(true) : undefined);
   return (
     <Page
       title="Orders"
-      actions={
-        may("placeStoreOrder") && (
-          <button type="button" class="main" onClick={() => setPlacing(true)}>
-            Place order
-          </button>
-        )
-      }
+      actions={may("placeStoreOrder") && <MainButton text="Sell animal" onClick={() => setSelling(true)} />}
     >
+      {may("confirmStoreOrder") && (
+        <p class="intro fine">
+          Sell completes the sale of a reserved animal; Cancel makes it available again. Return undoes a sale.
+        </p>
+      )}
       <div class="filters" role="search" aria-label="Filters">
         <Segments
           label="Status"
-          choices={views.map((name) => [name, name === OPEN ? "Open" : wordOf(name)])}
+          choices={views.map((name) => [name, wordOf(name)])}
           chosen={view}
           choose={(name) => filterBy({ status: name === (reference ? ALL : OPEN) ? "" : name })}
         />
@@ -59,15 +57,12 @@ export function Orders() {
       </div>
       <Table<StoreOrder>
         label="Orders"
-        items={data}
-        keyOf={({ id }) => String(id)}
-        error={error}
-        retry={reload}
+        query={orders}
         columns={columns}
         empty={<p>{reference ? NO_REFERENCE : view === OPEN ? NONE_OPEN : "No order is in this state."}</p>}
       />
-      <Pager next={data?.next} />
-      {isPlacing && <PlaceOrder onClose={() => setPlacing(false)} />}
+      <Pager next={orders.data?.next} />
+      {isSelling && <SellPet onClose={() => setSelling(false)} />}
     </Page>
   );
 }

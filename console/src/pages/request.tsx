@@ -5,11 +5,10 @@ import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { StatusCode } from "../ui/status.tsx";
-import { Skeleton } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { numberOf } from "../ui/words.ts";
 
@@ -17,11 +16,11 @@ import { numberOf } from "../ui/words.ts";
 export function RequestPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { petstore } = useSession();
   const id = params["requestId"] ?? "";
-  const { data, error, reload } = useQuery<RequestRecord>(`requests/${id}`, () => petstore.getRequest(id));
+  const query = useQuery<RequestRecord>(`requests/${id}`, () => petstore.getRequest(id));
+  const { data } = query;
   return (
-    <Page title={data ? `${data.method} ${data.path ?? ""}` : "Request"}>
-      <ErrorNote error={error} retry={reload} />
-      {!data && !error && <Skeleton width={60} />}
+    <Page title={data ? `${data.method} ${data.path ?? data.operation ?? ""}` : "Request"}>
+      <Loading of={query} />
       {data && <Outcome of={data} />}
       {data && <Arrived of={data} />}
       {data?.path && <CodeBlock title="As curl" text={curlOf(data)} what="command" />}

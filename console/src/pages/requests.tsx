@@ -1,6 +1,6 @@
 import type { ListRequestsQuery, RequestRecord } from "petstore-client";
 import { KeyName } from "../developers/key-name.tsx";
-import { useKeys } from "../developers/keys.ts";
+import { keyChoices, useKeys } from "../developers/keys.ts";
 import { scopes } from "../generated/contract.ts";
 import { filterBy, go, Link, usePlace } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
@@ -30,7 +30,7 @@ export function Requests() {
   const { data: keys } = useKeys();
   const { status, operation, key: keyId, code, cursor } = query;
   const asked = { limit: PAGE, status, operation, keyId, code, cursor };
-  const { data, error, reload } = useQuery(`requests?${JSON.stringify(asked)}`, () =>
+  const requests = useQuery(`requests?${JSON.stringify(asked)}`, () =>
     petstore.listRequests(asked as unknown as ListRequestsQuery).page(),
   );
   return (
@@ -43,14 +43,7 @@ export function Requests() {
           choose={(chosen) => filterBy({ status: chosen, code: undefined })}
         />
         <SelectFilter name="operation" label="Operation" all="All operations" choices={operations} />
-        {may("listKeys") && (
-          <SelectFilter
-            name="key"
-            label="Key"
-            all="All keys"
-            choices={(keys ?? []).map(({ id, name }) => [id, name])}
-          />
-        )}
+        {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" choices={keyChoices(keys)} />}
         <input
           type="search"
           aria-label="Request id"
@@ -65,10 +58,7 @@ export function Requests() {
       </div>
       <Table<RequestRecord>
         label="Requests"
-        items={data}
-        keyOf={({ id }) => id}
-        error={error}
-        retry={reload}
+        query={requests}
         columns={[
           { head: "Status", cell: (request) => <StatusCode of={request.status} /> },
           {
@@ -78,7 +68,7 @@ export function Requests() {
               <>
                 <Link to={`/requests/${request.id}`} class="title">
                   <code>
-                    {request.method} {request.path}
+                    {request.method} {request.path ?? request.operation}
                   </code>
                 </Link>
                 {request.code && <div class="fine">{request.code}</div>}
@@ -89,14 +79,20 @@ export function Requests() {
           { head: "When", cell: ({ at }) => <Time at={at} isReal /> },
         ]}
         empty={
-          <p>
-            {status === "5xx"
-              ? "The service itself has failed in no request. Those that it refused are under Rejected."
-              : "No request passes the filters. Changes and failures of the last 7 days are listed here."}
-          </p>
+          status === "5xx" ? (
+            <p>
+              No request has failed in the service. Those that it refused are under{" "}
+              <Link to="/requests" query={{ status: "4xx" }}>
+                Rejected
+              </Link>
+              .
+            </p>
+          ) : (
+            <p>No request passes the filters. Changes and failures of the last 7 days are listed here.</p>
+          )
         }
       />
-      <Pager next={data?.next} />
+      <Pager next={requests.data?.next} />
     </Page>
   );
 }

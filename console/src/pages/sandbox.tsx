@@ -8,12 +8,12 @@ import { invalidate } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { useSandbox } from "../shop/sandbox.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
-import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { Form } from "../ui/form/form.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
-import { Skeleton } from "../ui/table.tsx";
+import { Select } from "../ui/select.tsx";
 import { Countdown, ExactTime } from "../ui/time.tsx";
 import { say } from "../ui/toasts.tsx";
 import { countOf, durationOf, numberOf } from "../ui/words.ts";
@@ -24,7 +24,7 @@ const steps = [60, 900, 3_600, 86_400, 2_592_000];
 /** The sandbox: its contents, its clock, and its reset. */
 export function Sandbox() {
   const may = useMay();
-  const { data, error, reload } = useSandbox();
+  const query = useSandbox();
   const [isResetting, setResetting] = useState(false);
   return (
     <Page
@@ -37,9 +37,8 @@ export function Sandbox() {
         )
       }
     >
-      <ErrorNote error={error} retry={reload} />
-      {!data && !error && <Skeleton width={60} />}
-      {data && <Known sandbox={data} />}
+      <Loading of={query} />
+      {query.data && <Known sandbox={query.data} />}
       {may("createPet") && <Simulate />}
       {isResetting && <Reset onClose={() => setResetting(false)} />}
     </Page>
@@ -140,17 +139,10 @@ function Simulate() {
     <section>
       <h2>Simulate an error</h2>
       <p class="intro">
-        With the header Petstore-Simulate the service returns an error and does nothing else. Here you see what a
-        program gets that changes an animal.
+        With the header Petstore-Simulate the service only returns an error: here to a program that changes an animal.
       </p>
       <div class="filters">
-        <select aria-label="Error" value={code} onChange={({ currentTarget }) => setCode(currentTarget.value)}>
-          {simulations.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Select aria-label="Error" value={code} choose={setCode} choices={simulations.map((name) => [name, name])} />
         <button type="button" disabled={action.isRunning} onClick={() => void action.run()}>
           Send the request
         </button>
@@ -169,19 +161,17 @@ function Reset({ onClose }: { readonly onClose: () => void }) {
     invalidate("");
   });
   return (
-    <Dialog title="Reset the sandbox?" onClose={onClose}>
+    <FormDialog
+      title="Reset the sandbox?"
+      fields={resetSandboxBody}
+      values={{ animals: "samples" }}
+      action={action}
+      submit="Reset the sandbox"
+      onClose={onClose}
+    >
       <p class="intro">
-        All animals, categories, orders and events of the sandbox are deleted permanently. Keys, limits, bans, webhook
-        endpoints and the clock stay.
+        All animals, categories, orders and events of the sandbox are deleted permanently. All else stays.
       </p>
-      <Form
-        fields={resetSandboxBody}
-        values={{ animals: "samples" }}
-        action={action}
-        submit="Reset the sandbox"
-        onDone={onClose}
-        onCancel={onClose}
-      />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -11,6 +11,7 @@ import { orderColumns } from "../shop/order-rows.tsx";
 import { ORDERS } from "../shop/orders.ts";
 import { useStore } from "../store.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { Skeleton, Table } from "../ui/table.tsx";
@@ -38,10 +39,9 @@ export function Today() {
 
 /** The animals by status, as a bar and as figures that link to them, and what has happened today. */
 function Figures() {
-  const { data, error, reload } = useFigures();
-  if (error && !data) return <ErrorNote error={error} retry={reload} />;
-  if (!data) return <Skeleton width={90} />;
-  const { animals, today } = data;
+  const query = useFigures();
+  if (!query.data) return <Loading of={query} />;
+  const { animals, today } = query.data;
   return (
     <div class="figures">
       <section aria-label="Animals">
@@ -98,40 +98,30 @@ function Figures() {
 
 function OpenOrders() {
   const { petstore } = useSession();
-  const { data, error, reload } = useQuery(`${ORDERS}?open`, () =>
+  const query = useQuery(`${ORDERS}?open`, () =>
     petstore.listStoreOrders({ status: "placed", limit: ORDERS_SHOWN }).page(),
   );
   return (
     <section aria-label="Open orders">
       <h2>Open orders</h2>
-      {data?.length === 0 ? (
+      {query.data?.length === 0 ? (
         <p class="fine">No animal is reserved.</p>
       ) : (
-        <Table<StoreOrder>
-          label="Open orders"
-          items={data}
-          keyOf={({ id }) => String(id)}
-          error={error}
-          retry={reload}
-          columns={columns}
-          empty={null}
-        />
+        <Table<StoreOrder> label="Open orders" query={query} columns={columns} empty={null} />
       )}
-      {data?.next && <Link to="/orders">All open orders</Link>}
+      {query.data?.next && <Link to="/orders">All open orders</Link>}
     </section>
   );
 }
 
 function Latest() {
   const { petstore } = useSession();
-  const { data, error, reload } = useQuery("events?latest", () =>
-    petstore.listEvents({ sort: "-id", limit: EVENTS_SHOWN }).page(),
-  );
+  const query = useQuery("events?latest", () => petstore.listEvents({ sort: "-id", limit: EVENTS_SHOWN }).page());
+  const { data } = query;
   return (
     <section aria-label="Latest changes">
       <h2>Latest changes {useStore(isLive) && <span class="status enabled fine">Live</span>}</h2>
-      <ErrorNote error={error} retry={reload} />
-      {!data && !error && <Skeleton width={60} />}
+      <Loading of={query} />
       {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
       <ol class="events" aria-label="Events">
         {data?.slice(0, EVENTS_SHOWN).map((event) => (

@@ -1,6 +1,6 @@
 import type { UsageCount } from "petstore-client";
 import { useEffect } from "preact/hooks";
-import { stateOf, useKeys } from "../developers/keys.ts";
+import { keyChoices, stateOf, useKeys } from "../developers/keys.ts";
 import {
   barsOf,
   byOperation,
@@ -15,11 +15,11 @@ import { filterBy, Link, usePlace } from "../router.tsx";
 import { type QueryResult, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { Chart } from "../ui/chart.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectFilter } from "../ui/filters.tsx";
+import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Segments } from "../ui/segments.tsx";
-import { Skeleton, Table } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
 
 /** How often the figures are read again, in milliseconds. It costs no quota. */
@@ -41,7 +41,8 @@ export function Usage() {
   const { data: keys } = useKeys();
   const { span: name = "day", key, operation } = usePlace().query;
   const span = spans[name] ?? spans.day;
-  const { data, error, reload } = useUsage(span, key);
+  const query = useUsage(span, key);
+  const { data, error, reload } = query;
   useEffect(() => {
     const timer = setInterval(reload, RELOAD_INTERVAL);
     return () => clearInterval(timer);
@@ -57,9 +58,7 @@ export function Usage() {
           chosen={name}
           choose={(chosen) => filterBy({ span: chosen === "day" ? "" : chosen })}
         />
-        {may("listKeys") && (
-          <SelectFilter name="key" label="Key" all="All keys" choices={(keys ?? []).map((one) => [one.id, one.name])} />
-        )}
+        {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" choices={keyChoices(keys)} />}
         <SelectFilter
           name="operation"
           label="Operation"
@@ -67,7 +66,6 @@ export function Usage() {
           choices={(operations ?? []).map(([one]) => [one || NO_OPERATION, one || "No operation"])}
         />
       </div>
-      <ErrorNote error={error} retry={reload} />
       {data ? (
         <Chart
           label="Requests over time"
@@ -76,7 +74,7 @@ export function Usage() {
           bars={barsOf(span, withOperations(data, isMeant))}
         />
       ) : (
-        !error && <Skeleton width={90} />
+        <Loading of={query} />
       )}
       {(data || !error) && (
         <section>
@@ -85,8 +83,7 @@ export function Usage() {
             label="Requests by operation"
             items={operations}
             keyOf={([one]) => one}
-            error={undefined}
-            retry={reload}
+            query={query}
             columns={columns}
             empty={<p>No request was counted in this time.</p>}
           />
@@ -149,10 +146,8 @@ function Deprecated({ span }: { readonly span: Span }) {
       <h2>Deprecated operations by key</h2>
       <Table<[key: string, counts: UsageCount[]]>
         label="Deprecated operations by key"
-        items={found.data}
         keyOf={([name]) => name}
-        error={found.error}
-        retry={found.reload}
+        query={found}
         columns={[
           { head: "Key", isBroad: true, cell: ([name]) => <bdi>{name}</bdi> },
           {

@@ -6,7 +6,7 @@ import { WEBHOOKS } from "../developers/webhooks.ts";
 import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { useShortcut } from "../shortcuts.tsx";
+import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -38,26 +38,15 @@ export function Webhooks() {
   const { petstore } = useSession();
   const may = useMay();
   const [isAdding, setAdding] = useState(false);
-  const { data, error, reload } = useQuery(WEBHOOKS, () => petstore.listWebhookEndpoints());
-  const add = may("createWebhookEndpoint") ? () => setAdding(true) : undefined;
-  useShortcut("n", "Add an endpoint", add);
+  const query = useQuery(WEBHOOKS, () => petstore.listWebhookEndpoints());
   return (
     <Page
       title="Webhooks"
-      actions={
-        add && (
-          <button type="button" class="main" onClick={add}>
-            Add endpoint
-          </button>
-        )
-      }
+      actions={may("createWebhookEndpoint") && <MainButton text="Add endpoint" onClick={() => setAdding(true)} />}
     >
       <Table<WebhookEndpoint>
         label="Webhook endpoints"
-        items={data}
-        keyOf={({ id }) => id}
-        error={error}
-        retry={reload}
+        query={query}
         columns={columns}
         empty={<p>Nothing is sent anywhere yet. Add an endpoint, and events of the shop are sent to its URL.</p>}
       />

@@ -16,7 +16,7 @@ const adviceOfCode: Readonly<Record<string, string>> = {
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
   account_suspended: "Ask the operator of the service why, and to resume the account.",
   webhooks_unavailable: "Ask the operator of the service to set it up. All other pages work.",
-  pet_has_open_order: "Confirm or cancel its order first.",
+  pet_has_open_order: "Open the animal, and sell it or cancel its order there.",
   invalid_transition: "Open the animal, and return the order there.",
 };
 

@@ -38,9 +38,8 @@ export function start(prepareWith: typeof prepare): Promise<void> {
   watchFailures(endIfRefused);
   return new Promise((resolve) =>
     findKey(
-      async (key) => {
-        if (session.value.kind !== "open") await signIn(key);
-        resolve();
+      (key) => {
+        if (session.value.kind !== "open") void signIn(key).then(resolve);
       },
       () => {
         close();

@@ -39,7 +39,7 @@ export function SignIn() {
             aria-describedby="key-hint"
           />
           <p id="key-hint" class="fine">
-            The key stays in this tab until you sign out or close it. What you can see and do depends on its scopes.
+            The key stays in this tab until you sign out or close it.
           </p>
         </div>
         <button type="submit" class="main" disabled={!key.trim()}>

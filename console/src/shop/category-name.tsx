@@ -1,5 +1,6 @@
 import type { Category } from "petstore-client";
 import type { ControlProps } from "../ui/form/field.tsx";
+import { Select } from "../ui/select.tsx";
 import { useCategories } from "./categories.ts";
 
 /** The name of a category; its number if it has none. */
@@ -31,20 +32,17 @@ export function CategoryControl({ id, field, entry, change, described }: Control
     );
   }
   return (
-    <select
+    <Select
       id={id}
       value={entry as string}
       required={field.isRequired ?? false}
-      onChange={({ currentTarget }) => change(currentTarget.value)}
+      choose={change}
+      choices={[
+        ["", field.isRequired ? "Choose a category" : "—"],
+        ...(isUnknown ? [[entry as string, `No. ${entry}`] as const] : []),
+        ...known.map((category) => [String(category.id), category.name] as const),
+      ]}
       {...described}
-    >
-      <option value="">{field.isRequired ? "Choose a category" : "—"}</option>
-      {isUnknown && <option value={entry as string}>No. {entry}</option>}
-      {known.map((category) => (
-        <option key={category.id} value={String(category.id)}>
-          {category.name}
-        </option>
-      ))}
-    </select>
+    />
   );
 }

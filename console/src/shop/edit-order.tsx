@@ -2,8 +2,7 @@ import type { StoreOrder, StoreOrderPatch } from "petstore-client";
 import { updateStoreOrderBody } from "../generated/contract.ts";
 import { useAction } from "../service/action.ts";
 import { useSession } from "../session/session.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form } from "../ui/form/form.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { say } from "../ui/toasts.tsx";
 import { orderName, showOrder } from "./orders.ts";
 
@@ -15,16 +14,14 @@ export function EditOrder({ order, onClose }: { readonly order: StoreOrder; read
     say(`${orderName(order)}: saved`);
   });
   return (
-    <Dialog title={`Edit ${orderName(order)}`} onClose={onClose}>
-      <Form
-        fields={updateStoreOrderBody}
-        values={order as unknown as Record<string, unknown>}
-        changesOnly
-        action={action}
-        submit="Save"
-        onDone={onClose}
-        onCancel={onClose}
-      />
-    </Dialog>
+    <FormDialog
+      title={`Edit ${orderName(order)}`}
+      fields={updateStoreOrderBody}
+      values={order}
+      changesOnly
+      action={action}
+      submit="Save"
+      onClose={onClose}
+    />
   );
 }

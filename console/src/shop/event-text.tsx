@@ -1,6 +1,8 @@
 import { type Event, stringify } from "petstore-client";
+import type { ComponentChildren } from "preact";
 import { updatePetBody } from "../generated/contract.ts";
 import { Link } from "../router.tsx";
+import { useMay } from "../session/session.ts";
 import { Time } from "../ui/time.tsx";
 import { wordOf } from "../ui/words.ts";
 import { Actor } from "./actor.tsx";
@@ -13,13 +15,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Prefix of the query keys of pages of the log. */
 export const EVENT_LOG = "events?page";
 
-/** A type such as `pet.updated` as readable text. */
-const eventNames: Readonly<Record<string, string>> = {
-  "pet.created": "Added",
-  "pet.updated": "Changed",
-  "pet.deleted": "Deleted",
-};
-export const eventName = (type: string): string => eventNames[type] ?? wordOf(type);
+/** A type such as `pet.updated` as readable text. It stands before the name of the animal: "Changed Rex". */
+export const eventName = (type: string): string => wordOf(type.replace(/^(pet|order)\./, ""));
 
 /** The animal of an event, or of the order that the event is about. */
 export function petOf({ subject, data, previous }: Event): bigint | undefined {
@@ -48,7 +45,11 @@ export function EventLine({ event, withAnimal = true, withLink }: EventLineProps
         {withAnimal && petId !== undefined && (
           <Link to={`/animals/${petId}`}>{typeof name === "string" ? <bdi>{name}</bdi> : <PetName id={petId} />}</Link>
         )}
-        {petId === undefined && <bdi>{name ?? url ?? event.subject.id}</bdi>}
+        {petId === undefined && (
+          <Subject of={event}>
+            <bdi>{name ?? url ?? event.subject.id}</bdi>
+          </Subject>
+        )}
         {typeof reference === "string" && <bdi class="fine">{reference}</bdi>}
         {type.endsWith(".updated") && <Changes before={previous ?? {}} after={data ?? {}} />}
       </span>
@@ -58,6 +59,13 @@ export function EventLine({ event, withAnimal = true, withLink }: EventLineProps
       <Time at={at} />
     </li>
   );
+}
+
+/** What an event is about, with a link to its page if it has one. */
+function Subject({ of, children }: { readonly of: Event; readonly children: ComponentChildren }) {
+  const may = useMay();
+  const isEndpoint = of.subject.type === "webhook_endpoint" && may("getWebhookEndpoint");
+  return isEndpoint ? <Link to={`/webhooks/${of.subject.id}`}>{children}</Link> : <>{children}</>;
 }
 
 /** The changed fields, with their old and new values. */

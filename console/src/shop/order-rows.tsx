@@ -2,6 +2,7 @@ import type { StoreOrder } from "petstore-client";
 import { useState } from "preact/hooks";
 import { Link } from "../router.tsx";
 import { useMay, useSession } from "../session/session.ts";
+import { RowButton } from "../ui/row-button.tsx";
 import { Status } from "../ui/status.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Countdown, Time } from "../ui/time.tsx";
@@ -76,14 +77,9 @@ function OrderActions({ order }: { readonly order: StoreOrder }) {
           </button>
         ))}
       {may("updateStoreOrder") && (
-        <button
-          type="button"
-          class="quiet wide"
-          onClick={() => setEditing(true)}
-          aria-label={`Edit ${orderName(order)}`}
-        >
-          Edit
-        </button>
+        <span class="wide">
+          <RowButton text="Edit" of={orderName(order)} onClick={() => setEditing(true)} />
+        </span>
       )}
       {isEditing && <EditOrder order={order} onClose={() => setEditing(false)} />}
     </span>

@@ -3,24 +3,29 @@ import type { OperationName } from "../contract.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { replaceItem } from "./lists.ts";
+import { nameOf } from "./pet-name.tsx";
 import { PETS } from "./pets.ts";
 
 /** Prefix of the query keys of responses with orders. */
 export const ORDERS = "orders";
 
-/** The possible actions for an order in each state. */
+/** What can be done with an order. */
 interface OrderAction {
   readonly name: string;
+  /** What then holds of the animal. */
   readonly done: string;
   readonly operation: OperationName & ("confirmStoreOrder" | "cancelStoreOrder" | "returnStoreOrder");
+  /** The action that undoes it. */
+  readonly undo?: OrderAction;
 }
 
+const giveBack: OrderAction = { name: "Return", done: "returned, and available again", operation: "returnStoreOrder" };
+export const sell: OrderAction = { name: "Sell", done: "sold", operation: "confirmStoreOrder", undo: giveBack };
+
+/** The possible actions for an order in each state. */
 export const orderActions: Readonly<Record<string, readonly OrderAction[]>> = {
-  placed: [
-    { name: "Confirm", done: "confirmed", operation: "confirmStoreOrder" },
-    { name: "Cancel", done: "cancelled", operation: "cancelStoreOrder" },
-  ],
-  confirmed: [{ name: "Return", done: "returned", operation: "returnStoreOrder" }],
+  placed: [sell, { name: "Cancel", done: "not reserved any more, and available again", operation: "cancelStoreOrder" }],
+  confirmed: [giveBack],
 };
 
 /** The label of an order: its reference, or else its number. */
@@ -31,16 +36,15 @@ export function showOrder(order: StoreOrder): void {
   updateCache<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order));
 }
 
-export async function changeOrder(
-  petstore: Petstore,
-  order: StoreOrder,
-  { operation, done }: OrderAction,
-): Promise<void> {
+/** Changes an order, and reports what then holds of its animal. */
+export async function changeOrder(petstore: Petstore, order: StoreOrder, action: OrderAction): Promise<void> {
+  const { operation, done, undo } = action;
+  const name = nameOf(order.petId);
   try {
     showOrder(await petstore[operation](order.id));
-    say(`${orderName(order)}: ${done}`);
+    say(`${name}: ${done}`, undo && (() => void changeOrder(petstore, order, undo)));
   } catch (error) {
-    sayFailure(orderName(order), error);
+    sayFailure(name, error);
     invalidate(ORDERS);
   }
   invalidate(PETS);

@@ -7,6 +7,7 @@ import { useSession } from "../session/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Form } from "../ui/form/form.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Skeleton } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
 import { wordOf } from "../ui/words.ts";
@@ -25,17 +26,15 @@ export function AddPet({ onClose }: { readonly onClose: () => void }) {
     invalidate(PETS);
   });
   return (
-    <Dialog title="Add an animal" onClose={onClose}>
-      <Form
-        fields={createPetBody}
-        values={{ status: "available" }}
-        controls={controls}
-        action={action}
-        submit="Add animal"
-        onDone={onClose}
-        onCancel={onClose}
-      />
-    </Dialog>
+    <FormDialog
+      title="Add an animal"
+      onClose={onClose}
+      fields={createPetBody}
+      values={{ status: "available" }}
+      controls={controls}
+      action={action}
+      submit="Add animal"
+    />
   );
 }
 
@@ -73,7 +72,7 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
       {pet && !conflict && (
         <Form
           fields={updatePetBody}
-          values={pet as unknown as Record<string, unknown>}
+          values={pet}
           changesOnly
           controls={controls}
           action={action}

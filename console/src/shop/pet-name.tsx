@@ -34,10 +34,14 @@ async function readNames(): Promise<void> {
   }
 }
 
-/** Stores a name from another response. */
-export function noteName({ id, name }: Pick<Pet, "id" | "name">): void {
-  if (names.value.get(id) !== name) names.set(new Map([...names.value, [id, name]]));
+/** Stores names from another response. */
+export function noteNames(pets: readonly Pick<Pet, "id" | "name">[]): void {
+  const others = pets.filter(({ id, name }) => names.value.get(id) !== name);
+  if (others.length > 0) names.set(new Map([...names.value, ...others.map(({ id, name }) => [id, name] as const)]));
 }
+
+/** The name of an animal if it is known, or else its number. */
+export const nameOf = (id: bigint): string => names.value.get(id) ?? `Animal ${id}`;
 
 /** The name of an animal; its number while the name is not known, or if it was deleted. */
 export function PetName({ id }: { readonly id: bigint }) {

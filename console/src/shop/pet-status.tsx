@@ -3,11 +3,12 @@ import { useState } from "preact/hooks";
 import { choicesOf } from "../contract.ts";
 import { updatePetBody } from "../generated/contract.ts";
 import { useMay, useSession } from "../session/session.ts";
+import { Select } from "../ui/select.tsx";
 import { Status } from "../ui/status.tsx";
 import { wordOf } from "../ui/words.ts";
 import { setStatus } from "./pets.ts";
 
-const statuses = choicesOf(updatePetBody, "status");
+const choices = choicesOf(updatePetBody, "status").map((status) => [status, wordOf(status)] as const);
 
 /** The status of an animal. The user can change it here if the key permits it. */
 export function StatusSelect({ pet }: { readonly pet: Pet }) {
@@ -23,19 +24,13 @@ export function StatusSelect({ pet }: { readonly pet: Pet }) {
   const shown = sent ?? pet.status;
   return (
     <span class={`status ${shown ?? ""}`}>
-      <select
+      <Select
         aria-label={`Status of ${pet.name}`}
         disabled={sent !== undefined}
         value={shown ?? ""}
-        onChange={({ currentTarget }) => void change(currentTarget.value as PetStatus)}
-      >
-        {!shown && <option value="">No status</option>}
-        {statuses.map((status) => (
-          <option key={status} value={status}>
-            {wordOf(status)}
-          </option>
-        ))}
-      </select>
+        choose={(status) => void change(status as PetStatus)}
+        choices={shown ? choices : [["", "No status"], ...choices]}
+      />
     </span>
   );
 }

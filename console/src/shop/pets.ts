@@ -5,7 +5,7 @@ import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { replaceItem, withoutItem } from "./lists.ts";
-import { noteName } from "./pet-name.tsx";
+import { noteNames } from "./pet-name.tsx";
 
 /** Prefix of the query keys of responses with animals. */
 export const PETS = "pets";
@@ -20,7 +20,7 @@ export const leaving = new Store<ReadonlySet<bigint>>(new Set());
 /** Shows an animal as it is now, wherever it is listed. */
 export function showPet(pet: Pet): void {
   updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet));
-  noteName(pet);
+  noteNames([pet]);
   updateCache<Pet>(`${PETS}/${pet.id}`, () => pet);
 }
 

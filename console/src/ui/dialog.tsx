@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useId } from "./use-id.ts";
 
 interface DialogProps {
   readonly title: string;

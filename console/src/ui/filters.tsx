@@ -1,5 +1,6 @@
 import { filterBy, usePlace } from "../router.tsx";
 import { useDraft } from "./draft.ts";
+import { Select } from "./select.tsx";
 
 interface SelectFilterProps {
   /** The name of the query parameter. */
@@ -14,18 +15,12 @@ interface SelectFilterProps {
 export function SelectFilter({ name, label, all, choices }: SelectFilterProps) {
   const { query } = usePlace();
   return (
-    <select
+    <Select
       aria-label={label}
       value={query[name] ?? ""}
-      onChange={({ currentTarget: { value } }) => filterBy({ [name]: value })}
-    >
-      <option value="">{all}</option>
-      {choices.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </select>
+      choose={(value) => filterBy({ [name]: value })}
+      choices={[["", all], ...choices]}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { QueryResult } from "../service/query.ts";
 import { ErrorNote } from "./error-note.tsx";
 
 export interface Column<T> {
@@ -16,10 +17,12 @@ interface TableProps<T> {
   /** What the table lists, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
-  readonly items: readonly T[] | undefined;
-  readonly keyOf: (item: T) => string;
-  readonly error: unknown;
-  readonly retry: () => void;
+  /** Where the items come from. Its error is shown, too. */
+  readonly query: QueryResult<unknown>;
+  /** The items, if they are not the data of the query. */
+  readonly items?: readonly T[] | undefined;
+  /** By default, the item's id. */
+  readonly keyOf?: (item: T) => string;
   /** Shown if the list is empty: what to do next. */
   readonly empty: ComponentChildren;
   /** Makes rows selectable. */
@@ -32,8 +35,8 @@ interface TableProps<T> {
     | undefined;
 }
 
-/** How many rows are rendered at once: as many as a screen shows. Each paint adds as many, so that no task is long. */
-const ROWS_AT_ONCE = 20;
+/** How many rows are rendered at once: about half of a screen. Each paint adds as many, so that no task is long. */
+const ROWS_AT_ONCE = 10;
 
 function useRenderedRows(isLoading: boolean, count: number): number {
   const [rendered, setRendered] = useState(ROWS_AT_ONCE);
@@ -44,10 +47,21 @@ function useRenderedRows(isLoading: boolean, count: number): number {
   return isLoading ? ROWS_AT_ONCE : rendered;
 }
 
+const idOf = (item: unknown) => String((item as { readonly id: unknown }).id);
+
+/** Follows the link of a row, wherever the row is clicked: not on a control, and not to select text. */
+function followRow(event: MouseEvent): void {
+  const target = event.target as Element;
+  if (target.closest("a, button, input, select, dialog, .tick") || getSelection()?.type === "Range") return;
+  target.closest("tr")?.querySelector("a.title")?.dispatchEvent(new MouseEvent("click", event));
+}
+
 const skeletonRows = [72, 48, 64, 56, 80, 44, 60, 68];
 
 /** A list with a skeleton while it is loading, an error with advice, and a hint if it is empty. */
-export function Table<T>({ label, columns, items, keyOf, error, retry, empty, ticks }: TableProps<T>) {
+export function Table<T>({ label, columns, query, keyOf = idOf, empty, ticks, ...given }: TableProps<T>) {
+  const { data, error, reload } = query;
+  const items = given.items ?? (data as readonly T[] | undefined);
   const rendered = useRenderedRows(!items, items?.length ?? 0);
   if (items?.length === 0 && !error) return <div class="empty">{empty}</div>;
   const tickAll = () => {
@@ -63,7 +77,7 @@ export function Table<T>({ label, columns, items, keyOf, error, retry, empty, ti
     [isWide && "wide", isNumber && "number", isBroad && "broad"].filter(Boolean).join(" ");
   return (
     <>
-      <ErrorNote error={error} retry={retry} />
+      <ErrorNote error={error} retry={reload} />
       {(items || !error) && (
         <table aria-label={label} aria-busy={!items}>
           <thead>
@@ -85,7 +99,8 @@ export function Table<T>({ label, columns, items, keyOf, error, retry, empty, ti
               ))}
             </tr>
           </thead>
-          <tbody>
+          {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the links in the rows have them */}
+          <tbody onClick={followRow}>
             {items
               ? items.slice(0, rendered).map((item) => {
                   const key = keyOf(item);

@@ -1,6 +1,14 @@
+/** What a shop calls the states of orders, and what happens to animals. */
+const shopWords: Readonly<Record<string, string>> = {
+  placed: "Reserved",
+  confirmed: "Sold",
+  created: "Added",
+  updated: "Changed",
+};
+
 /** A name of the contract as readable text: `not_found` is "Not found", `order.placed` is "Order placed". */
 export function wordOf(name: string): string {
-  const words = name.replaceAll(/[_.]/g, " ");
+  const words = shopWords[name] ?? name.replaceAll(/[_.]/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

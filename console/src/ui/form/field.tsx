@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
-import { useId } from "preact/hooks";
 import type { FieldDescription } from "../../contract.ts";
+import { Select } from "../select.tsx";
+import { useId } from "../use-id.ts";
 import { wordOf } from "../words.ts";
 import { type Entry, isWrongPair, pairsIn } from "./values.ts";
 
@@ -29,19 +30,16 @@ function TextControl({ id, field, entry, change, described }: ControlProps) {
 
 function ChoiceControl({ id, field, entry, change, described }: ControlProps) {
   return (
-    <select
+    <Select
       id={id}
       value={entry as string}
-      onChange={({ currentTarget }) => change(currentTarget.value)}
+      choose={change}
+      choices={[
+        ...(field.isRequired || field.preset !== undefined ? [] : [["", "—"] as const]),
+        ...(field.choices ?? []).map((choice) => [choice, wordOf(choice)] as const),
+      ]}
       {...described}
-    >
-      {!field.isRequired && field.preset === undefined && <option value="">—</option>}
-      {field.choices?.map((choice) => (
-        <option key={choice} value={choice}>
-          {wordOf(choice)}
-        </option>
-      ))}
-    </select>
+    />
   );
 }
 

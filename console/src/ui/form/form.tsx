@@ -10,10 +10,10 @@ import { type Entries, type Entry, entryOf, faultOf, valueOf } from "./values.ts
 // oxlint-disable-next-line typescript/no-explicit-any -- the operation that gets the values checks them
 type Values = any;
 
-interface FormProps {
+export interface FormProps {
   readonly fields: readonly FieldDescription[];
   /** The initial values. With `changesOnly`, only fields that differ from them are sent. */
-  readonly values?: Readonly<Record<string, unknown>>;
+  readonly values?: object;
   readonly changesOnly?: boolean;
   /** Controls that replace the default ones, by field name. */
   readonly controls?: Readonly<Record<string, Control>>;
@@ -21,13 +21,13 @@ interface FormProps {
   /** The label of the button. */
   readonly submit: string;
   readonly onDone: () => void;
-  readonly onCancel?: () => void;
+  readonly onCancel: () => void;
 }
 
 /** A form for the body or query of an operation. Faults that the service finds are shown beside their fields. */
 export function Form({ fields, values = {}, changesOnly, controls = {}, action, submit, onDone, onCancel }: FormProps) {
   const initial = useRef<Entries>(
-    Object.fromEntries(fields.map((field) => [field.name, entryOf(field, values[field.name])])),
+    Object.fromEntries(fields.map((field) => [field.name, entryOf(field, (values as Values)[field.name])])),
   );
   const [entries, setEntries] = useState(initial.current);
   const [tries, setTries] = useState(0);
@@ -70,11 +70,9 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
       ))}
       {action.error !== undefined && !(found.size > 0 && isAllShown) && <ErrorNote error={action.error} />}
       <footer>
-        {onCancel && (
-          <button type="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
         <button type="submit" class="main" disabled={action.isRunning}>
           {submit}
         </button>

@@ -1,0 +1,87 @@
+import type { NewStoreOrder, Pet } from "petstore-client";
+import { useState } from "preact/hooks";
+import { changed } from "../contract.ts";
+import { placeStoreOrderBody } from "../generated/contract.ts";
+import { useAction } from "../service/action.ts";
+import { invalidate, useQuery } from "../service/query.ts";
+import { useSession } from "../session/session.ts";
+import type { ControlProps } from "../ui/form/field.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { say } from "../ui/toasts.tsx";
+import { useId } from "../ui/use-id.ts";
+import { changeOrder, ORDERS, sell } from "./orders.ts";
+import { nameOf, noteNames } from "./pet-name.tsx";
+import { PETS } from "./pets.ts";
+
+/** The number of an animal. It suggests the names of the newest available animals. */
+function PetControl({ id, entry, change, described }: ControlProps) {
+  const { petstore } = useSession();
+  const list = useId();
+  const { data } = useQuery(`${PETS}?suggested`, async () => {
+    const pets = await petstore.listPets({ status: "available", sort: "-id", limit: 100 }).page();
+    noteNames(pets);
+    return pets;
+  });
+  return (
+    <>
+      <input
+        id={id}
+        list={list}
+        inputMode="numeric"
+        autocomplete="off"
+        value={entry as string}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+        {...described}
+      />
+      <datalist id={list}>
+        {data?.map((pet) => (
+          <option key={pet.id} value={String(pet.id)}>
+            {pet.name}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+const controls = { petId: PetControl };
+const fields = placeStoreOrderBody.map((field) =>
+  field.name === "petId"
+    ? changed(field, { label: "Animal", hint: "Choose one of the list, or enter its id." })
+    : field,
+);
+const ways = [
+  ["Sell", "Sell now"],
+  ["Reserve", "Reserve"],
+] as const;
+
+/** Sells an animal, or reserves it for a buyer. Both place an order, which a sale confirms at once. */
+export function SellPet({ pet, onClose }: { readonly pet?: Pet; readonly onClose: () => void }) {
+  const { petstore } = useSession();
+  const [way, setWay] = useState("Sell");
+  const action = useAction(async (body: NewStoreOrder) => {
+    if (pet) noteNames([pet]);
+    const order = await petstore.placeStoreOrder({ ...body, ...(pet && { petId: pet.id }) });
+    invalidate(ORDERS, PETS);
+    if (way === "Sell") await changeOrder(petstore, order, sell);
+    else say(`${nameOf(order.petId)}: reserved`);
+  });
+  return (
+    <FormDialog
+      title={`Sell ${pet?.name ?? "an animal"}`}
+      fields={fields.filter(({ name }) => !pet || name !== "petId")}
+      controls={controls}
+      action={action}
+      submit={way}
+      onClose={onClose}
+    >
+      <Segments label="Sell or reserve" choices={ways} chosen={way} choose={setWay} />
+      <p class="intro fine">
+        {way === "Sell"
+          ? "The animal is sold at once."
+          : "Nobody else can buy the animal until the time in its order is over."}
+      </p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,15 @@
+interface RowButtonProps {
+  /** What the button does, and to what: the second part is only for screen readers. */
+  readonly text: string;
+  readonly of: string;
+  readonly onClick: () => void;
+}
+
+/** A button in a row of a table. */
+export function RowButton({ text, of, onClick }: RowButtonProps) {
+  return (
+    <button type="button" class="quiet" aria-label={`${text} ${of}`} onClick={onClick}>
+      {text}
+    </button>
+  );
+}
