@@ -102,6 +102,7 @@ function runOnce(
       process.execPath,
       "test",
       `--parallel=${parallel}`,
+      parallel === 1 ? "--isolate" : "--no-isolate",
       `--timings=${times}`,
       `--timeout=${TEST_TIMEOUT}`,
       "--only-failures",
