@@ -97,10 +97,11 @@ export class Transactions {
 
   #nextFree(deadline: number): Promise<TransactionLink> {
     return new Promise((resolve, reject) => {
+      const left = Math.max(0, deadline - performance.now()); // a transaction that runs again may have passed it
       const late = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(take), 1);
         reject(new StorageUnavailable("All connections to the database are in use."));
-      }, deadline - performance.now());
+      }, left);
       const take = (link: TransactionLink) => {
         clearTimeout(late);
         resolve(link);
