@@ -1,5 +1,5 @@
-// Runs the tests of one tier, or the files that the arguments name, and ends with the line `N passed, N failed`
-// (`, N skipped` if the machine lacks something): bun test/runner/run.ts TIER [FILE…]
+// Runs the tests of one tier or of all, or the files that the arguments name, and ends with the line
+// `N passed, N failed` (`, N skipped` if the machine lacks something): bun test/runner/run.ts TIER|all [FILE…]
 // Files run in parallel, each on its own ports and in its own folders. After a run, everything that the
 // services under test have said is searched for keys.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -23,9 +23,9 @@ const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism
 /** Failures in more files than this are not run again. */
 const MAX_RETRIED_FILES = 3;
 
-const [tier = "embedded", ...words] = process.argv.slice(2) as [Tier?, ...string[]];
-if (!Object.hasOwn(tiers, tier))
-  throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}.`);
+const [tier = "embedded", ...words] = process.argv.slice(2) as [(Tier | "all")?, ...string[]];
+if (tier !== "all" && !Object.hasOwn(tiers, tier))
+  throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}, all.`);
 
 /** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
 const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
@@ -49,21 +49,23 @@ async function runTier(): Promise<Result[]> {
       ? [word]
       : testFiles(root).filter((file) => file.includes(word)),
   );
-  const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter((file) => tiersOf(file).includes(tier));
+  const isIn = (file: string) => tier === "all" || tiersOf(file).includes(tier);
+  const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter(isIn);
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
   if (files.some(needsInteropTools)) hasInteropTools();
   buildScript(join(folder, "program"));
   chmodSync(join(folder, "program"), 0o755); // the program also runs as other users
-  if (tier !== "engines") return [run("tests", files, {})];
+  if (tier !== "engines" && tier !== "all") return [run("tests", files, {})];
 
-  const own = files.filter((file) => !tiersOf(file).includes("embedded"));
-  const shared = files.filter((file) => tiersOf(file).includes("embedded"));
-  if (postgresMissing !== undefined) return [run("tests", own, {}), nothingRun(1)];
+  // All that need no such environment are one run: each run ends with a time in which not all processors have work.
+  const shared = files.filter((file) => tiersOf(file).includes("engines") && tiersOf(file).includes("embedded"));
+  const own = tier === "all" ? files : files.filter((file) => !shared.includes(file));
+  const results = own.length > 0 ? [run("tests", own, {})] : [];
+  if (shared.length === 0) return results;
+  if (postgresMissing !== undefined) return [...results, nothingRun(1)];
   const postgres = await SharedPostgres.start();
   try {
-    const results = own.length > 0 ? [run("engines", own, {})] : [];
-    if (shared.length > 0) results.push(run("postgres", shared, { TEST_ENGINE: "postgres", ...postgres.environment }));
-    return results;
+    return [...results, run("postgres", shared, { TEST_ENGINE: "postgres", ...postgres.environment })];
   } finally {
     await postgres.stop();
   }
