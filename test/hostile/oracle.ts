@@ -37,21 +37,32 @@ interface Document {
 /** RFC 3339, section 5.6. */
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
+/** A validator for each document, because making one takes long. */
+const validators = new WeakMap<Document, Ajv2020>();
+
+function validatorOf(document: Document): Ajv2020 {
+  const known = validators.get(document);
+  if (known) return known;
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addSchema({ $id: "document", components: document.components });
+  ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
+  ajv.addFormat("int32", { type: "number", validate: (value) => Math.abs(value) < 2 ** 31 });
+  ajv.addFormat("date-time", (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)));
+  validators.set(document, ajv);
+  return ajv;
+}
+
 /** Judges the input of one operation. */
 export class Oracle {
-  readonly #ajv = new Ajv2020({ strict: false });
+  readonly #ajv: Ajv2020;
   readonly #body: ValidateFunction | undefined;
   readonly #parameters: ReadonlyMap<string, QueryParameter>;
   readonly #isPaged: boolean;
 
   constructor(document: unknown, operation: Operation) {
-    const { paths, components } = document as Document;
-    const documented = paths[operation.path]?.[operation.method.toLowerCase()];
+    const documented = (document as Document).paths[operation.path]?.[operation.method.toLowerCase()];
     if (!documented) throw new Error(`The document has no ${operation.name}.`);
-    this.#ajv.addSchema({ $id: "document", components });
-    this.#ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
-    this.#ajv.addFormat("int32", { type: "number", validate: (value) => Math.abs(value) < 2 ** 31 });
-    this.#ajv.addFormat("date-time", (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)));
+    this.#ajv = validatorOf(document as Document);
     const schema = documented.requestBody?.content["application/json"]?.schema;
     this.#body = schema && this.#compile(schema);
     const parameters = (documented.parameters ?? []).filter((parameter) => parameter.in === "query");
