@@ -36,10 +36,10 @@ import {
 import { importCompleted, notACategory, petCreated } from "./pets.operations.ts";
 import { Pet } from "./pets.schemas.ts";
 import { toPet } from "./pets.statements.ts";
-import type { CategoryCheck, PetPorts } from "./pets.store.ts";
+import type { CategoryCheck, PetDependencies } from "./pets.store.ts";
 
 /** The dependencies of an import. */
-type ImportPorts = Pick<PetPorts, "categoryExists" | "clock">;
+type ImportDependencies = Pick<PetDependencies, "categoryExists" | "clock">;
 
 /** The position that the import of a file has reached. */
 export interface Position {
@@ -84,16 +84,16 @@ export class PetImportStore {
     storage: Storage,
     shop: number,
     ids: IdRule | undefined,
-    ports: ImportPorts = {},
+    dependencies: ImportDependencies = {},
   ): Promise<PetImportStore> {
-    return new PetImportStore(await storage.stage(staged), shop, ids, ports);
+    return new PetImportStore(await storage.stage(staged), shop, ids, dependencies);
   }
 
   private constructor(
     stage: Stage,
     shop: number,
     ids: IdRule | undefined,
-    { categoryExists, clock = systemClock }: ImportPorts,
+    { categoryExists, clock = systemClock }: ImportDependencies,
   ) {
     this.#stage = stage;
     this.#shop = shop;

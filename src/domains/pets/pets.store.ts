@@ -58,7 +58,7 @@ interface SoldByOrder {
 }
 
 /** The dependencies of the animals' store. */
-export interface PetPorts {
+export interface PetDependencies {
   /** If absent, an animal may be in any category. */
   readonly categoryExists?: CategoryCheck | undefined;
   /** If absent, no order decides an animal's status. */
@@ -87,7 +87,7 @@ export class PetStore {
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #decidingOrder: DecidingOrderCheck | undefined;
 
-  constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetPorts = {}) {
+  constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
     this.#storage = storage;
     this.#pages = new PetPages(storage);
     this.#clock = clock;
