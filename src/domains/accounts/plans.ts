@@ -1,6 +1,6 @@
 import type { Quota } from "../../contract/quota.ts";
 
-/** The plans (interface section 8). `custom`: the quota is agreed with each account. */
+/** The plans (see docs/limits.md). `custom`: the quota is agreed with each account. */
 export const plans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
