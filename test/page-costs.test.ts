@@ -183,7 +183,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
     "FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state",
     "looks at all endpoints, of which there are few, once a round",
   ],
-  ["position, last_delivery_id, owner, due_at FROM webhook_endpoints", "by its key"],
+  ["position, last_delivery_id, owner AS epoch, due_at FROM webhook_endpoints", "by its key"],
   ["FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2", "at most 1,000, when a process takes an endpoint over"],
   ["FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2", "at most 10"],
   ["health, ahead, shop FROM webhook_endpoints JOIN shops ON", "a command that lists all endpoints"],
