@@ -133,8 +133,9 @@ async function reportOf(
 
 function problemOf(error: unknown): Problem {
   if (error instanceof UsageError) return { code: "invalid_command_line", message: `${error.message} See --help.` };
-  if (error instanceof CommandFailed || error instanceof OperatorError)
+  if (error instanceof CommandFailed || error instanceof OperatorError) {
     return { code: error.code, message: error.message };
+  }
   const code = expected.find(([kind]) => error instanceof kind)?.[1];
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   return code ? { code, message } : { code: "internal_error", message: stack };

@@ -47,7 +47,7 @@ const listed = [
   "cancelled_at",
   "returned_at",
 ];
-/** Pairs of an order are read by themselves. */
+/** The columns that `RETURNING` gives. Metadata is read separately. */
 const written = `id, ${listed.join(", ")}, NULL AS metadata`;
 const select = `SELECT id, ${listed.join(", ")}, ${pairsColumn("order", "store_orders")} FROM store_orders`;
 
@@ -104,13 +104,13 @@ export function orderPageQuery(
   limit: number,
   { status, petId, reference, since, until, sort }: OrderFilters,
 ): Query<Scanned<OrderRow>> {
-  // What most orders differ in comes first.
+  // The most selective filter first.
   const [lead, ...scanned] = [
     { column: "reference", value: reference },
     { column: "pet_id", value: petId },
     { column: "status", value: status },
   ].flatMap(({ column, value }) => (value === undefined ? [] : [{ column, value }]));
-  // Where the page starts behind an order, one bound is behind it as well.
+  // After the first page, the cursor already implies one of the two time bounds, so it is left out.
   const isFirst = after === undefined;
   const bounds = [
     ...(since !== undefined && (isFirst || sort === "-id") ? [placedSince(since)] : []),

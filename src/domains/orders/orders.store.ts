@@ -48,13 +48,13 @@ import type { Transition } from "./transitions.ts";
 /** The event of an order by the status that it gets. */
 const eventTypes = { confirmed: orderConfirmed, cancelled: orderCancelled, returned: orderReturned };
 
-/** An order whose state does not allow what was asked. */
+/** The state of the order does not allow the change. */
 interface WrongState {
   readonly refused: "wrong state";
   readonly state: StoreOrderStatus;
 }
 
-/** An order whose animal cannot become what the order's change makes of it; `problem` is one sentence. */
+/** The order's animal does not allow the change of the order. `problem` is one sentence that says why. */
 interface NoAnimal {
   readonly refused: "no animal";
   readonly problem: string;

@@ -22,12 +22,12 @@ import {
   toOrder,
 } from "./orders.statements.ts";
 
-/** Reservations that end in one transaction: some milliseconds, for which others must wait. */
+/** The maximum number of orders that one transaction expires. It blocks other writes for some milliseconds. */
 const BATCH = 100;
-/** Such transactions in one run of the background task. The next run does the rest. */
+/** The maximum number of batches in one run of the background task. The next run continues. */
 const BATCHES = 20;
 
-/** The end of reservations: an open order holds its animal for a while, and then lets it go. */
+/** Expires the reservations of open orders. An expired order no longer reserves its animal. */
 export class Reservations implements TimedWork {
   readonly kind = "reservation";
   readonly #storage: Storage;
@@ -41,8 +41,8 @@ export class Reservations implements TimedWork {
   }
 
   /**
-   * Lets the animals go whose reservations have ended: in small transactions, so that others continue
-   * between them, and some thousand at the most, so that the caller does.
+   * Expires due reservations, so that their animals are available again. Each transaction expires up to `BATCH` orders,
+   * so that other writes run in between. A call expires at most `BATCH * BATCHES` orders; the next call continues.
    */
   async expireDue(): Promise<void> {
     const now = this.#clock.now();
@@ -61,7 +61,7 @@ export class Reservations implements TimedWork {
     yield* all(dueByClock, ahead, shop);
   }
 
-  /** Lets the animals of one shop go whose reservations have ended: up to `most`. */
+  /** Expires up to `most` due reservations of one shop. */
   async doDue(shop: number, most: number): Promise<void> {
     const now = this.#clock.now();
     let after = 0n;
@@ -83,7 +83,7 @@ export class Reservations implements TimedWork {
     }));
   }
 
-  /** Part of a transaction: of these orders, those that are still open and over. */
+  /** Part of a transaction: expires those of these orders that are still open and whose reservation has ended. */
   *#expireAll(shop: number, ids: readonly bigint[], now: number): Transaction<void> {
     const locked = yield* lockShop(shop, now);
     yield* sideBySide(ids.map((id) => this.#expireIfOver(locked, id)));
@@ -94,7 +94,7 @@ export class Reservations implements TimedWork {
     if (order?.status === "placed" && isOver(order, locked)) yield* this.expire(locked, order);
   }
 
-  /** Part of a transaction: lets the animal of an open order go. */
+  /** Part of a transaction: expires an open order, so that its animal is available again. */
   *expire(locked: LockedShop, row: OrderRow): Transaction<void> {
     const { id, pet_id } = row;
     yield* all(setExpired, locked.shop, id);
@@ -108,7 +108,7 @@ export class Reservations implements TimedWork {
   }
 }
 
-/** True from the moment on at which the reservation ends. */
+/** True once the reservation has ended. */
 export function isOver({ expires_at }: OrderRow, { at }: LockedShop): boolean {
   return expires_at <= at;
 }
