@@ -11,7 +11,10 @@ const insert = statement(`
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `);
 
-/** Part of a transaction: adds events, in this order, to the log of the shop that it has locked. */
+/**
+ * Part of a transaction: adds events, in this order, to the log of the shop that it has locked, and writes the figures
+ * that were recorded with `count`. Throws if there are no events although figures were recorded: they would be lost.
+ */
 export function publish(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<void> {
   return together(callsFor(locked, author, events));
 }
@@ -22,8 +25,11 @@ export function publishLast(locked: LockedShop, author: Author, events: readonly
 }
 
 function callsFor(locked: LockedShop, { actor, requestId }: Author, events: readonly NewEvent[]): Call[] {
-  if (events.length === 0) return [];
   const { shop, at } = locked;
+  if (events.length === 0) {
+    if (Object.values(locked.changes).every((by) => by === 0)) return [];
+    throw new Error("Figures were recorded, but there are no events to publish with them.");
+  }
   const calls = events.map(({ type, petId, subject, data, previous }) => ({
     statement: insert,
     parameters: [shop, ++locked.lastEventId, at, type.type, petId, subject, actor, requestId, data, previous],
