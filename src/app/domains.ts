@@ -64,6 +64,7 @@ import { webhookEventTypes } from "../domains/webhooks/webhooks.schemas.ts";
 import { listenSettings, webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import type { Settings } from "../settings/setting.ts";
 import type { Storage } from "../storage/storage.ts";
+import { MINUTE_MS } from "../timing/units.ts";
 import type { IdentityHost } from "./identity.ts";
 
 /** A domain that this service can open. */
@@ -99,7 +100,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
       clock,
     });
     const categories = new CategoryStore(storage, pets, clock);
-    const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE);
+    const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
     const sandboxes = new SandboxStore({
       storage,
@@ -194,6 +195,3 @@ const requests: ServedDomain = {
 
 /** Every domain whose operations are served. */
 export const domains: readonly ServedDomain[] = [...changing, events, webhooksOver(systemNetwork), requests];
-
-/** In milliseconds. */
-const MINUTE = 60_000;

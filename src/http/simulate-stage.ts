@@ -2,13 +2,11 @@ import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.t
 import { MAX_DELAYED, SIMULATE } from "../contract/simulate-header.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { MINUTE_SECONDS } from "../timing/units.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Caller, Limiter } from "./interfaces.ts";
 import { noResponse, refused } from "./read-simulation.ts";
-
-/** The longest possible wait for a minute window, in seconds. The limiter's clock may differ from this one. */
-const MINUTE = 60;
 
 interface Services {
   readonly limiter: Limiter;
@@ -49,7 +47,8 @@ function asLimited(
   if (error !== rateLimitExceeded && error !== keyBanned) return failed;
   return whenReady(limiter.peek(caller), ({ minute, nextBan }) => {
     const now = Math.ceil(clock.now() / 1000);
-    const retryAfter = error === keyBanned ? nextBan : Math.min(MINUTE, Math.max(1, minute.reset - now));
+    // At most a minute: the limiter's clock may differ from this one.
+    const retryAfter = error === keyBanned ? nextBan : Math.min(MINUTE_SECONDS, Math.max(1, minute.reset - now));
     const reset = error === keyBanned ? now + nextBan : minute.reset;
     // The verdict stays "admitted", because monitoring of denials must not see a simulated one.
     exchange.admission = { verdict: "admitted", limit: minute.limit, remaining: 0, reset, retryAfter: 0 };

@@ -1,13 +1,13 @@
 import type { Admission, LimitStatus, ShopName } from "../http/interfaces.ts";
+import { DAY_MS } from "../timing/units.ts";
 import { type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
-import { DAY } from "./windows.ts";
 
 /** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
 export const GRACE = 1_000;
 export const FIRST_BAN = 60_000;
 export const MAX_BAN = 3_600_000;
 /** If a key was not banned for this long, in milliseconds, its next ban is a first ban again. */
-const FORGIVEN_AFTER = DAY;
+const FORGIVEN_AFTER = DAY_MS;
 
 /** A stored ban. `level` counts the bans of a key from 1. */
 export interface Ban {

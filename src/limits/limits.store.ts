@@ -5,10 +5,11 @@ import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all } from "../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
 import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
-import { DAY, MINUTE, type ShopState, type WindowState } from "./windows.ts";
+import type { ShopState, WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {
   minute_ends_at: bigint;
@@ -61,8 +62,8 @@ const mostOf = (day: string) => {
 const isUnknownDay = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
 /** True if the stored minute of the same machine is later than the new one, or overlaps it with more requests. */
 const keepsMinute = `${kept}.boot = ${given}.boot AND (
-  ${kept}.minute_ends_after >= ${given}.minute_ends_after + ${MINUTE}
-  OR ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE} AND ${kept}.minute_used > ${given}.minute_used)`;
+  ${kept}.minute_ends_after >= ${given}.minute_ends_after + ${MINUTE_MS}
+  OR ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE_MS} AND ${kept}.minute_used > ${given}.minute_used)`;
 const ofMinute = (column: string) =>
   `${column} = CASE WHEN ${keepsMinute} THEN ${kept}.${column} ELSE ${given}.${column} END`;
 
@@ -112,7 +113,7 @@ const writeBan = statement(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
      ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
-     level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY)} THEN key_bans.level ELSE excluded.level END`,
+     level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY_MS)} THEN key_bans.level ELSE excluded.level END`,
 );
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
@@ -202,7 +203,7 @@ export class LimitStore {
 
   /** The bans that are active, or ended less than a day before the given real time by one of its clocks. */
   bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeptBan[]> {
-    const found = this.#storage.all(readBans, Math.floor(wall) - DAY, boot, Math.floor(monotonic) - DAY);
+    const found = this.#storage.all(readBans, Math.floor(wall) - DAY_MS, boot, Math.floor(monotonic) - DAY_MS);
     return whenReady(found, (rows) =>
       rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
         keyId: key_id,

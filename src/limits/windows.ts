@@ -1,13 +1,11 @@
 import type { Quota } from "../contract/quota.ts";
 import type { Admission, WindowStatus } from "../http/interfaces.ts";
+import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
 import { aheadBy, type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
-
-export const MINUTE = 60_000;
-export const DAY = 86_400_000;
 
 /** The UTC calendar day of a wall time, as days since 1970-01-01. */
 function dayOf(wall: number): number {
-  return Math.floor(wall / DAY);
+  return Math.floor(wall / DAY_MS);
 }
 
 /** How many requests were admitted on a day. */
@@ -62,7 +60,7 @@ export class Windows {
   static restore({ ahead, ...state }: ShopState, reading: ClockReading, opened: ClockReading): Windows {
     const windows = new Windows(ahead);
     const now = aheadBy(reading, ahead);
-    const rest = remainingUntil(state.minuteEnd, MINUTE, now, aheadBy(opened, ahead));
+    const rest = remainingUntil(state.minuteEnd, MINUTE_MS, now, aheadBy(opened, ahead));
     if (rest > 0) windows.#startMinute(now, rest, state.minuteUsed);
     windows.#day = state.day;
     windows.#dayUsed = state.dayUsed;
@@ -97,7 +95,7 @@ export class Windows {
   admit(quota: Quota, reading: ClockReading): Admission {
     this.#roll(reading);
     if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) return this.#limited(quota, reading);
-    if (this.#minuteUsed === 0) this.#startMinute(reading, MINUTE, 0);
+    if (this.#minuteUsed === 0) this.#startMinute(reading, MINUTE_MS, 0);
     this.#minuteUsed++;
     this.#dayUsed++;
     this.changed = true;
@@ -122,7 +120,7 @@ export class Windows {
   #roll(reading: ClockReading): void {
     if (reading.monotonic >= this.#minuteEnds) {
       this.#minuteUsed = 0;
-      this.#startMinute(reading, MINUTE, 0);
+      this.#startMinute(reading, MINUTE_MS, 0);
     } else if (reading.jumps !== this.#jumps) {
       this.#startMinute(reading, this.#minuteEnds - reading.monotonic, this.#minuteUsed);
     }
@@ -166,7 +164,7 @@ export class Windows {
       limit: quota.perDay,
       remaining: 0,
       reset: endOfDay(reading),
-      retryAfter: Math.max(1, Math.ceil((DAY - (reading.wall - this.#day * DAY)) / 1000)),
+      retryAfter: Math.max(1, Math.ceil((DAY_MS - (reading.wall - this.#day * DAY_MS)) / 1000)),
     };
     const ofMinute = {
       verdict: "limited" as const,
@@ -187,5 +185,5 @@ export function windowStatus(limit: number, used: number, reset: number): Window
 }
 
 function endOfDay(reading: ClockReading): number {
-  return realSeconds((dayOf(reading.wall) + 1) * DAY, reading.ahead);
+  return realSeconds((dayOf(reading.wall) + 1) * DAY_MS, reading.ahead);
 }

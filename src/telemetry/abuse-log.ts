@@ -1,8 +1,8 @@
 import type { Clock } from "../timing/clock.ts";
+import { MINUTE_MS } from "../timing/units.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-const MINUTE = 60_000;
 /** Requests with invalid keys in a minute, of one address or of all others together, that are worth a line. */
 const BURST = 10;
 /** Addresses that get a line of their own in a minute: those that sent most. */
@@ -92,7 +92,7 @@ export class AbuseLog {
   invalidKey(address: string): void {
     const now = this.#options.clock.monotonic();
     if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logGuesses();
-    this.#minuteEnds ??= now + MINUTE;
+    this.#minuteEnds ??= now + MINUTE_MS;
     this.#counted.invalidKeys++;
     this.#guessesOfAll++;
     const count = this.#guesses.get(address);

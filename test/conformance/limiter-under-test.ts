@@ -1,6 +1,6 @@
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Admission, Caller, Limiter } from "../../src/http/interfaces.ts";
-import { MINUTE } from "../../src/limits/windows.ts";
+import { MINUTE_MS } from "../../src/timing/units.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
 
@@ -14,7 +14,7 @@ export interface LimiterEngine {
 export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<LimiterEngine>;
 
 export const SECOND = 1_000;
-export const HOUR = 60 * MINUTE;
+export const HOUR = 60 * MINUTE_MS;
 export const noonSecond = NOON / SECOND;
 export const midnightSecond = Date.UTC(2026, 10, 22) / SECOND;
 

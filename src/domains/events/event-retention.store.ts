@@ -1,6 +1,7 @@
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { final } from "../../storage/transaction.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import { firstSince } from "./events.statements.ts";
 
 /** A shop and its oldest event, by the shop's clock. The event's columns are null if the shop has no event. */
@@ -14,7 +15,6 @@ interface OldestRow extends Row {
   ahead: bigint;
 }
 
-const DAY = 86_400_000;
 /** Shops that are read, and events of one shop that are deleted, in one step: each takes some milliseconds. */
 const SHOPS = 100;
 const EVENTS = 500n;
@@ -41,7 +41,7 @@ export class EventRetention {
 
   constructor(storage: Storage, days: number) {
     this.#storage = storage;
-    this.#retention = days * DAY;
+    this.#retention = days * DAY_MS;
   }
 
   /** Deletes some old events, if the pause is over. `now` is in unix milliseconds. Rejects with `StorageUnavailable`. */

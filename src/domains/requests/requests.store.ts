@@ -3,6 +3,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, final, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
 import {
   deleteOld,
@@ -25,7 +26,6 @@ export type { RecordFilters } from "./requests.statements.ts";
 
 /** The maximum number of records per second of requests without a valid key, for all addresses together. */
 export const MAX_ANONYMOUS_PER_SECOND = 50;
-const DAY = 86_400_000;
 /** Records deleted in one transaction. It limits how long the transaction blocks others. */
 const DELETE_BATCH = 500;
 /** The pause before the next search for old records after one that has deleted all, in milliseconds. */
@@ -99,7 +99,7 @@ export class RequestStore {
   /** Deletes some of the old records, if the pause is over. `now` is in unix milliseconds. */
   async sweep(now: number): Promise<void> {
     if (now < this.#sweepAt && now > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
-    const end = now - RETENTION_DAYS * DAY;
+    const end = now - RETENTION_DAYS * DAY_MS;
     const found = await this.#storage.all(findOld, end, DELETE_BATCH);
     for (const shop of new Set(found.map((row) => Number(row.shop)))) {
       await this.#storage.write(() => all(deleteOld, shop, shop, end, DELETE_BATCH));

@@ -2,12 +2,10 @@ import type { Fault } from "../../contract/errors.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
+import { MINUTE_SECONDS } from "../../timing/units.ts";
 
 /** The shop number under which records of requests without a valid key are stored. No shop has it. */
 export const NO_SHOP = 0;
-
-/** The length of a minute window, in seconds. */
-const MINUTE = 60;
 
 /** The parts of a record that no query filters by. Absent fields take no space. */
 interface Facts {
@@ -76,7 +74,7 @@ export function toStoredRequest(request: CompletedRequest, at: number): StoredRe
 /** The window that rejected a request. The limit alone may not say which: a plan may have the same limit for both. */
 function windowOf({ admission, caller }: CompletedRequest): "minute" | "day" {
   const { limit = 0, retryAfter = 0 } = admission ?? {};
-  if (retryAfter > MINUTE) return "day";
+  if (retryAfter > MINUTE_SECONDS) return "day";
   return caller && limit === caller.perDay && limit !== caller.perMinute ? "day" : "minute";
 }
 

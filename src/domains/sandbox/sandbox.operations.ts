@@ -20,9 +20,9 @@ export const clockTooFarAhead = defineError({
   meaning: "The sandbox's clock would be more than 100 years ahead. It was not advanced.",
 });
 
-const DAY = 86_400;
+const DAY_SECONDS = 86_400;
 /** The maximum by which one request can advance the clock, in seconds: a year. */
-const MAX_STEP = 366 * DAY;
+const MAX_STEP = 366 * DAY_SECONDS;
 
 const SandboxClock = Type.Object(
   {

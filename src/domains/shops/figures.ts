@@ -1,5 +1,6 @@
 import { statement } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
+import { DAY_MS } from "../../timing/units.ts";
 
 /** Counts of what a shop has now: columns of its row. */
 export const totals = [
@@ -27,9 +28,6 @@ export interface CountedShop {
   /** Changes of the figures that the transaction has not written yet. */
   changes: Changes;
 }
-
-/** In milliseconds. */
-export const DAY = 86_400_000;
 
 const setLastEvent = statement("UPDATE shops SET last_event_id = $1 WHERE shop = $2");
 const setFigures = statement(
@@ -68,6 +66,6 @@ export function rowUpdate(locked: CountedShop): Call {
   locked.changes = {};
   return {
     statement: setFigures,
-    parameters: [lastEventId, ...by(totals), Math.floor(at / DAY), ...by(daily), shop],
+    parameters: [lastEventId, ...by(totals), Math.floor(at / DAY_MS), ...by(daily), shop],
   };
 }

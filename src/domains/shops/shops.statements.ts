@@ -1,5 +1,5 @@
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
-import { DAY } from "./figures.ts";
+import { DAY_MS } from "../../timing/units.ts";
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, by the shop's clock, in unix milliseconds. */
@@ -22,7 +22,7 @@ const time = "CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
 /** Sets the time of a change: `$1` is real time in unix milliseconds. The times of a shop never decrease. */
 export const setTime = `last_at = ${time}`;
 /** The day of that time, in days since 1970. */
-export const dayOfChange = `(${time}) / ${DAY}`;
+export const dayOfChange = `(${time}) / ${DAY_MS}`;
 /** The row of the shop `$2`, if its data was not deleted. */
 export const isCurrent = isCurrentShop("$2");
 export const lock = lockStatement<ShopRow>(

@@ -2,7 +2,8 @@ import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { DAY, daily } from "./figures.ts";
+import { DAY_MS } from "../../timing/units.ts";
+import { daily } from "./figures.ts";
 import { CATEGORY_SCAN, MAX_CATEGORIES, type ShopSummary } from "./shops.operations.ts";
 import { ShopDeleted } from "./shops.store.ts";
 
@@ -60,7 +61,7 @@ export class ShopSummaries {
 function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
   const [row] = rows;
   if (!row) throw new ShopDeleted();
-  const today = Math.floor(Math.max(Number(row.last_at), now + Number(row.ahead)) / DAY);
+  const today = Math.floor(Math.max(Number(row.last_at), now + Number(row.ahead)) / DAY_MS);
   const ofToday = (name: (typeof daily)[number]) =>
     Number(row[`${name}_day`]) === today ? Number(row[`${name}_count`]) : 0;
   const [available, pending, sold, withoutStatus] = [

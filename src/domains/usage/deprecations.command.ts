@@ -4,10 +4,9 @@ import type { Storage } from "../../storage/storage.ts";
 import type { Command, CommandContext } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { type DeprecatedUse, UsageStore } from "./usage.store.ts";
-
-const DAY = 86_400_000;
 
 /** Keys that have not been deleted. */
 interface KnownKeys {
@@ -72,7 +71,7 @@ async function describeCallers(
 function describe({ name, method, path, deprecation }: Operation, callers: readonly Caller[], now: number) {
   if (!deprecation) return [];
   const { since, removal, replacement } = deprecation;
-  const daysLeft = Math.max(0, Math.ceil((dateToUnixSeconds(removal) * 1000 - now) / DAY));
+  const daysLeft = Math.max(0, Math.ceil((dateToUnixSeconds(removal) * 1000 - now) / DAY_MS));
   const own = callers.filter((caller) => caller.operation === name).map(({ operation: _own, ...caller }) => caller);
   return [{ operation: name, method, path, since, removal, daysLeft, replacement, callers: own }];
 }

@@ -5,6 +5,7 @@ import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Clock } from "../../timing/clock.ts";
+import { MINUTE_MS } from "../../timing/units.ts";
 import { DeprecatedCallCounter } from "./deprecated-calls.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
 import type { RequestCount } from "./usage-intervals.ts";
@@ -13,7 +14,6 @@ import type { RequestCount } from "./usage-intervals.ts";
 const MAX_COUNTS = 200_000;
 /** The maximum number of counts in one transaction, twice a second. It limits how long requests are delayed. */
 const AT_ONCE = 250;
-const MINUTE = 60_000;
 
 /** Operation and status are encoded as one small number: looking up a large number is several times slower. */
 const STATUSES = 1_000;
@@ -78,7 +78,7 @@ export class UsageCounter implements Usage {
     if (freeQuotaOf(operation, caller)) return;
     const now = this.#clock.now();
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
-    this.#add(Math.floor(now / MINUTE), caller, caller.keyId, number * STATUSES + status, 1);
+    this.#add(Math.floor(now / MINUTE_MS), caller, caller.keyId, number * STATUSES + status, 1);
     if (operation?.deprecation) this.#deprecated.add(operation, caller, 1, now);
   }
 

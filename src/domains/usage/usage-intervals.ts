@@ -2,6 +2,7 @@
 // seconds.
 import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from "../../timing/units.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
 /** Requests of one key in one minute, in minutes since 1970. The name is empty if there was no operation. */
@@ -22,19 +23,18 @@ export interface StoredCounts {
   readonly counts: string;
 }
 
-const MINUTE = 60;
-export const HOUR = 3_600;
-export const DAY = 86_400;
-
 /** The length of a span and of its intervals. */
-const spans = { hour: { length: HOUR, part: MINUTE }, day: { length: DAY, part: HOUR } } as const;
+const spans = {
+  hour: { length: HOUR_SECONDS, part: MINUTE_SECONDS },
+  day: { length: DAY_SECONDS, part: HOUR_SECONDS },
+} as const;
 export type Span = keyof typeof spans;
 
 /** The spans that intervals are read from, the length of both, and how far back they reach. */
 const reaches: Readonly<Record<Granularity, { span: Span; interval: number; reach: number }>> = {
-  minute: { span: "hour", interval: MINUTE, reach: 3 * HOUR },
-  hour: { span: "day", interval: HOUR, reach: 30 * DAY },
-  day: { span: "day", interval: DAY, reach: 30 * DAY },
+  minute: { span: "hour", interval: MINUTE_SECONDS, reach: 3 * HOUR_SECONDS },
+  hour: { span: "day", interval: HOUR_SECONDS, reach: 30 * DAY_SECONDS },
+  day: { span: "day", interval: DAY_SECONDS, reach: 30 * DAY_SECONDS },
 };
 
 /** The history that has the intervals of a granularity. */
@@ -61,7 +61,7 @@ export function floor(value: number, unit: number): number {
 
 /** The start of the span that the requests belong to. */
 export function startOf({ minute }: RequestCount, span: Span): number {
-  return floor(minute * MINUTE, spans[span].length);
+  return floor(minute * MINUTE_SECONDS, spans[span].length);
 }
 
 /** Adds requests to the text of a span's counts; undefined if it has none yet. */
@@ -116,7 +116,7 @@ export function countsIn(text = ""): number[] {
 }
 
 function add(counts: number[], count: RequestCount, span: Span): void {
-  const place = Math.floor((count.minute * MINUTE - startOf(count, span)) / spans[span].part);
+  const place = Math.floor((count.minute * MINUTE_SECONDS - startOf(count, span)) / spans[span].part);
   for (let index = counts.length; index <= place; index++) counts.push(0);
   (counts[place] as number) += count.requests;
 }

@@ -1,10 +1,10 @@
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { DAY_SECONDS } from "../../timing/units.ts";
 import { countsSince, type SubjectCount, subjects, topOf, usageOrders } from "./top-usage.ts";
 
 /** A day, in seconds. */
-const DAY = 86_400;
 const MAX_DAYS = 30;
 
 /** Recorded requests by address since a time in unix milliseconds. Usage is not counted by address. */
@@ -27,7 +27,7 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
   run: async (given, { store }) => {
     const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", usageOrders) };
     const [days, limit] = [wholeNumber(given, "days", MAX_DAYS), wholeNumber(given, "limit", 1_000)];
-    const since = (Math.floor(Date.now() / 1000 / DAY) - days + 1) * DAY;
+    const since = (Math.floor(Date.now() / 1000 / DAY_SECONDS) - days + 1) * DAY_SECONDS;
     const storage = await store.open();
     try {
       const counts =

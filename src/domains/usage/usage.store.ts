@@ -4,6 +4,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { DAY_SECONDS, HOUR_SECONDS } from "../../timing/units.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
   addCalls,
@@ -20,9 +21,7 @@ import {
   writeCount,
 } from "./usage.statements.ts";
 import {
-  DAY,
   floor,
-  HOUR,
   historyOf,
   intervalsOf,
   type RequestCount,
@@ -62,7 +61,7 @@ interface UsageQuery {
 }
 
 /** How long rows are kept, in seconds: one span longer than they are shown, so that the first interval is complete. */
-const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR, day: 31 * DAY };
+const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 * DAY_SECONDS };
 
 /** The maximum number of rows deleted in one transaction. It limits how long the transaction blocks others. */
 const DELETE_BATCH = 500;
@@ -89,7 +88,7 @@ export class UsageStore {
       const sorted = inLockOrder([...counts, ...ofAllKeys(counts)]);
       for (const span of ["hour", "day"] as const) for (const count of sorted) yield* addTo(span, count);
       for (const { operation, keyId, accountId, calls: times, lastAt } of calls) {
-        yield* all(addCalls, floor(lastAt / 1000, DAY), operation.name, keyId, accountId, times, lastAt);
+        yield* all(addCalls, floor(lastAt / 1000, DAY_SECONDS), operation.name, keyId, accountId, times, lastAt);
       }
       added();
     });
@@ -120,7 +119,7 @@ export class UsageStore {
 
   /** The keys that have called deprecated operations in the last 30 days, the latest callers first. */
   async deprecatedUses(now: number): Promise<DeprecatedUse[]> {
-    const rows = await this.#storage.all(readCalls, floor(now / 1000, DAY) - 30 * DAY);
+    const rows = await this.#storage.all(readCalls, floor(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS);
     return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
       operation,
       keyId: key_id,
@@ -157,9 +156,9 @@ export class UsageStore {
     if (seconds < this.#sweepAt && seconds > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
     let isMore = false;
     for (const swept of [
-      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR), DELETE_BATCH),
-      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY), DELETE_BATCH),
-      () => all(sweepCalls, floor(seconds - kept.day, DAY), DELETE_BATCH),
+      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR_SECONDS), DELETE_BATCH),
+      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH),
+      () => all(sweepCalls, floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH),
     ]) {
       if ((await this.#storage.write(swept)).length === DELETE_BATCH) isMore = true;
     }

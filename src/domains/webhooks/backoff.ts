@@ -1,25 +1,23 @@
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
 
 /** Milliseconds between the end of an attempt and the next one. The first attempt starts at once. */
 export const attemptDelays = [
   0,
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
 ] as const;
 
 /** The largest random extra delay, as a part of the delay. It spreads the retries of attempts that failed together. */
 const JITTER = 0.2;
 /** The longest `Retry-After` that is obeyed. */
-const MAX_WAIT = 24 * HOUR;
+const MAX_WAIT = 24 * HOUR_MS;
 
 /** The part of an attempt's result that decides about the next attempt. */
 export interface AttemptResult {
@@ -55,7 +53,7 @@ const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]
 /** The wait of a `Retry-After` header (seconds or a date) in milliseconds, at most a day; undefined if it is neither. */
 export function readRetryAfter(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
-  if (seconds.test(text)) return Math.min(Number(text) * SECOND, MAX_WAIT);
+  if (seconds.test(text)) return Math.min(Number(text) * SECOND_MS, MAX_WAIT);
   const date = httpDate.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_WAIT);
 }

@@ -1,12 +1,12 @@
+import { HOUR_MS } from "../../timing/units.ts";
 import { attemptDelays } from "./backoff.ts";
 import type { LastFailure } from "./webhooks.schemas.ts";
 
-const HOUR = 3_600_000;
 const HOURS = 24;
 /** Number of subjects that may fail in a row before the whole endpoint waits. */
 const MAX_FAILED = 10;
 /** An endpoint is disabled after every attempt has failed for this long, in milliseconds. */
-const DISABLED_AFTER = 5 * 24 * HOUR;
+const DISABLED_AFTER = 5 * 24 * HOUR_MS;
 /** Milliseconds between two probes of an endpoint; the last one is repeated. */
 const probeDelays = attemptDelays.slice(1, 5);
 
@@ -85,7 +85,7 @@ export function hasFailedTooLong({ failingSince }: Health, at: number): boolean 
 }
 
 function countAttempt(hours: Health["hours"], now: number, hasFailed: boolean): Health["hours"] {
-  const hour = Math.floor(now / HOUR);
+  const hour = Math.floor(now / HOUR_MS);
   const kept = hours.filter(([other]) => isRecent(other, now));
   const [, succeeded, failed] = kept.find(([other]) => other === hour) ?? [hour, 0, 0];
   const count: HourCount = hasFailed ? [hour, succeeded, failed + 1] : [hour, succeeded + 1, failed];
@@ -93,5 +93,5 @@ function countAttempt(hours: Health["hours"], now: number, hasFailed: boolean): 
 }
 
 function isRecent(hour: number, now: number): boolean {
-  return hour > Math.floor(now / HOUR) - HOURS;
+  return hour > Math.floor(now / HOUR_MS) - HOURS;
 }

@@ -1,8 +1,9 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import { realSeconds } from "../clock-reading.ts";
 import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
-import { DAY, windowStatus } from "../windows.ts";
+import { windowStatus } from "../windows.ts";
 
 /**
  * The server's decision on all requests of one key in one turn of the event loop. In the order of arrival, the first
@@ -83,7 +84,7 @@ export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
     strikes: decision.strikes,
     strikesForBan: strikesUntilBan(quota.perMinute),
     banEnds: now < banEnds ? realSeconds(banEnds, ahead) : undefined,
-    nextBan: banLength(now - banEnds >= DAY ? 1 : banLevel + 1) / 1000,
+    nextBan: banLength(now - banEnds >= DAY_MS ? 1 : banLevel + 1) / 1000,
     banSchedule,
   };
 }
@@ -109,7 +110,7 @@ function ban({ now, ahead, banEnds }: Decision, { perMinute }: Quota): Admission
 
 /** The end of the UTC day of a decision. */
 function endOfDay({ now }: Decision): number {
-  return (Math.floor(now / DAY) + 1) * DAY;
+  return (Math.floor(now / DAY_MS) + 1) * DAY_MS;
 }
 
 function secondsUntil(end: number, now: number): number {

@@ -2,10 +2,11 @@ import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Caller, ShopName } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import type { KeyBan, LimitStore } from "../limits.store.ts";
 import type { StoredLimits } from "../stored-limits.store.ts";
-import { DAY, type WindowState } from "../windows.ts";
+import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
 /** The maximum number of shops, and of bans, that this process remembers. */
@@ -108,7 +109,7 @@ export class LastKnownLimits {
     known.ahead = decision.ahead;
     known.minuteEnds = decision.minuteEnds;
     known.minuteUsed = decision.minuteUsed;
-    known.day = Math.floor(decision.now / DAY);
+    known.day = Math.floor(decision.now / DAY_MS);
     known.dayUsed = decision.dayUsed;
     known.clock = decision.now - performance.now();
     if (isDue(known)) this.#due.set(caller, known);

@@ -1,10 +1,10 @@
+import { DAY_MS, MINUTE_MS } from "../../timing/units.ts";
 import { FIRST_BAN, GRACE, MAX_BAN } from "../key-bans.ts";
-import { DAY, MINUTE } from "../windows.ts";
 
 /** The real time of a decision in Unix milliseconds: the first argument, or the server's clock if that is empty. */
 const readTime = `
 local call, ceil, floor, max, min = redis.call, math.ceil, math.floor, math.max, math.min
-local MINUTE, DAY = ${MINUTE}, ${DAY}
+local MINUTE, DAY = ${MINUTE_MS}, ${DAY_MS}
 local realNow = tonumber(ARGV[1])
 if not realNow then
   local time = call('TIME')
@@ -183,7 +183,7 @@ for i = 1, #KEYS do seed(KEYS[i], ARGV[i + 1]) end
 export const advanceScript = `
 local ahead = tonumber(redis.call('HGET', KEYS[1], 'ahead')) or 0
 if tonumber(ARGV[1]) > ahead then redis.call('HSET', KEYS[1], 'ahead', ARGV[1]) end
-redis.call('PEXPIRE', KEYS[1], ${2 * DAY})
+redis.call('PEXPIRE', KEYS[1], ${2 * DAY_MS})
 return ''
 `;
 
