@@ -1,6 +1,7 @@
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { final } from "../../storage/transaction.ts";
+import { Pause } from "../../timing/pause.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { firstSince } from "./events.statements.ts";
 
@@ -37,7 +38,7 @@ export class EventRetention {
   readonly #retention: number;
   /** The last shop that was read. */
   #shop = 0n;
-  #nextAt = Number.NEGATIVE_INFINITY;
+  readonly #pause = new Pause(PAUSE);
 
   constructor(storage: Storage, days: number) {
     this.#storage = storage;
@@ -46,7 +47,7 @@ export class EventRetention {
 
   /** Deletes some old events, if the pause is over. `now` is in unix milliseconds. Rejects with `StorageUnavailable`. */
   async sweep(now: number): Promise<void> {
-    if (now < this.#nextAt && now > this.#nextAt - 2 * PAUSE) return; // or the clock went back
+    if (!this.#pause.isOver(now)) return;
     const rows = await this.#storage.all(oldestAfter, this.#shop, SHOPS);
     let deletions = 0;
     for (const { shop, id, at, last_id, ahead } of rows) {
@@ -63,6 +64,6 @@ export class EventRetention {
     }
     if (rows.length === SHOPS) return;
     this.#shop = 0n;
-    this.#nextAt = now + PAUSE;
+    this.#pause.start(now);
   }
 }

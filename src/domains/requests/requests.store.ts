@@ -3,6 +3,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, final, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { Pause } from "../../timing/pause.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
 import {
@@ -34,8 +35,7 @@ const SWEEP_PAUSE = 60_000;
 /** The records of requests, by shop. */
 export class RequestStore {
   readonly #storage: Storage;
-  /** When to sweep again, in unix milliseconds. */
-  #sweepAt = Number.NEGATIVE_INFINITY;
+  readonly #sweepPause = new Pause(SWEEP_PAUSE);
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -98,13 +98,13 @@ export class RequestStore {
 
   /** Deletes some of the old records, if the pause is over. `now` is in unix milliseconds. */
   async sweep(now: number): Promise<void> {
-    if (now < this.#sweepAt && now > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
+    if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
     const found = await this.#storage.all(findOld, end, DELETE_BATCH);
     for (const shop of new Set(found.map((row) => Number(row.shop)))) {
       await this.#storage.write(() => all(deleteOld, shop, shop, end, DELETE_BATCH));
     }
-    if (found.length < DELETE_BATCH) this.#sweepAt = now + SWEEP_PAUSE;
+    if (found.length < DELETE_BATCH) this.#sweepPause.start(now);
   }
 }
 

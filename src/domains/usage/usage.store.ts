@@ -4,6 +4,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { Pause } from "../../timing/pause.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../timing/units.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
@@ -65,8 +66,8 @@ const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 *
 
 /** The maximum number of rows deleted in one transaction. It limits how long the transaction blocks others. */
 const DELETE_BATCH = 500;
-/** The pause before the next search for old rows after one that has deleted all, in seconds. */
-const SWEEP_PAUSE = 60;
+/** The pause before the next search for old rows after one that has deleted all, in milliseconds. */
+const SWEEP_PAUSE = 60_000;
 
 /**
  * Stores the requests of shops, by key and in total, and the calls of deprecated operations by key. There are up to 4
@@ -75,8 +76,7 @@ const SWEEP_PAUSE = 60;
  */
 export class UsageStore {
   readonly #storage: Storage;
-  /** When to sweep again, in unix seconds. */
-  #sweepAt = Number.NEGATIVE_INFINITY;
+  readonly #sweepPause = new Pause(SWEEP_PAUSE);
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -152,8 +152,8 @@ export class UsageStore {
 
   /** Deletes some of the old rows, if the pause is over. `now` is in unix milliseconds. */
   async sweep(now: number): Promise<void> {
+    if (!this.#sweepPause.isOver(now)) return;
     const seconds = now / 1000;
-    if (seconds < this.#sweepAt && seconds > this.#sweepAt - 2 * SWEEP_PAUSE) return; // or the clock went back
     let isMore = false;
     for (const swept of [
       () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR_SECONDS), DELETE_BATCH),
@@ -162,7 +162,7 @@ export class UsageStore {
     ]) {
       if ((await this.#storage.write(swept)).length === DELETE_BATCH) isMore = true;
     }
-    if (!isMore) this.#sweepAt = seconds + SWEEP_PAUSE;
+    if (!isMore) this.#sweepPause.start(now);
   }
 }
 
