@@ -1,5 +1,5 @@
 import { type Page, pageOf } from "./page.ts";
-import { type Row, type SqlParameter, type Statement, statement } from "./statement.ts";
+import { cachedStatement, type Row, type SqlParameter, type Statement } from "./statement.ts";
 
 /** The maximum number of rows that one page scans for conditions without an index. Scanning them takes about 1 ms. */
 export const SCAN_LIMIT = 10_000;
@@ -72,7 +72,7 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   if (scanned.length === 0) {
     const also = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
     const sql = `SELECT ${["id", ...columns, ...also].join(", ")}, NULL AS reached ${looked} LIMIT ${bind(page.limit)}`;
-    return { statement: remembered(sql), parameters };
+    return { statement: cachedStatement(sql), parameters };
   }
   const read = ["id", ...parts].join(", ");
   const filters = scanned.map((condition) => condition(bind)).join(" AND ");
@@ -97,7 +97,7 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
         FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS last
       )
     SELECT ${["id", ...shown, ...also].join(", ")}, reached FROM places ORDER BY id ${direction}`;
-  return { statement: remembered(sql), parameters };
+  return { statement: cachedStatement(sql), parameters };
 }
 
 /** Makes a page of up to `limit` items from the rows of its query. */
@@ -113,13 +113,4 @@ export function scannedPage<R extends Row, T>(
 
 function twice(parameter: string): string {
   return `${parameter}, ${parameter}`;
-}
-
-/** The statements by their SQL. There are few, and an engine prepares each of them once. */
-const statements = new Map<string, Statement>();
-
-function remembered<R extends Row>(sql: string): Statement<R> {
-  let known = statements.get(sql);
-  if (!known) statements.set(sql, (known = statement(sql)));
-  return known as Statement<R>;
 }

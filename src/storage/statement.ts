@@ -26,6 +26,18 @@ export function statement<R extends Row = Row>(sql: string): Statement<R> {
   return { sql };
 }
 
+const cached = new Map<string, Statement>();
+
+/**
+ * A statement whose text is composed while the service runs. The same text gives the same statement, because an engine
+ * prepares each statement once. Statements are never removed, so only use it for few different texts.
+ */
+export function cachedStatement<R extends Row>(sql: string): Statement<R> {
+  let known = cached.get(sql);
+  if (!known) cached.set(sql, (known = statement(sql)));
+  return known as Statement<R>;
+}
+
 /**
  * A statement that finds one row by its key. None of its parameters is null. PostgreSQL finds the rows of many requests
  * with one statement.

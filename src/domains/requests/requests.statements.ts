@@ -1,6 +1,7 @@
 import { shopTable } from "../../storage/owned-table.ts";
 import {
   acrossShops,
+  cachedStatement,
   lockStatement,
   type Row,
   type SqlParameter,
@@ -105,14 +106,5 @@ export function recordsQuery(
   // The index has all columns of the filters: only matching rows are looked up.
   const sql = `SELECT ${columns} FROM request_records WHERE ${conditions.join(" AND ")}
     ORDER BY at DESC, number DESC LIMIT ${bind(limit)}`;
-  return { statement: remembered(sql), parameters };
-}
-
-/** One statement for each text: there are few, and an engine prepares each once. */
-const statements = new Map<string, Statement<RecordRow>>();
-
-function remembered(sql: string): Statement<RecordRow> {
-  let known = statements.get(sql);
-  if (!known) statements.set(sql, (known = statement<RecordRow>(sql)));
-  return known;
+  return { statement: cachedStatement(sql), parameters };
 }
