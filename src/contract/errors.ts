@@ -202,6 +202,11 @@ export const preconditionFailed = defineError({
   meaning: "The resource no longer matches `If-Match`. Nothing was changed.",
 });
 
+/** The failure of a change because the resource, such as `animal`, does not match `If-Match`. */
+export function versionMismatch(resource: string, id: bigint) {
+  return failure(preconditionFailed, `The ${resource} ${id} no longer matches If-Match. Nothing was changed.`);
+}
+
 /** The failure of a request with at least one fault. Only the first `MAX_FAULTS` are listed. */
 export function invalidInput(faults: readonly Fault[]) {
   const details = faults.slice(0, MAX_FAULTS);

@@ -1,4 +1,4 @@
-import { failure, preconditionFailed } from "../../contract/errors.ts";
+import { failure, versionMismatch } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
@@ -31,7 +31,7 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
     *updateCategory({ caller, requestId, params: { categoryId }, body, matches }) {
       return successOr(yield* categories.update(authorOf(caller, requestId), categoryId, body, matches), {
         "not found": () => notFound(categoryId),
-        "not expected": () => changedMeanwhile(categoryId),
+        "not expected": () => versionMismatch("category", categoryId),
         metadata: tooMuchMetadata,
         "name taken": () => nameTaken,
       });
@@ -40,7 +40,7 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
     *deleteCategory({ caller, requestId, params: { categoryId }, query: { moveTo }, matches }) {
       return successOr(yield* categories.delete(authorOf(caller, requestId), categoryId, moveTo, matches), {
         "not found": () => notFound(categoryId),
-        "not expected": () => changedMeanwhile(categoryId),
+        "not expected": () => versionMismatch("category", categoryId),
         "no target": () =>
           moveTo === categoryId
             ? failure(moveTargetNotFound, "The animals of a category cannot be moved to itself.")
@@ -56,10 +56,6 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
 
 function notFound(id: bigint) {
   return failure(categoryNotFound, `No category has the id ${id}.`);
-}
-
-function changedMeanwhile(id: bigint) {
-  return failure(preconditionFailed, `The category ${id} no longer matches If-Match. Nothing was changed.`);
 }
 
 const nameTaken = failure(categoryNameTaken, "Another category already has this name.");

@@ -1,4 +1,4 @@
-import { failure, preconditionFailed } from "../../contract/errors.ts";
+import { failure, versionMismatch } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
@@ -36,8 +36,7 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
     *updateStoreOrder({ caller, requestId, params: { orderId }, body, matches }) {
       return successOr(yield* orders.update(authorOf(caller, requestId), orderId, body, matches), {
         "not found": () => notFound(orderId),
-        "not expected": () =>
-          failure(preconditionFailed, `The order ${orderId} no longer matches If-Match. Nothing was changed.`),
+        "not expected": () => versionMismatch("order", orderId),
         metadata: tooMuchMetadata,
       });
     },

@@ -1,4 +1,4 @@
-import { failure, invalidInput, preconditionFailed } from "../../contract/errors.ts";
+import { failure, invalidInput, versionMismatch } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
@@ -27,7 +27,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     *updatePet({ caller, requestId, params: { petId }, body, matches }) {
       return successOr(yield* pets.update(authorOf(caller, requestId), petId, body, matches), {
         "not found": () => notFound(petId),
-        "not expected": () => changedMeanwhile(petId),
+        "not expected": () => versionMismatch("animal", petId),
         "unknown category": unknownCategory,
         metadata: tooMuchMetadata,
         "open order": () => ordered(petId, "its status changes with the order only"),
@@ -42,7 +42,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     *deletePet({ caller, requestId, params: { petId }, matches }) {
       return successOr(yield* pets.delete(authorOf(caller, requestId), petId, matches), {
         "not found": () => notFound(petId),
-        "not expected": () => changedMeanwhile(petId),
+        "not expected": () => versionMismatch("animal", petId),
         "open order": () => ordered(petId, "it cannot be deleted"),
       });
     },
@@ -51,10 +51,6 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
 
 function notFound(id: bigint) {
   return failure(petNotFound, `No animal has the id ${id}.`);
-}
-
-function changedMeanwhile(id: bigint) {
-  return failure(preconditionFailed, `The animal ${id} no longer matches If-Match. Nothing was changed.`);
 }
 
 function ordered(id: bigint, consequence: string) {
