@@ -2,17 +2,17 @@ import { write } from "node:fs";
 import { type EventAt, type EventName, eventOf, type Field, type Given, type LogLevel, logLevels } from "./events.ts";
 import { isPlainId } from "./plain-id.ts";
 
-/** Lines wait so long for others, in milliseconds: one system call then writes them together. */
+/** How long lines are buffered, in milliseconds, so that one system call writes many. */
 const FLUSH_AFTER = 20;
-/** How long a process that ends at once waits for the thread that writes its last lines, in milliseconds. */
-const LAST_WORDS = 100;
-/** Characters that may wait for a slow reader of the log. Beyond it lines are dropped and counted. */
+/** How long a process that is about to exit waits for the thread that writes its last lines, in milliseconds. */
+const CLOSE_TIMEOUT = 100;
+/** The maximum number of buffered characters. Further lines are dropped and counted. */
 const MAX_WAITING = 4 * 1024 * 1024;
 
-/** Of a failure that continues there is a line at its beginning, and then one in each such time, in milliseconds. */
+/** A continuing failure is logged at once, then once per this interval, in milliseconds. */
 const REMINDER = 10_000;
 
-/** A failure that continues: how often it has happened since its last line, and when it was last. */
+/** A continuing failure: how often it has happened since its last line, and its last cause. */
 interface Ongoing {
   readonly event: EventName;
   times: number;
@@ -22,7 +22,7 @@ interface Ongoing {
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** Where log lines go: resolves when the text is taken, however long its reader lets it wait. */
+/** Writes log lines. Resolves when the text is written, which a slow reader can delay without limit. */
 export type LogSink = (text: string) => Promise<void>;
 
 /** Writes on another thread: a reader that does not read must not stop the service. */
@@ -35,7 +35,7 @@ const standardOutput: LogSink = async (text) => {
   }
 };
 
-/** A request that was answered, for its line. What is undefined is left out. */
+/** The fields of the line of a request. Undefined ones are left out. */
 export interface RequestLine {
   readonly id: string;
   /** The id that its client gave it. */
@@ -55,16 +55,16 @@ export interface RequestLine {
   readonly created: string | number | bigint | undefined;
   /** The client's address. */
   readonly address: string | undefined;
-  /** What it asked to be simulated. */
+  /** The simulation that it asked for. */
   readonly simulated: string | undefined;
 }
 
-/** A log of JSON lines. It never waits for its reader, and never holds a key. */
+/** A log of JSON lines. It never waits for its reader, and never contains a key. */
 export class Log {
   readonly #sink: LogSink;
   readonly #threshold: number;
   readonly #fields: Fields;
-  /** What ends the line of a request. */
+  /** The end of the line of a request: the fields of every line. */
   readonly #requestEnd: string;
   #waiting = "";
   #timer: Timer | undefined;
@@ -75,7 +75,7 @@ export class Log {
   #timeOf = 0;
   #timeText = "";
 
-  /** `fields` stand in every line. */
+  /** `fields` are in every line. */
   constructor(level: LogLevel, sink: LogSink = standardOutput, fields: Fields = {}) {
     this.#sink = sink;
     this.#fields = fields;
@@ -101,8 +101,8 @@ export class Log {
   }
 
   /**
-   * Logs a failure that may happen to thousands of requests in a second, as when a disk is full: the
-   * first at once, then the last of every ten seconds with the number of `times` since the line before.
+   * Logs a failure that can affect thousands of requests a second, such as a full disk: the first one at once, then
+   * every 10 s the last one, with the number of `times` since the previous line.
    */
   failing<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: Given<E>): void {
     const { per } = eventOf(event);
@@ -119,7 +119,7 @@ export class Log {
     this.#reminder ??= setInterval(() => this.#remind(), REMINDER).unref();
   }
 
-  /** True where lines of requests are written. */
+  /** True if the level includes the lines of requests. */
   get takesRequests(): boolean {
     return this.#threshold <= 1;
   }
@@ -143,7 +143,7 @@ export class Log {
     this.#append(text + this.#requestEnd);
   }
 
-  /** Writes what waits, but waits for its reader no longer than `deadline` milliseconds. */
+  /** Writes the buffered lines. Waits for their reader no longer than `deadline` milliseconds. */
   async close(deadline = 1_000): Promise<void> {
     this.#remind();
     clearTimeout(this.#timer);
@@ -152,14 +152,14 @@ export class Log {
   }
 
   /**
-   * Writes what waits while nothing else of the program runs: for a process that must not continue. It
-   * cannot be told when the other thread has written, but for a reader that reads the time is ample.
+   * Writes the buffered lines and blocks the program meanwhile: for a process that must not continue. Nothing tells when
+   * the writing thread has finished, so it waits for a fixed time, which is enough if the log is being read.
    */
   closeAtOnce(): void {
     this.#remind();
     clearTimeout(this.#timer);
     void this.#write();
-    Bun.sleepSync(LAST_WORDS);
+    Bun.sleepSync(CLOSE_TIMEOUT);
   }
 
   #remind(): void {
@@ -170,7 +170,7 @@ export class Log {
     }
   }
 
-  /** The time now, made into text once a millisecond: many lines share it. */
+  /** The current time as text. It is formatted once a millisecond, because many lines share it. */
   #time(): string {
     const now = Date.now();
     if (now !== this.#timeOf) {

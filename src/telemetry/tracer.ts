@@ -6,14 +6,14 @@ import type { Metrics } from "./metrics.ts";
 import { OtlpExporter, type Span, spanKind, type TraceSettings } from "./otlp.ts";
 import { parseTraceparent, type TraceContext } from "./trace-context.ts";
 
-/** Milliseconds that requests wait to be sent with others. */
+/** How long requests are buffered before they are sent, in milliseconds. */
 const SEND_AFTER = 1_000;
-/** Requests that are sent together. */
+/** The maximum number of requests in one batch. */
 const BATCH = 512;
-/** Requests that may wait: about two megabytes. What comes beyond is dropped and counted. */
+/** The maximum number of buffered requests, about 2 MB. Further ones are dropped and counted. */
 const MAX_WAITING = 4_096;
-/** Milliseconds that a stopping service waits for the receiver. */
-const LAST_WORDS = 1_000;
+/** How long a stopping service waits for the receiver, in milliseconds. */
+const CLOSE_TIMEOUT = 1_000;
 
 /** The methods that have a name of their own in a trace (OpenTelemetry, semantic conventions for HTTP). */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
@@ -25,9 +25,9 @@ export interface ServedRequest {
   readonly clientRequestId: string | undefined;
   /** Its header of that name. */
   readonly traceparent: string | null;
-  /** Undefined where path and method name none. */
+  /** Undefined if path and method match none. */
   readonly operation: string | undefined;
-  /** The pattern of its path. The path itself is told nobody: clients put keys there by mistake. */
+  /** The pattern of its path. The path itself is never recorded: clients put keys there by mistake. */
   readonly route: string | undefined;
   readonly method: string;
   readonly status: number;
@@ -35,7 +35,7 @@ export interface ServedRequest {
   readonly code: string | undefined;
   readonly account: string | undefined;
   readonly key: string | undefined;
-  /** True for a failure that was asked for. */
+  /** True for a simulated failure. */
   readonly isSimulated: boolean;
   /** Milliseconds of `performance.now`. */
   readonly startedAt: number;
@@ -57,8 +57,8 @@ interface Waiting extends ServedRequest {
 }
 
 /**
- * Records requests as spans of OpenTelemetry and sends them in batches, behind the answers. A request is a
- * span, and each stage of it that had to wait is one below: for the store's commit, for the client's body.
+ * Records requests as OpenTelemetry spans and sends them in batches, after the responses. A request is a span. Each of
+ * its stages that had to wait, such as for the store's commit or the client's body, is a child span.
  */
 export class Tracer {
   readonly #exporter: OtlpExporter;
@@ -88,7 +88,7 @@ export class Tracer {
     else this.#waits.set(request, [{ stage, from, to }]);
   }
 
-  /** Takes a request that was answered, unless its caller, or chance, decides that it is not recorded. */
+  /** Records a request, unless the sampling decision of its caller, or chance, excludes it. */
   record(request: object, served: ServedRequest): void {
     const parent = parseTraceparent(served.traceparent);
     if (!(parent ? parent.isSampled : Math.random() < this.#ratio)) return;
@@ -102,14 +102,14 @@ export class Tracer {
     else this.#timer ??= setTimeout(() => this.#start(), SEND_AFTER);
   }
 
-  /** Sends what waits, for as long as a stopping service can wait for it. */
+  /** Sends the buffered requests, for at most `CLOSE_TIMEOUT`. */
   async close(): Promise<void> {
     const sendAll = async () => {
       await this.#sending;
       do await this.#send();
       while (this.#waiting.length > 0 && !this.#isAway);
     };
-    await settlesWithin(sendAll(), LAST_WORDS);
+    await settlesWithin(sendAll(), CLOSE_TIMEOUT);
     clearTimeout(this.#timer);
   }
 
@@ -121,7 +121,7 @@ export class Tracer {
     });
   }
 
-  /** Sends full batches, the first in any case. If the receiver does not take one, it is dropped. */
+  /** Sends the first batch, then all full ones. A batch that the receiver does not accept is dropped. */
   async #send(): Promise<void> {
     do {
       const batch = this.#waiting.splice(0, BATCH);
@@ -146,7 +146,7 @@ export class Tracer {
 function spansOf({ parent, waits, endedAt, ended, startedAt, ...served }: Waiting): Span[] {
   const traceId = parent?.traceId ?? randomBytes(16).toString("hex");
   const spanId = randomBytes(8).toString("hex");
-  /** The wall clock as it was at the end, less the time since: it may be set while a request is served. */
+  /** Counts back from the wall clock at the end, because that clock may be set while a request is served. */
   const at = (moment: number) => BigInt(Math.round(ended)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
   const method = methods.has(served.method) ? served.method : "_OTHER";
   const isError = served.status >= 500 && !served.isSimulated;

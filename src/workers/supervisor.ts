@@ -106,11 +106,11 @@ export class Supervisor {
 
   #ownMetrics(answered: number): string {
     return [
-      "# HELP petstore_workers Workers that there are to be.\n# TYPE petstore_workers gauge\n",
+      "# HELP petstore_workers Configured number of workers.\n# TYPE petstore_workers gauge\n",
       `petstore_workers ${this.#options.workers}\n`,
       "# HELP petstore_workers_answering Workers whose metrics are in this response.\n",
       `# TYPE petstore_workers_answering gauge\npetstore_workers_answering ${answered}\n`,
-      "# HELP petstore_workers_replaced_total Workers that ended by themselves.\n",
+      "# HELP petstore_workers_replaced_total Workers that ended unexpectedly and were replaced.\n",
       `# TYPE petstore_workers_replaced_total counter\npetstore_workers_replaced_total ${this.#replaced}\n`,
     ].join("");
   }
