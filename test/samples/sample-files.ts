@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { digestOf } from "../../src/storage/migrations/applied-migrations.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
-import { digestOf } from "../../src/storage/migrations/taken-steps.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 
 export interface SampleStore {

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { STEPS_TABLE } from "../../src/storage/migrations/taken-steps.ts";
+import { MIGRATIONS_TABLE } from "../../src/storage/migrations/applied-migrations.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
@@ -14,7 +14,7 @@ import type { Engine, SampleStore } from "./sample-files.ts";
 /** The engine that the tests run on. */
 export const engine: Engine = onPostgres ? "postgresql" : "sqlite";
 /** What the engine keeps for itself, and makes again. */
-const ownTables = `'${STEPS_TABLE}', 'petstore_leader'`;
+const ownTables = `'${MIGRATIONS_TABLE}', 'petstore_leader'`;
 const paths = ["/pets?limit=100", "/categories?limit=100", "/store/orders?limit=100", "/events?limit=100", "/shop"];
 
 /** Makes a shop with something of each kind, and takes its store. */

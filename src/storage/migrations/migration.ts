@@ -1,4 +1,4 @@
-/** One step of the schema. Steps are never changed after their release; new ones come at the end. */
+/** One change of the schema. Migrations never change after their release; new ones are added at the end. */
 export interface Migration {
   readonly name: string;
   /** The statements for SQLite. */

@@ -2,8 +2,8 @@ import { asText } from "../copy-store/checksum.ts";
 import type { TargetStore } from "../copy-store/copy-store.ts";
 import { BATCH, columnList, type Table } from "../copy-store/source-store.ts";
 import { CommitUnknown } from "../errors.ts";
+import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { STEPS_TABLE } from "../migrations/taken-steps.ts";
 import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { commit } from "./commit.ts";
@@ -15,7 +15,7 @@ import { prepareSchema } from "./schema.ts";
 const DEADLINE = 600_000;
 
 /** Tables that are not copied: only this engine uses them, or a trigger fills them. */
-const own: ReadonlySet<string> = new Set([STEPS_TABLE, "petstore_leader", "key_changes", "category_animals"]);
+const own: ReadonlySet<string> = new Set([MIGRATIONS_TABLE, "petstore_leader", "key_changes", "category_animals"]);
 
 interface ColumnRow extends Row {
   table_name: string;

@@ -1,6 +1,6 @@
 import { StorageUnusable } from "../errors.ts";
+import { digestOf, MIGRATIONS_TABLE, unreleasedSchema, versionOf } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { digestOf, STEPS_TABLE, unreleasedSchema, versionOf } from "../migrations/taken-steps.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
 import { commit, rollback } from "./commit.ts";
@@ -18,16 +18,16 @@ const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)
 const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
 const countTables: Statement = {
   sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_leader') AS ours,
-          count(*) FILTER (WHERE tablename = '${STEPS_TABLE}') AS steps
+          count(*) FILTER (WHERE tablename = '${MIGRATIONS_TABLE}') AS steps
         FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
 };
-const readSteps: Statement = { sql: `SELECT digest FROM ${STEPS_TABLE} ORDER BY step` };
-const addStep: Statement = { sql: `INSERT INTO ${STEPS_TABLE} (step, digest) VALUES ($1, $2)` };
+const readApplied: Statement = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
+const addApplied: Statement = { sql: `INSERT INTO ${MIGRATIONS_TABLE} (step, digest) VALUES ($1, $2)` };
 /**
  * Tables that only this engine uses: the applied migrations, which also identify the schema as ours, and the leader.
  */
 const createOwnTables = `
-  CREATE TABLE ${STEPS_TABLE} (step BIGINT PRIMARY KEY, digest TEXT NOT NULL);
+  CREATE TABLE ${MIGRATIONS_TABLE} (step BIGINT PRIMARY KEY, digest TEXT NOT NULL);
   CREATE TABLE petstore_leader (
     only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
     holder TEXT COLLATE "C" NOT NULL,
@@ -37,7 +37,7 @@ const createOwnTables = `
 `;
 
 /** A write that changes nothing. */
-export const rewriteMark: Statement = { sql: `UPDATE ${STEPS_TABLE} SET digest = digest WHERE step = 1` };
+export const rewriteMark: Statement = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
 
 export interface SchemaOptions {
   /** The name of the database in messages. */
@@ -65,7 +65,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
     for (const [index, migration] of migrations.entries()) {
       if (index < (version ?? 0)) continue;
       await connection.runScript(migration.postgres);
-      await connection.run(addStep, [index + 1, digestOf(migration)]);
+      await connection.run(addApplied, [index + 1, digestOf(migration)]);
     }
     await connection.run(commit);
   } catch (error) {
@@ -91,7 +91,7 @@ export async function schemaState(
     );
   }
   if (found?.["steps"] === 0n) throw unreleasedSchema(shown);
-  const steps = await connection.run(readSteps);
+  const steps = await connection.run(readApplied);
   return versionOf(
     steps.map(({ digest }) => String(digest)),
     migrations,

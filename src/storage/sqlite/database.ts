@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import { digestOf, MIGRATIONS_TABLE, unreleasedSchema, versionOf } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { digestOf, STEPS_TABLE, unreleasedSchema, versionOf } from "../migrations/taken-steps.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import { accessFault } from "./access.ts";
 import { createStore, emptyStore, requireContents } from "./creation.ts";
@@ -16,7 +16,7 @@ const CACHE_SIZE = 8_192;
 /** Identifies the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
 
-const createStepsTable = `CREATE TABLE ${STEPS_TABLE} (step INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT`;
+const createMigrationsTable = `CREATE TABLE ${MIGRATIONS_TABLE} (step INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT`;
 
 /**
  * Opens the store. Creates the file and its folder if they are missing, and migrates the schema.
@@ -175,10 +175,10 @@ function migrate(database: Database, file: string, migrations: readonly Migratio
   database
     .transaction(() => {
       const version = schemaVersion(database, file, migrations);
-      if (version === 0) database.run(createStepsTable);
+      if (version === 0) database.run(createMigrationsTable);
       for (const migration of migrations.slice(version)) {
         database.run(migration.sqlite);
-        database.run(`INSERT INTO ${STEPS_TABLE} (digest) VALUES (?1)`, [digestOf(migration)]);
+        database.run(`INSERT INTO ${MIGRATIONS_TABLE} (digest) VALUES (?1)`, [digestOf(migration)]);
       }
       describeShops(database);
       database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -198,8 +198,9 @@ function requireWritable(database: Database, version: number): void {
 export function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
   const version = readNumber(database, "PRAGMA user_version");
   if (version === 0) return 0;
-  if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = ?1").get(STEPS_TABLE)) throw unreleasedSchema(file);
-  const steps = database.query<{ digest: string }, []>(`SELECT digest FROM ${STEPS_TABLE} ORDER BY step`).all();
+  if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = ?1").get(MIGRATIONS_TABLE))
+    throw unreleasedSchema(file);
+  const steps = database.query<{ digest: string }, []>(`SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step`).all();
   return versionOf(
     steps.map(({ digest }) => digest),
     migrations,

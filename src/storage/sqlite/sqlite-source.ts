@@ -1,15 +1,15 @@
 import type { Database } from "bun:sqlite";
 import { BATCH, columnList, type SourceStore, type Table } from "../copy-store/source-store.ts";
 import { StorageUnusable } from "../errors.ts";
+import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { STEPS_TABLE } from "../migrations/taken-steps.ts";
 import type { Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { newDatabase, openExclusive, sqliteCode, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 
 /** Tables that are not copied: the target fills them itself, by triggers and migrations. */
-const derived: ReadonlySet<string> = new Set(["category_animals", STEPS_TABLE]);
+const derived: ReadonlySet<string> = new Set(["category_animals", MIGRATIONS_TABLE]);
 
 interface TableRow extends Row {
   name: string;

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { StorageUnavailable } from "../errors.ts";
+import { newerSchema } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { newerSchema } from "../migrations/taken-steps.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import { type Stage, type StagedTable, type Storage, type StorageObserver, silentObserver } from "../storage.ts";
