@@ -11,6 +11,8 @@ export interface StoreAccess {
   openOrMake(): Promise<Storage>;
   /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
   folderToCreate(): string | undefined;
+  /** Rejects with `StorageUnusable` if the store belongs to another environment than the settings say. */
+  requireOwnEnvironment(storage: Storage): Promise<void>;
   /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
   isProduction(storage: Storage): Promise<boolean>;
   /** The ends of all current bans in Unix seconds, by key. Rejects if they are unknown. */

@@ -3,24 +3,19 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { confirm, yesOption } from "../../terminal/confirm.ts";
 import { columns, table } from "../../terminal/table.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import { AccountStore } from "./accounts.store.ts";
 import type { Account } from "./accounts.ts";
 import { noSuchAccount } from "./operator-error.ts";
 import { type Plan, planNames } from "./plans.ts";
 
-/** Runs work on the accounts of a store, then closes it. Rejects if the store belongs to another environment. */
-async function withAccounts<T>(
-  { store }: CommandContext,
-  opening: Promise<Storage>,
+/** Runs work on the accounts of the store, and closes it. Rejects as `withStore`. */
+function withAccounts<T>(
+  context: CommandContext,
   work: (accounts: AccountStore) => T | Promise<T>,
+  opening?: Promise<Storage>,
 ): Promise<T> {
-  const storage = await opening;
-  try {
-    await store.isProduction(storage);
-    return await work(new AccountStore(storage));
-  } finally {
-    await storage.close();
-  }
+  return withStore(context, (storage) => work(new AccountStore(storage)), opening);
 }
 
 const planOptions = {
@@ -38,7 +33,7 @@ const createAccount: Command = {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
     const newFolder = context.store.folderToCreate();
     const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
-    const account = await withAccounts(context, context.store.openOrMake(), create);
+    const account = await withAccounts(context, create, context.store.openOrMake());
     const place = newFolder ? `\nIt is in a new store, in ${newFolder}.` : "";
     return { json: shown(account), text: describe(account) + place };
   },
@@ -51,7 +46,7 @@ const listAccounts: Command = {
   summary: "List the accounts.",
   example: "accounts list",
   run: (_given, context) =>
-    withAccounts(context, context.store.open(), async (accounts) => {
+    withAccounts(context, async (accounts) => {
       const list = await accounts.list();
       const text = list.length > 0 ? table(headings, list.map(row)) : "There are no accounts yet.";
       return { json: list.map(shown), text };
@@ -66,7 +61,7 @@ const setPlan: Command = {
   options: planOptions,
   run: (given, context) => {
     const { plan, quota } = readPlan(given);
-    return withAccounts(context, context.store.open(), async (accounts) => {
+    return withAccounts(context, async (accounts) => {
       const account = await accounts.setPlan(given.args[0] ?? "", plan, quota);
       return { json: shown(account), text: describe(account) };
     });
@@ -79,7 +74,7 @@ const showAccount: Command = {
   example: "accounts show acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
   run: ({ args: [id = ""] }, context) =>
-    withAccounts(context, context.store.open(), async (accounts) => {
+    withAccounts(context, async (accounts) => {
       const account = await accounts.get(id);
       if (!account) throw noSuchAccount(id);
       return {
@@ -96,7 +91,7 @@ const renameAccount: Command = {
   args: ["ACCOUNT", "NAME"],
   run: ({ args: [id = "", newName] }, context) => {
     const name = readName(newName);
-    return withAccounts(context, context.store.open(), async (accounts) => {
+    return withAccounts(context, async (accounts) => {
       const account = await accounts.rename(id, name);
       return { json: shown(account), text: describe(account) };
     });
@@ -113,7 +108,7 @@ const deleteAccount: Command = {
   args: ["ACCOUNT"],
   options: yesOption,
   run: (given, context) =>
-    withAccounts(context, context.store.open(), async (accounts) => {
+    withAccounts(context, async (accounts) => {
       const [id = ""] = given.args;
       const account = await accounts.get(id);
       if (!account || account.deletedAt !== undefined) throw noSuchAccount(id);
@@ -135,7 +130,7 @@ const suspendAccount: Command = {
   example: "accounts suspend acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
   run: ({ args: [id = ""] }, context) =>
-    withAccounts(context, context.store.open(), async (accounts) => {
+    withAccounts(context, async (accounts) => {
       const account = await accounts.suspend(id, Date.now());
       return { json: shown(account), text: `Account ${id} (${account.name}) is suspended.` };
     }),
@@ -147,7 +142,7 @@ const resumeAccount: Command = {
   example: "accounts resume acc_8sK2mX0qVb4TzR1c",
   args: ["ACCOUNT"],
   run: ({ args: [id = ""] }, context) =>
-    withAccounts(context, context.store.open(), async (accounts) => {
+    withAccounts(context, async (accounts) => {
       const account = await accounts.resume(id);
       return { json: shown(account), text: `Account ${id} (${account.name}) is active.` };
     }),

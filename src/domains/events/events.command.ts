@@ -3,6 +3,7 @@ import type { StreamSink } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, CommandFailed, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Event } from "./events.schemas.ts";
@@ -26,12 +27,14 @@ export function eventsCommand(types: readonly string[]): Command {
       last: { meaning: "How many events to show, at most 1000.", value: "N", fallback: String(SHOWN) },
       follow: { meaning: "Continue with new events as they happen." },
     },
-    run: async (given, { store, output, stop }) => {
+    run: (given, context) => {
       const { options, json } = given;
       const filters: EventFilters = { type: readTypes(options["type"], types) };
       const last = readLast(options["last"]);
-      const storage = await store.open();
-      try {
+      const { store, output, stop } = context;
+      const write = (list: readonly Event[]) =>
+        output(list.map((event) => `${json ? exactJson(event) : row(event).join("  ")}\n`).join(""));
+      return withStore(context, async (storage) => {
         const shop = await chosenShop(given, store, storage);
         const log = new EventLog(storage);
         const { items } = await log.before(shop, undefined, last, filters);
@@ -40,14 +43,10 @@ export function eventsCommand(types: readonly string[]): Command {
           const text = events.length > 0 ? table(headings, events.map(row)) : "There are no matching events.";
           return { json: exactValue(events), text };
         }
-        const write = (list: readonly Event[]) =>
-          output(list.map((event) => `${json ? exactJson(event) : row(event).join("  ")}\n`).join(""));
         await write(events);
         await follow({ storage, log, shop, filters, after: items[0]?.id, write, stop });
         return { json: undefined, text: "", printToStderr: true };
-      } finally {
-        await storage.close();
-      }
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Storage } from "../../storage/storage.ts";
 import type { CommandContext } from "../../terminal/command.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import { keySettings } from "./keys.settings.ts";
 import { KeyStore } from "./keys.store.ts";
 
@@ -10,14 +11,9 @@ export async function keysForCommand(storage: Storage, { store, settings }: Comm
 }
 
 /** Runs work on the keys of the store, and closes it. */
-export async function withKeys<T>(
+export function withKeys<T>(
   context: CommandContext,
   work: (keys: KeyStore, storage: Storage) => Promise<T>,
 ): Promise<T> {
-  const storage = await context.store.open();
-  try {
-    return await work(await keysForCommand(storage, context), storage);
-  } finally {
-    await storage.close();
-  }
+  return withStore(context, async (storage) => work(await keysForCommand(storage, context), storage));
 }

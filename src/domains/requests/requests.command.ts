@@ -1,28 +1,13 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
-import type { Storage } from "../../storage/storage.ts";
-import {
-  type Command,
-  type CommandContext,
-  CommandFailed,
-  type ParsedArguments,
-  UsageError,
-} from "../../terminal/command.ts";
+import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { columns, table } from "../../terminal/table.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { readFilters } from "./read-filters.ts";
 import { MAX_RECORDS, type RequestRecord, statusClasses } from "./requests.operations.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
 import { toRequestRecord } from "./to-request-record.ts";
-
-async function withStore<T>({ store }: CommandContext, work: (storage: Storage) => Promise<T>): Promise<T> {
-  const storage = await store.open();
-  try {
-    return await work(storage);
-  } finally {
-    await storage.close();
-  }
-}
 
 const explain: Command = {
   name: "explain",

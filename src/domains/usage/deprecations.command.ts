@@ -3,6 +3,7 @@ import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Command, CommandContext } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
@@ -18,20 +19,15 @@ export const deprecations = (keysOf: (storage: Storage, context: CommandContext)
   name: "deprecations",
   summary: "List the keys that have called deprecated operations in the last 30 days.",
   example: "deprecations",
-  run: async (_given, context) => {
-    const { store, operations } = context;
-    const storage = await store.open();
-    try {
+  run: (_given, context) =>
+    withStore(context, async (storage) => {
       const now = Date.now();
       const accounts = new AccountStore(storage);
       const keys = await keysOf(storage, context);
       const callers = await describeCallers(await new UsageStore(storage).deprecatedUses(now), accounts, keys);
-      const report = operations.flatMap((operation) => describe(operation, callers, now));
+      const report = context.operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };
-    } finally {
-      await storage.close();
-    }
-  },
+    }),
 });
 
 /** A key that has called a deprecated operation. Deleted keys have no name. */

@@ -1,10 +1,10 @@
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import { DAY_SECONDS } from "../../timing/units.ts";
 import { countsSince, type SubjectCount, subjects, topOf, usageOrders } from "./top-usage.ts";
 
-/** A day, in seconds. */
 const MAX_DAYS = 30;
 
 /** Recorded requests by address since a time in unix milliseconds. Usage is not counted by address. */
@@ -24,12 +24,11 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
     days: { meaning: `The number of UTC days, including today, at most ${MAX_DAYS}.`, value: "N", fallback: "1" },
     limit: { meaning: "The number of rows, at most 1000.", value: "N", fallback: "20" },
   },
-  run: async (given, { store }) => {
+  run: (given, context) => {
     const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", usageOrders) };
     const [days, limit] = [wholeNumber(given, "days", MAX_DAYS), wholeNumber(given, "limit", 1_000)];
     const since = (Math.floor(Date.now() / 1000 / DAY_SECONDS) - days + 1) * DAY_SECONDS;
-    const storage = await store.open();
-    try {
+    return withStore(context, async (storage) => {
       const counts =
         top === "addresses" ? await addressCounts(storage, since * 1000) : await countsSince(storage, top, since);
       const sums = topOf(counts, by, limit);
@@ -39,9 +38,7 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
       const text =
         rows.length > 0 ? table([top.toUpperCase(), "REQUESTS", "ERRORS", "REJECTIONS"], rows) : "There are none.";
       return { json: sums, text };
-    } finally {
-      await storage.close();
-    }
+    });
   },
 });
 

@@ -1,22 +1,11 @@
-import type { Storage } from "../../storage/storage.ts";
-import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
+import { type Command, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { withStore } from "../../terminal/with-store.ts";
 import { operator } from "../events/author.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints.statements.ts";
 import { EndpointStore, toEndpoint } from "./endpoints.store.ts";
 
 const clock = { now: () => Date.now() };
-
-/** Opens the store, runs `work`, and closes the store. Rejects if the store belongs to another environment. */
-async function withEndpoints<T>({ store }: CommandContext, work: (storage: Storage) => Promise<T>): Promise<T> {
-  const storage = await store.open();
-  try {
-    await store.isProduction(storage);
-    return await work(storage);
-  } finally {
-    await storage.close();
-  }
-}
 
 const headings = ["ID", "ACCOUNT", "MODE", "STATE", "URL", "FAILING SINCE", "LAST FAILURE"];
 
@@ -26,7 +15,7 @@ const list: Command = {
   example: "webhooks list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the endpoints of this account.", value: "ACCOUNT" } },
   run: ({ options: { account } }, context) =>
-    withEndpoints(context, async (storage) => {
+    withStore(context, async (storage) => {
       const rows = await storage.all(allEndpoints);
       const found = rows.filter(({ account_id }) => account === undefined || account_id === account).map(shown);
       const lines = found.map(({ id, accountId, mode, state, url, failingSince, lastFailure }) => [
@@ -50,7 +39,7 @@ function setting(verb: "pause" | "resume", summary: string): Command {
     example: `webhooks ${verb} we_5f0c2a8e1b7d94c3a6e0f1d2`,
     args: ["ENDPOINT_ID"],
     run: ({ args: [id = ""] }, context) =>
-      withEndpoints(context, async (storage) => {
+      withStore(context, async (storage) => {
         const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
         if (!row) throw new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);
         const shop = Number(row.shop);
