@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
-import { serverSentEvents } from "./server-sent-events.ts";
+import { parseServerSentEvents } from "./server-sent-events.ts";
 
 type Json = Record<string, unknown>;
 
@@ -114,7 +114,7 @@ export class DocumentCheck {
     if (!media) return [`content type ${type} is not declared`];
     if (answer.method === "HEAD") return answer.text === "" ? [] : ["HEAD was answered with a body"];
     if (type !== "text/event-stream") return this.#validate(media["schema"], answer.text);
-    return serverSentEvents(answer.text).flatMap(({ data }) => this.#validate(media["schema"], data));
+    return parseServerSentEvents(answer.text).flatMap(({ data }) => this.#validate(media["schema"], data));
   }
 
   #validate(schema: unknown, text: string): string[] {

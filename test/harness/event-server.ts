@@ -11,7 +11,7 @@ interface Connection {
 }
 
 /** An event server that handles its connections as a test says, one after the other. */
-export function serverSentEvents(connections: readonly Connection[]) {
+export function startEventServer(connections: readonly Connection[]) {
   const [resumedAt, keys]: [(string | null)[], (string | null)[]] = [[], []];
   const server = Bun.serve({
     hostname: "127.0.0.1",

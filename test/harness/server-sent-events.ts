@@ -37,6 +37,6 @@ export function readStream(text: string): StreamState {
   return { events, lastId, retry, comments };
 }
 
-export function serverSentEvents(text: string): ServerSentEvent[] {
+export function parseServerSentEvents(text: string): ServerSentEvent[] {
   return readStream(text).events;
 }

@@ -5,8 +5,7 @@ import { ManualTasks } from "./manual-tasks.ts";
 import { type Call, type Reply, type TestOptions, TestService } from "./service.ts";
 import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";
 
-/** A key for the secrets of endpoints, which every engine takes. */
-/** What webhooks need on PostgreSQL. */
+/** PETSTORE_SECRET_KEY: the embedded store can make one; PostgreSQL needs it set. */
 export const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
 const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 

@@ -1,7 +1,7 @@
 // `petstore listen` next to a running service. It knows only the service's address and a key.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { verifyWebhook } from "../../../client/src/index.ts";
-import { serverSentEvents } from "../../../test/harness/event-server.ts";
+import { startEventServer } from "../../../test/harness/event-server.ts";
 import { eventually, newDataDir, Program, runCommand } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { Receiver } from "../../../test/harness/webhooks.ts";
@@ -92,7 +92,7 @@ describe("petstore listen", () => {
 
   test("reconnects when the stream ends or fails, without missing or repeating events", async () => {
     const taking = receiver();
-    const server = serverSentEvents([
+    const server = startEventServer([
       { events: [1, 2] },
       { status: 503 },
       { events: [3], breaksOff: true },
