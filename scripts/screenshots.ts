@@ -44,7 +44,7 @@ for (const [look, { colors, size }] of Object.entries(looks)) {
     await page.clock.setFixedTime(webhooks.service.clock.now());
     await page.goto(`${origin}/console${path}#key=${key}`);
     await page.getByText(text).first().waitFor();
-    await page.waitForFunction("!document.querySelector('.skeleton')");
+    await page.locator(":root:has(.skeleton)").waitFor({ state: "detached" });
     const file = join(folder, `${name}-${look}.png`);
     const { length } = await page.screenshot({ path: file, animations: "disabled" });
     console.log(`${name}-${look}.png: ${length} bytes`);
