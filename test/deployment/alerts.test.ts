@@ -122,7 +122,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 10,
     fires: 14,
     labels: { ...at, severity: "critical" },
-    summary: "a:8080 refuses a part of its requests: there is more to do than it can.",
+    summary: "a:8080 is overloaded and rejects some requests.",
   },
   PetstoreRequestsTimeOut: {
     series: { [of("petstore_requests_timed_out_total", { awaiting: "store" })]: "0x10 0+1x30" },
@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 10,
     fires: 14,
     labels: { ...at, severity: "warning" },
-    summary: "a:8080 counts limits alone: Valkey is away or slow.",
+    summary: "a:8080 counts limits locally: Valkey is unreachable or slow.",
   },
   PetstoreUsageNotCounted: {
     series: { [of("petstore_usage_uncounted_total")]: "0x30 15x30" },
