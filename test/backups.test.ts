@@ -132,6 +132,7 @@ function damage(store: string): void {
 describe("backups", () => {
   test("are listed, newest first, and verified", async () => {
     expect((await run("backups", "list")).stdout).toContain("There is no backup in");
+    expect((await run("backups", "verify")).status).toBe(1);
     for (let count = 0; count < 2; count++) expect((await run("backups", "take")).status).toBe(0);
     const listed = await runJson(dataDir, ["backups", "list"], settings);
     expect(listed.map((one: { file: string }) => one.file)).toEqual(

@@ -50,7 +50,7 @@ const verifyBackups: ProgramCommand = {
   name: "backups verify",
   summary: "Read every backup in the folder of backups, or one file, to its last page.",
   example: "backups verify --file /backups/petstore-today.db",
-  description: "The exit status is 1 if one is damaged. Backups are not changed.",
+  description: "The exit status is 1 if one is damaged or there is none. Backups are not changed.",
   options: { file: { value: "FILE", meaning: "A backup in another folder." } },
   run: ({ options: { file } }, { config, folder }) => {
     const files = file === undefined ? backupsIn(config.backups.folder) : [{ file: resolve(folder, file) }];
@@ -58,7 +58,7 @@ const verifyBackups: ProgramCommand = {
     return {
       json: results,
       text: results.length > 0 ? results.map(lineOf).join("\n") : nothingIn(config),
-      hasFailed: results.some(({ fault }) => fault !== undefined),
+      hasFailed: results.length === 0 || results.some(({ fault }) => fault !== undefined),
     };
   },
 };

@@ -10,6 +10,7 @@ import { sync } from "./disk.ts";
  */
 export function backupSqlite(file: string, target: string): void {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
+  if (!existsSync(dirname(target))) throw new StorageUnusable(`The folder ${dirname(target)} does not exist.`);
   const database = openWithoutMigrating(file);
   const unfinished = `${target}.unfinished-${process.pid}`;
   try {

@@ -104,7 +104,9 @@ describe("a backup", () => {
 
   test("is refused for a folder that does not exist", () => {
     const nowhere = join(place, "nowhere", "backup.db");
-    expect(() => backupSqlite(file, nowhere)).toThrow(`The backup to ${nowhere} failed: `);
+    expect(() => backupSqlite(file, nowhere)).toThrow(
+      new StorageUnusable(`The folder ${join(place, "nowhere")} does not exist.`),
+    );
   });
 
   test("is refused for a store that does not exist, and creates none", () => {
