@@ -139,10 +139,10 @@ export interface FastForward {
     readonly seconds: number;
 }
 /** The new contents of the sandbox: nothing, or six animals in four categories. */
-export type SandboxAnimals = "none" | "samples";
+export type SandboxPets = "none" | "samples";
 /** How to reset the sandbox. */
 export interface SandboxReset {
-    readonly animals: SandboxAnimals;
+    readonly animals: SandboxPets;
 }
 /** How many animals the shop has, by status. */
 export interface AnimalFigures {

@@ -20,7 +20,7 @@ import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.st
 import { count } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { orderEvent } from "./order-events.ts";
-import type { NotAllowed, OrderedAnimals } from "./ordered-animals.ts";
+import type { NotAllowed, OrderedPets } from "./ordered-pets.ts";
 import {
   type OrderFilters,
   orderCancelled,
@@ -83,17 +83,17 @@ interface DecidingOrder {
 export class OrderStore {
   readonly reservations: Reservations;
   readonly #storage: Storage;
-  readonly #animals: OrderedAnimals;
+  readonly #pets: OrderedPets;
   readonly #clock: Clock;
   readonly #reservation: number;
 
   /** `reservation` is how long an order holds its animal, in milliseconds. */
-  constructor(storage: Storage, animals: OrderedAnimals, clock: Clock, reservation: number) {
+  constructor(storage: Storage, pets: OrderedPets, clock: Clock, reservation: number) {
     this.#storage = storage;
-    this.#animals = animals;
+    this.#pets = pets;
     this.#clock = clock;
     this.#reservation = reservation;
-    this.reservations = new Reservations(storage, animals, clock);
+    this.reservations = new Reservations(storage, pets, clock);
   }
 
   get(shop: number, id: bigint): MaybePromise<StoreOrder | undefined> {
@@ -166,7 +166,7 @@ export class OrderStore {
       yield* this.reservations.expire(locked, order);
       return { refused: "wrong state", state: "expired" };
     }
-    const outcome = yield* this.#animals.changeStatus(locked, order.pet_id, ...animal);
+    const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...animal);
     if (outcome === "not found" || "refused" in outcome)
       return { refused: "no animal", problem: problemOf(order, outcome) };
     if (from === "placed") count(locked, "open_orders", -1);
@@ -178,12 +178,12 @@ export class OrderStore {
   }
 
   *#reserve(locked: LockedShop, petId: bigint): Transaction<NewEvent | "not found" | NotAllowed> {
-    const outcome = yield* this.#animals.changeStatus(locked, petId, "pending", "order_placed");
+    const outcome = yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
     if (outcome === "not found" || !("refused" in outcome)) return outcome;
     const open = yield* first(openByPet, locked.shop, petId);
     if (!open || !isOver(open, locked)) return outcome;
     yield* this.reservations.expire(locked, open);
-    return yield* this.#animals.changeStatus(locked, petId, "pending", "order_placed");
+    return yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
   }
 }
 

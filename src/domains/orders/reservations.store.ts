@@ -9,7 +9,7 @@ import { count } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import type { TimedWork, WaitingWork } from "../shops/timed-work.ts";
 import { orderEvent } from "./order-events.ts";
-import type { OrderedAnimals } from "./ordered-animals.ts";
+import type { OrderedPets } from "./ordered-pets.ts";
 import { orderExpired } from "./orders.operations.ts";
 import {
   byId,
@@ -31,12 +31,12 @@ const BATCHES = 20;
 export class Reservations implements TimedWork {
   readonly kind = "reservation";
   readonly #storage: Storage;
-  readonly #animals: OrderedAnimals;
+  readonly #pets: OrderedPets;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, animals: OrderedAnimals, clock: Clock) {
+  constructor(storage: Storage, pets: OrderedPets, clock: Clock) {
     this.#storage = storage;
-    this.#animals = animals;
+    this.#pets = pets;
     this.#clock = clock;
   }
 
@@ -100,7 +100,7 @@ export class Reservations implements TimedWork {
     yield* all(setExpired, locked.shop, id);
     count(locked, "open_orders", -1);
     count(locked, "expired");
-    const ofAnimal = yield* this.#animals.changeStatus(locked, pet_id, "available", "order_expired");
+    const ofAnimal = yield* this.#pets.changeStatus(locked, pet_id, "available", "order_expired");
     const before = toOrder(row);
     const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];
     if (typeof ofAnimal === "object" && "type" in ofAnimal) events.push(ofAnimal);

@@ -146,7 +146,7 @@ const reset = defineOperation({
     schema: Type.Object(
       {
         animals: Type.Enum(["none", "samples"], {
-          title: "SandboxAnimals",
+          title: "SandboxPets",
           type: "string",
           description: "The new contents of the sandbox: nothing, or six animals in four categories.",
         }),

@@ -4,7 +4,7 @@ import type { LockedShop } from "../shops/shops.store.ts";
 import type { AnimalChange } from "./transitions.ts";
 
 /** What orders may do to the animals that they are for. */
-export interface OrderedAnimals {
+export interface OrderedPets {
   /**
    * Part of a transaction: gives an animal another status, if its own rules allow that for this cause. Returns the event
    * that records it, which is not published yet.
