@@ -1,6 +1,6 @@
 import { DeletedAccounts } from "../domains/accounts/deleted-accounts.store.ts";
 import type { Domain, Host } from "../domains/domain.ts";
-import { EndedShops } from "../domains/shops/ended-shops.store.ts";
+import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import type { Identity } from "./identity.ts";
 
 /** Registers the tasks that delete the data of deleted accounts and of sandboxes before their reset. */
@@ -9,7 +9,7 @@ export function openDeletion(
   { usage }: Identity,
   domains: readonly Pick<Domain, "shopTables" | "accountTables">[],
 ): void {
-  const shops = new EndedShops(
+  const shops = new DeletedShops(
     storage,
     domains.flatMap(({ shopTables = [] }) => shopTables),
   );

@@ -46,10 +46,10 @@ export const end = statement(
 export const endAll = statement(
   "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
 );
-export const ended = acrossShops<NumberRow>(
+export const deletedShop = acrossShops<NumberRow>(
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND last_at <= $1 ORDER BY shop LIMIT 1",
 );
-export const endedOfAccount = acrossShops<NumberRow>("SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1");
+export const deletedShopOfAccount = acrossShops<NumberRow>("SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1");
 export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = statement<NumberRow>("SELECT shop FROM shops WHERE account_id = $1 AND mode = $2");
 

@@ -2,7 +2,7 @@ import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { ended, endedOfAccount, remove } from "./shops.statements.ts";
+import { deletedShop, deletedShopOfAccount, remove } from "./shops.statements.ts";
 
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
@@ -10,7 +10,7 @@ const BATCHES = 20;
 const WRITTEN_UNTIL = 5_000;
 
 /** Shops whose account was deleted or whose sandbox was reset. Nothing more is written to them. */
-export class EndedShops {
+export class DeletedShops {
   readonly #storage: Storage;
   readonly #tables: readonly OwnedTable[];
 
@@ -20,18 +20,18 @@ export class EndedShops {
     this.#tables = tables;
   }
 
-  /** Whether any ended shop of an account still has data. */
+  /** Whether any deleted shop of an account still has data. */
   areLeft(accountId: string): MaybePromise<boolean> {
-    return whenReady(this.#storage.first(endedOfAccount, accountId), (row) => row !== undefined);
+    return whenReady(this.#storage.first(deletedShopOfAccount, accountId), (row) => row !== undefined);
   }
 
   /**
-   * Deletes the data of ended shops, and then the shops, in small transactions. Later calls delete what one call does
+   * Deletes the data of deleted shops, and then the shops, in small transactions. Later calls delete what one call does
    * not finish, and it can be interrupted at any point. `now` is real time in unix milliseconds.
    */
   async deleteSome(now: number): Promise<void> {
     for (let batches = BATCHES; batches > 0; ) {
-      const row = await this.#storage.first(ended, now - WRITTEN_UNTIL);
+      const row = await this.#storage.first(deletedShop, now - WRITTEN_UNTIL);
       if (!row) return;
       const shop = Number(row.shop);
       batches = await this.#empty(shop, batches);
