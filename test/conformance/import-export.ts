@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Row, type SqlParameter, statement } from "../../src/storage/statement.ts";
-import type { Stage, Storage } from "../../src/storage/storage.ts";
+import type { StagingTable, Storage } from "../../src/storage/storage.ts";
 import { all, first } from "../../src/storage/transaction.ts";
 
 /** The store of the current test, and a way to open it once more. */
@@ -57,21 +57,21 @@ const collect = async (stream: AsyncIterable<readonly Row[]>) => (await Array.fr
 
 /** Declares what every engine must pass to import many rows into a store, and export many. */
 export function importExportConformance({ storage, open }: StoreUnderTest): void {
-  describe("a stage", () => {
-    let stage: Stage;
+  describe("a staging table", () => {
+    let staging: StagingTable;
     beforeEach(async () => {
-      stage = await storage().stage(table);
+      staging = await storage().createStagingTable(table);
     });
-    afterEach(() => stage.close());
+    afterEach(() => staging.close());
 
-    const staged = async () => (await stage.all(countStaged))[0]?.figure;
+    const staged = async () => (await staging.all(countStaged))[0]?.figure;
 
     test("stores rows beside the store, which a transaction copies", async () => {
-      await stage.add(rows(1, 1_234));
-      await stage.add(rows(1_235, 1_236));
-      await stage.add([]);
+      await staging.add(rows(1, 1_234));
+      await staging.add(rows(1_235, 1_236));
+      await staging.add([]);
       expect([await petsIn(storage()), await staged()]).toEqual([0n, 1_236n]);
-      await stage.write(() => all(takeOver));
+      await staging.write(() => all(takeOver));
       expect(await storage().all(petsFrom, 1_235)).toEqual([
         { name: "Pet 1235", category_id: 1_235n, status: null },
         { name: "Pet 1236", category_id: 1_236n, status: "sold" },
@@ -81,8 +81,8 @@ export function importExportConformance({ storage, open }: StoreUnderTest): void
 
     test("keeps integers exact and texts unchanged", async () => {
       const name = '🐕 «Ñandú» \r\n "東京" o\'Hara $1';
-      await stage.add([[-(2n ** 63n), name, 2n ** 63n - 1n, null]]);
-      await stage.write(() => all(takeOver));
+      await staging.add([[-(2n ** 63n), name, 2n ** 63n - 1n, null]]);
+      await staging.write(() => all(takeOver));
       expect(await storage().all(petsFrom, 2)).toEqual([
         { name, category_id: 2n ** 63n - 1n, status: null },
       ] as PetRow[]);
@@ -90,9 +90,9 @@ export function importExportConformance({ storage, open }: StoreUnderTest): void
 
     test("is invisible to others, and blocks nobody", async () => {
       const other = await open();
-      await stage.add(rows(1, 10));
+      await staging.add(rows(1, 10));
       expect(await failureOf(() => other.all(countStaged))).toBeInstanceOf(StorageUnavailable);
-      const theirs = await other.stage(table);
+      const theirs = await other.createStagingTable(table);
       await theirs.add(rows(1, 3));
       expect([await staged(), (await theirs.write(() => first(countStaged)))?.figure]).toEqual([10n, 3n]);
       await theirs.close();
@@ -103,16 +103,16 @@ export function importExportConformance({ storage, open }: StoreUnderTest): void
       for (let round = 0; round < 5; round++) {
         const written = addPets(other, 1, 20);
         await petsIn(storage());
-        await stage.add(rows(round * 10 + 1, round * 10 + 10));
+        await staging.add(rows(round * 10 + 1, round * 10 + 10));
         await written;
       }
       expect([await staged(), await petsIn(storage())]).toEqual([50n, 100n]);
     });
 
     test("adds nothing to the store if its transaction fails", async () => {
-      await stage.add(rows(1, 10));
+      await staging.add(rows(1, 10));
       const write = () =>
-        stage.write(function* () {
+        staging.write(function* () {
           yield* all(takeOver);
           yield* all(nonsense);
         });
@@ -121,16 +121,16 @@ export function importExportConformance({ storage, open }: StoreUnderTest): void
     });
 
     test("refuses all rows of a batch if a key exists", async () => {
-      await stage.add(rows(1, 10));
-      expect(await failureOf(() => stage.add([...rows(11, 300), row(5)]))).toBeInstanceOf(StorageUnavailable);
+      await staging.add(rows(1, 10));
+      expect(await failureOf(() => staging.add([...rows(11, 300), row(5)]))).toBeInstanceOf(StorageUnavailable);
       expect(await staged()).toBe(10n);
     });
 
     test("is deleted when it is closed, and can be created again", async () => {
-      await stage.add(rows(1, 10));
-      await stage.close();
+      await staging.add(rows(1, 10));
+      await staging.close();
       expect(await failureOf(() => storage().all(countStaged))).toBeInstanceOf(StorageUnavailable);
-      stage = await storage().stage(table);
+      staging = await storage().createStagingTable(table);
       expect(await staged()).toBe(0n);
     });
   });

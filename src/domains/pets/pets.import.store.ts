@@ -1,6 +1,6 @@
 import { exactJson } from "../../contract/serialize.ts";
 import type { LineFault, LineFaults } from "../../files/lines.ts";
-import type { Stage, Storage } from "../../storage/storage.ts";
+import type { StagingTable, Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/author.ts";
@@ -70,7 +70,7 @@ export class ConcurrentChange extends Error {
 
 /** Imports animals into a shop: it stages them first, and then adds them at once or in parts. */
 export class PetImportStore {
-  readonly #stage: Stage;
+  readonly #staging: StagingTable;
   readonly #shop: number;
   readonly #ids: IdRule | undefined;
   readonly #categoryExists: CategoryCheck | undefined;
@@ -86,16 +86,16 @@ export class PetImportStore {
     ids: IdRule | undefined,
     dependencies: ImportDependencies = {},
   ): Promise<PetImportStore> {
-    return new PetImportStore(await storage.stage(staged), shop, ids, dependencies);
+    return new PetImportStore(await storage.createStagingTable(staged), shop, ids, dependencies);
   }
 
   private constructor(
-    stage: Stage,
+    staging: StagingTable,
     shop: number,
     ids: IdRule | undefined,
     { categoryExists, clock = systemClock }: ImportDependencies,
   ) {
-    this.#stage = stage;
+    this.#staging = staging;
     this.#shop = shop;
     this.#ids = ids;
     this.#categoryExists = categoryExists;
@@ -104,7 +104,7 @@ export class PetImportStore {
 
   /** Stages animals, and records a fault for each one whose category does not exist. */
   async add(animals: readonly FileAnimal[], faults: LineFaults): Promise<void> {
-    await this.#stage.add(
+    await this.#staging.add(
       animals.map(({ line, animal: { id, name, categoryId, status, metadata } }) => {
         const pairs = withoutEmpty(metadata);
         this.#hasMetadata ||= pairs !== undefined;
@@ -131,21 +131,21 @@ export class PetImportStore {
         rows.map(({ line, id }) => ({ line: Number(line), message: `/id ${id} ${message}` })),
         Number(rows[0]?.total ?? 0),
       );
-    note(await this.#stage.all(repeatedIds, faults.most), "is on an earlier line too");
+    note(await this.#staging.all(repeatedIds, faults.most), "is on an earlier line too");
     note(
-      await this.#stage.all(givenIds, from, idsAbove, faults.most),
+      await this.#staging.all(givenIds, from, idsAbove, faults.most),
       `was assigned before; kept ids must be above ${idsAbove}, the last id that the shop has assigned`,
     );
   }
 
   /** Adds all staged animals. Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing was added. */
   async addAll(): Promise<void> {
-    await this.#stage.write(() => this.#addNext(undefined, LAST_LINE));
+    await this.#staging.write(() => this.#addNext(undefined, LAST_LINE));
   }
 
   /** The position that imports of the file with this digest have reached; without a digest, the start. */
   async position(digest: string | undefined): Promise<Position> {
-    const [row] = await this.#stage.all(positionOf, digest ?? null, this.#shop);
+    const [row] = await this.#staging.all(positionOf, digest ?? null, this.#shop);
     return toPosition(row);
   }
 
@@ -155,11 +155,11 @@ export class PetImportStore {
    * `ConcurrentChange` or `StorageUnavailable`; then nothing of the part was added.
    */
   addPart(digest: string, most: number): Promise<Position | undefined> {
-    return this.#stage.write(() => this.#addNext(digest, most));
+    return this.#staging.write(() => this.#addNext(digest, most));
   }
 
   close(): Promise<void> {
-    return this.#stage.close();
+    return this.#staging.close();
   }
 
   /** A transaction: adds the next animals, at most `most`. Saves the new position if there is a digest. */
@@ -223,7 +223,7 @@ export class PetImportStore {
     const asked = [...named].filter((id) => !this.#categories.has(id));
     if (asked.length === 0) return [];
     const [shop, now] = [this.#shop, this.#clock.now()];
-    const known = await this.#stage.write(function* () {
+    const known = await this.#staging.write(function* () {
       const locked = yield* lockShop(shop, now);
       const found: bigint[] = [];
       for (const id of asked) if (yield* categoryExists(locked, id)) found.push(id);

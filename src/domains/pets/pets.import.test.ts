@@ -190,9 +190,9 @@ describe("an import", () => {
   });
 
   test("whose commit gets no response does not report that nothing was added", async () => {
-    const stage = storage.stage.bind(storage);
-    const failing = spyOn(storage, "stage").mockImplementation(async (table) =>
-      Object.assign(await stage(table), { write: loseAnswer }),
+    const create = storage.createStagingTable.bind(storage);
+    const failing = spyOn(storage, "createStagingTable").mockImplementation(async (table) =>
+      Object.assign(await create(table), { write: loseAnswer }),
     );
     const failure = await failureOf(importText(lines(1)));
     failing.mockRestore();

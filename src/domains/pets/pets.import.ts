@@ -79,7 +79,7 @@ export async function importAnimals(
       await Bun.sleep(PAUSE); // lets other writers continue
     }
   } catch (error) {
-    // A failure while animals are being staged loses only the stage: nothing has been added to the store yet.
+    // A failure while animals are being staged loses only the staging table: nothing has been added to the store yet.
     throw explain(error, options, done.before + done.added, isStaged && error instanceof CommitUnknown);
   }
 }

@@ -49,7 +49,9 @@ export const endAll = statement(
 export const deletedShop = acrossShops<NumberRow>(
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND last_at <= $1 ORDER BY shop LIMIT 1",
 );
-export const deletedShopOfAccount = acrossShops<NumberRow>("SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1");
+export const deletedShopOfAccount = acrossShops<NumberRow>(
+  "SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1",
+);
 export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = statement<NumberRow>("SELECT shop FROM shops WHERE account_id = $1 AND mode = $2");
 

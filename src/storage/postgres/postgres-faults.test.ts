@@ -356,7 +356,11 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
 
   test.each([
     ["a transaction", "gives it up", (storage: Storage) => storage],
-    ["the transaction of a stage", "runs it again", (storage: Storage) => storage.stage(stagedPets)],
+    [
+      "the transaction of a staging table",
+      "runs it again",
+      (storage: Storage) => storage.createStagingTable(stagedPets),
+    ],
   ])("if %s conflicts for longer than its time limit, this process %s", async (_, end, writerOf) => {
     const url = await newStore();
     const storage = await open(url);

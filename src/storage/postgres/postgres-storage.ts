@@ -1,14 +1,14 @@
 import { StorageUnavailable } from "../errors.ts";
 import { Run } from "../run.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
-import type { Stage, StagedTable, Storage, StorageObserver } from "../storage.ts";
+import type { StagingTable, StagingTableDefinition, Storage, StorageObserver } from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
-import { PostgresStage } from "./postgres-stage.ts";
+import { PostgresStagingTable } from "./postgres-staging-table.ts";
 import { rewriteMark } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
@@ -107,10 +107,10 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  async stage(table: StagedTable): Promise<Stage> {
+  async createStagingTable(table: StagingTableDefinition): Promise<StagingTable> {
     const connection = await this.#openOwn({ deadline: VERY_LONG });
     try {
-      return await PostgresStage.create(table, {
+      return await PostgresStagingTable.create(table, {
         connection,
         committed: (seconds, count) => this.#committed(seconds, count),
         report: (error) => this.#report(error),

@@ -4,13 +4,19 @@ import { newerSchema } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
-import { type Stage, type StagedTable, type Storage, type StorageObserver, silentObserver } from "../storage.ts";
+import {
+  type StagingTable,
+  type StagingTableDefinition,
+  type Storage,
+  type StorageObserver,
+  silentObserver,
+} from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { SqliteStage } from "./sqlite-stage.ts";
+import { SqliteStagingTable } from "./sqlite-staging-table.ts";
 import { StoreFiles, StoreMoved } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
 import { WalFile } from "./wal-file.ts";
@@ -121,8 +127,8 @@ export class SqliteStorage implements Storage {
     return streamRows(this.#file, statement, parameters);
   }
 
-  stage(table: StagedTable): Stage {
-    return new SqliteStage(table, {
+  createStagingTable(table: StagingTableDefinition): StagingTable {
+    return new SqliteStagingTable(table, {
       connection: this.#connection,
       prepare: this.#endRead,
       all: (text, ...parameters) => this.all(text, ...parameters),

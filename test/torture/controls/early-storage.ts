@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { Run } from "../../../src/storage/run.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import type { Append, Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
-import type { Stage, Storage } from "../../../src/storage/storage.ts";
+import type { StagingTable, Storage } from "../../../src/storage/storage.ts";
 import type { Transaction } from "../../../src/storage/transaction.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
@@ -30,7 +30,7 @@ export class EarlyStorage implements Storage {
     yield this.all(statement, ...parameters);
   }
 
-  stage(): Stage {
+  createStagingTable(): StagingTable {
     throw new Error("The service brings in no rows.");
   }
 

@@ -1,19 +1,19 @@
 import { type Row, type SqlParameter, type Statement, statement } from "../statement.ts";
-import type { Stage, StagedTable } from "../storage.ts";
+import type { StagingTable, StagingTableDefinition } from "../storage.ts";
 import type { Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 
 /** Rows per insert statement. Fewer statements cost less time. */
 const ROWS = 100;
 
-/** Not IMMEDIATE: a transaction that changes only the staged table then takes no lock on the store. */
+/** Not IMMEDIATE: a transaction that changes only the staging table then takes no lock on the store. */
 const begin: Statement = { sql: "BEGIN" };
 const commit: Statement = { sql: "COMMIT" };
 const rollback: Statement = { sql: "ROLLBACK" };
 
 const types = { integer: "INTEGER", text: "TEXT" };
 
-export interface SqliteStageOptions {
+export interface SqliteStagingTableOptions {
   readonly connection: Connection;
   /** Called before each use. It must end any transaction of the connection. */
   readonly prepare: () => void;
@@ -29,14 +29,14 @@ export interface SqliteStageOptions {
  * A table in SQLite's temporary database, which only this connection sees. Its file is in the folder for temporary files
  * (`SQLITE_TMPDIR`, `TMPDIR`, else `/var/tmp`). The file has no name, so the system removes it when the process ends.
  */
-export class SqliteStage implements Stage {
-  readonly #options: SqliteStageOptions;
+export class SqliteStagingTable implements StagingTable {
+  readonly #options: SqliteStagingTableOptions;
   readonly #insertOne: Statement;
   readonly #insertMany: Statement;
   readonly #drop: Statement;
 
   /** Throws `StorageUnavailable`. */
-  constructor({ name, columns }: StagedTable, options: SqliteStageOptions) {
+  constructor({ name, columns }: StagingTableDefinition, options: SqliteStagingTableOptions) {
     this.#options = options;
     const names = Object.keys(columns);
     const definitions = Object.entries(columns).map(([column, type], index) =>

@@ -1,6 +1,6 @@
 import { StorageUnavailable } from "../errors.ts";
 import { type Row, type SqlParameter, type Statement, statement } from "../statement.ts";
-import type { Stage, StagedTable, StorageObserver } from "../storage.ts";
+import type { StagingTable, StagingTableDefinition, StorageObserver } from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection } from "./errors.ts";
@@ -11,8 +11,8 @@ const types = { integer: "BIGINT", text: "TEXT" };
 /** A large import takes longer than the deadline for retries. It may retry anyway, because it blocks no other work. */
 const MIN_ATTEMPTS = 5;
 
-export interface PostgresStageOptions {
-  /** Used only by this stage. */
+export interface PostgresStagingTableOptions {
+  /** Used only by this staging table. */
   readonly connection: Connection;
   readonly committed: StorageObserver["committed"];
   /** Converts an error for the caller. */
@@ -22,22 +22,25 @@ export interface PostgresStageOptions {
 }
 
 /** A temporary table of one session. The server drops it with the session. */
-export class PostgresStage implements Stage {
-  readonly #options: PostgresStageOptions;
+export class PostgresStagingTable implements StagingTable {
+  readonly #options: PostgresStagingTableOptions;
   readonly #transactions: Transactions;
   readonly #columns: readonly string[];
   readonly #insert: Statement;
 
   /** Creates the table. Throws the errors of the driver. */
-  static async create(table: StagedTable, options: PostgresStageOptions): Promise<PostgresStage> {
+  static async create(
+    table: StagingTableDefinition,
+    options: PostgresStagingTableOptions,
+  ): Promise<PostgresStagingTable> {
     const [key, ...others] = definitionsOf(table);
     await options.connection.run({
       sql: `CREATE TEMP TABLE ${table.name} (${[`${key} NOT NULL PRIMARY KEY`, ...others].join(", ")})`,
     });
-    return new PostgresStage(table, options);
+    return new PostgresStagingTable(table, options);
   }
 
-  private constructor(table: StagedTable, options: PostgresStageOptions) {
+  private constructor(table: StagingTableDefinition, options: PostgresStagingTableOptions) {
     const { connection, committed } = options;
     this.#options = options;
     this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: MIN_ATTEMPTS });
@@ -90,6 +93,6 @@ function onlyLink(connection: Connection): TransactionLink {
   };
 }
 
-function definitionsOf({ columns }: StagedTable): string[] {
+function definitionsOf({ columns }: StagingTableDefinition): string[] {
   return Object.entries(columns).map(([name, type]) => `${name} ${types[type]}`);
 }
