@@ -1,6 +1,6 @@
 // Compares the service of this checkout with that of another one, for example before a change. It measures the
-// processor time of a response, which other work on the machine changes less than requests per second. Rounds of both
-// alternate. With --postgres, both services share a PostgreSQL and a Valkey server, whose processor time is measured too.
+// CPU time of a response, which other work on the machine changes less than requests per second. Rounds of both
+// alternate. With --postgres, both services share a PostgreSQL and a Valkey server, whose CPU time is measured too.
 //
 //   npx bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...     (15 rounds by default)
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -110,7 +110,7 @@ async function startShared(checkout: string, place: string, backends: Backends):
   return { ...server, dialect: serviceDialect(ANIMALS), key: store.key, limit };
 }
 
-/** Microseconds of processor time per response. */
+/** Microseconds of CPU time per response. */
 function costsOf({ core, rate, costs }: Round): Totals {
   return costs ?? { "service µs": (core / rate) * 1e6 };
 }

@@ -35,12 +35,12 @@ interface TraceEvent {
   readonly pid: number;
   readonly tid: number;
   readonly args: { readonly name?: string };
-  /** Processor time of the event, in microseconds. */
+  /** CPU time of the event, in microseconds. */
   readonly tdur?: number;
 }
 
-/** The processor time of each task of the page during some work, in milliseconds. It hardly depends on the load of the machine. */
-async function processorTimes(page: Page, work: () => Promise<unknown>): Promise<number[]> {
+/** The CPU time of each task of the page during some work, in milliseconds. It hardly depends on the load of the machine. */
+async function cpuTimes(page: Page, work: () => Promise<unknown>): Promise<number[]> {
   const session = await page.context().newCDPSession(page);
   const events: TraceEvent[] = [];
   session.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
@@ -63,14 +63,14 @@ function report(what: string, values: readonly number[], aim: number): void {
   console.log(`${what}: ${median(values).toFixed(0)} ms (aim ${aim}; ${texts.join(", ")})`);
 }
 
-/** When the first animals are there, or with `isCounted` the processor time of all tasks until then. */
+/** When the first animals are there, or with `isCounted` the CPU time of all tasks until then. */
 async function firstContent(address: string, isCounted = false): Promise<number> {
   const browser = await TestBrowser.start();
   try {
     const page = await browser.open("about:blank");
     await page.addInitScript(watch);
     if (isCounted) {
-      const times = await processorTimes(page, async () => {
+      const times = await cpuTimes(page, async () => {
         await page.goto(address);
         await page.evaluate(shown);
       });
@@ -128,7 +128,7 @@ try {
   report(`First animals in a cold browser, its processor ${SLOWDOWN} × slower`, contents, 500);
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) times.push(await firstContent(address, true));
-  report("Processor time of the page until then, without slowdown", times, 500 / SLOWDOWN);
+  report("CPU time of the page until then, without slowdown", times, 500 / SLOWDOWN);
 
   const browser = await TestBrowser.start();
   const page = await browser.open("about:blank");
@@ -142,8 +142,8 @@ try {
   const longest = await page.evaluate<number>("window.longest");
   console.log(`${PAGES} pages of ${ANIMALS} animals: ${each} ms each`);
   report("Longest task while turning them (0: none took 50 ms)", [longest], 100);
-  const tasks = await processorTimes(page, () => turnPages(page, PAGES));
-  report("Processor time of the longest task", [Math.max(...tasks)], 100);
+  const tasks = await cpuTimes(page, () => turnPages(page, PAGES));
+  report("CPU time of the longest task", [Math.max(...tasks)], 100);
   await browser.stop();
 } finally {
   await service.stop();

@@ -79,7 +79,7 @@ const HELP = `Measures the service against its peers and writes a page of result
 Usage: npm run bench -- [--scale] [--short | --full] [--only NAME]... [--out FILE] [--service FOLDER]
        npm run bench -- --limits FOLDER [ROUNDS]
 
-  --limits FOLDER   Processor time of a decision on the limits in Valkey, here and in another checkout.
+  --limits FOLDER   CPU time of a decision on the limits in Valkey, here and in another checkout.
   --scale           Many processes on PostgreSQL and Valkey, on a page of their own, instead of one process
                     on its embedded store.
   --short           The main workloads and peers, in about a minute.

@@ -90,14 +90,14 @@ export function freePort(): number {
   return port;
 }
 
-/** Seconds of processor time that a process has used. */
-export function processorTime(pid: number): number {
+/** Seconds of CPU time that a process has used. */
+export function cpuTime(pid: number): number {
   const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** Seconds of processor time that the children of a process have used that have ended. */
-export function processorTimeOfEnded(pid: number): number {
+/** Seconds of CPU time that the children of a process have used that have ended. */
+export function cpuTimeOfEndedChildren(pid: number): number {
   const fields = statOf(pid);
   return (Number(fields[13]) + Number(fields[14])) / TICKS;
 }

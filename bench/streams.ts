@@ -92,7 +92,7 @@ export const readsAmongStreams: Workload = {
   title: "Read while others listen",
   description:
     "`GET /v1/pets/{id}` on 64 connections: alone, while 100 animals a second are added to ten shops, and while each of " +
-    "these shops has 100 listeners as well, which get 10,000 events a second together. The service alone. Its processor " +
+    "these shops has 100 listeners as well, which get 10,000 events a second together. The service alone. Its CPU " +
     "time, with that of changes and streams, is divided by the reads.",
   inShort: false,
   chart: "rate",
@@ -122,7 +122,7 @@ export const readsAmongStreams: Workload = {
     await stopFleet(bench, fleet);
     const costAlone = median(series[0]?.rounds.map(cost) ?? []);
     const figures: Figure[] = series.flatMap(({ name, rounds }, index) => [
-      { name: `processor time of a read, ${name}`, unit: "µs", values: rounds.map((round) => cost(round) * 1e6) },
+      { name: `CPU time of a read, ${name}`, unit: "µs", values: rounds.map((round) => cost(round) * 1e6) },
       ...(index === 0
         ? []
         : [
@@ -138,7 +138,7 @@ export const readsAmongStreams: Workload = {
   targets: [],
 };
 
-/** Seconds of processor time of a read, and of what happens next to it. */
+/** Seconds of CPU time of a read, and of what happens next to it. */
 const cost = ({ core, rate }: Round) => core / rate;
 
 /** How long events that were sent may be on their way, in milliseconds. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { ALL_CORES, LOAD_CORE } from "./machine.ts";
-import { type Processes, processorTime } from "./processes.ts";
+import { cpuTime, type Processes } from "./processes.ts";
 
 const SCRIPT = join(import.meta.dir, "requests.lua");
 
@@ -85,7 +85,7 @@ export async function runWrk(
 ): Promise<Round> {
   const before = {
     totals: await target.meter?.(),
-    used: processorTime(target.process.pid),
+    used: cpuTime(target.process.pid),
     at: performance.now(),
   };
   const duration = String(Math.max(1, Math.round(seconds)));
@@ -120,7 +120,7 @@ export async function runWrk(
     failed: result.failed,
     passes: result.sent / count,
     // Where other load runs next to this one, the server is busy before and after it too.
-    core: Math.min(1, (processorTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
+    core: Math.min(1, (cpuTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
     ...(after && { costs: perAnswer(before.totals, after, result.requests) }),
   };
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { jsonHere, runHere } from "./harness/commands.ts";
+import { stopwatch } from "./harness/cpu-time.ts";
 import { eventually, newDataDir, Program, runCommand } from "./harness/program.ts";
-import { stopwatch } from "./harness/run-queue.ts";
 
 describe("accounts and keys", () => {
   const dataDir = newDataDir();

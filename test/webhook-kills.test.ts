@@ -1,8 +1,8 @@
 // The process that delivers webhooks is killed: no event is lost, and those about one animal come in order.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { stopwatch } from "./harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
-import { stopwatch } from "./harness/run-queue.ts";
 import { sent } from "./harness/webhook-service.ts";
 import { Receiver } from "./harness/webhooks.ts";
 

@@ -6,7 +6,7 @@ import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { PostgresServer, postgresMissing } from "../../test/harness/postgres-server.ts";
 import { hasValkey, ValkeyServer } from "../../test/harness/valkey-server.ts";
 import type { Processes } from "../processes.ts";
-import { processorTime, processorTimeOfEnded } from "../processes.ts";
+import { cpuTime, cpuTimeOfEndedChildren } from "../processes.ts";
 import { UNLIMITED } from "../seed.ts";
 import type { Totals } from "../wrk.ts";
 
@@ -84,14 +84,14 @@ export class Backends {
     return { database: this.postgres.url(database), valkey: `${this.valkey.url}/${this.#valkeyDatabases++}` };
   }
 
-  /** Microseconds of processor time that both have used, and how many scripts Valkey has run. */
+  /** Microseconds of CPU time that both have used, and how many scripts Valkey has run. */
   async totals(): Promise<Totals> {
     const pids = this.postgres.pids();
     const statistics = String(await this.valkey.command("INFO", "commandstats"));
     const calls = [...statistics.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].map(([, count]) => Number(count));
     return {
-      "PostgreSQL µs": 1e6 * (sumOf(pids.map(timeOf)) + processorTimeOfEnded(pids[0] as number)),
-      "Valkey µs": 1e6 * processorTime(this.valkey.pid),
+      "PostgreSQL µs": 1e6 * (sumOf(pids.map(timeOf)) + cpuTimeOfEndedChildren(pids[0] as number)),
+      "Valkey µs": 1e6 * cpuTime(this.valkey.pid),
       "Valkey calls": sumOf(calls),
     };
   }
@@ -104,7 +104,7 @@ export function sumOf(values: readonly number[]): number {
 /** Of a process that may have ended meanwhile: its parent then has its time. */
 function timeOf(pid: number): number {
   try {
-    return processorTime(pid);
+    return cpuTime(pid);
   } catch {
     return 0;
   }

@@ -4,7 +4,7 @@ import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
 import type { Bench } from "../outcome.ts";
 import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItAnswers } from "../peers.ts";
-import { type Environment, familyOf, freePort, processorTime } from "../processes.ts";
+import { cpuTime, type Environment, familyOf, freePort } from "../processes.ts";
 import type { Target } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 
@@ -54,7 +54,7 @@ export async function startService(
   const expected = processes === 1 ? 1 : processes + 1;
   while (familyOf(process.pid).length < expected) await Bun.sleep(50);
   const meter = async () => ({
-    "service µs": 1e6 * sumOf(familyOf(process.pid).map(processorTime)),
+    "service µs": 1e6 * sumOf(familyOf(process.pid).map(cpuTime)),
     ...(await backends.totals()),
   });
   return { name, process, url, dialect, meter };

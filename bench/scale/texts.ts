@@ -8,7 +8,7 @@ ratios say something about other machines. [scale.md](scale.md) says what follow
 
 **Everything shares the cores of this machine**: the processes of the service, PostgreSQL, Valkey, and \`wrk\` with its one
 thread. Nothing is pinned to a core. With two cores there is room for about one process alongside the others, so that 2 and
-4 processes cannot answer more than 1 by much: what shows how far it continues a larger machine is the processor time that
+4 processes cannot answer more than 1 by much: what shows how far it scales on a larger machine is the CPU time that
 an answer takes of each of the three, in microseconds. It is read from \`/proc/PID/stat\` before and after each round, of
 all processes together, for PostgreSQL with its background work. It is more than on a machine with cores to spare, where
 less is switched and caches are warm. The last table tells how busy the machine was, with others' work too.

@@ -170,7 +170,7 @@ export class Metrics {
       ...this.#callbacks.map(({ name, type, help, read }) => `${head(name, type, help)}${name} ${read()}\n`),
       head("process_resident_memory_bytes", "gauge", "Memory of the process."),
       `process_resident_memory_bytes ${process.memoryUsage.rss()}\n`,
-      head("process_cpu_seconds_total", "counter", "Processor time of the process, user and system."),
+      head("process_cpu_seconds_total", "counter", "CPU time of the process, user and system."),
       `process_cpu_seconds_total ${(cpu.user + cpu.system) / 1e6}\n`,
       head("process_start_time_seconds", "gauge", "Start of the process, in unix seconds."),
       `process_start_time_seconds ${Math.round(performance.timeOrigin) / 1000}\n`,

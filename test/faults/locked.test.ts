@@ -1,7 +1,7 @@
 // Another process holds the write lock of the store.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { stopwatch } from "../harness/run-queue.ts";
+import { stopwatch } from "../harness/cpu-time.ts";
 import { StoreUnderFault, unavailable } from "./store-under-fault.ts";
 
 /** How long a write waits for the lock, and what a busy machine may add to it, in milliseconds. */

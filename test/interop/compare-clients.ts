@@ -141,7 +141,7 @@ async function sizeOf({ module }: Contestant): Promise<number> {
   return brotliCompressSync(await (outputs[0] as Blob).text()).length;
 }
 
-/** Microseconds of processor time for many reads, several at a time. */
+/** Microseconds of CPU time for many reads, several at a time. */
 async function costOf(client: ClientUnderTest): Promise<number> {
   const before = process.cpuUsage();
   let left = CALLS;
@@ -204,7 +204,7 @@ for (const [what, probe] of Object.entries(probes)) {
 const sizes = await Promise.all(contestants.map(sizeOf));
 rows.push(["bytes in brotli, with all operations", ...sizes.map((size) => size.toLocaleString("en"))]);
 const microseconds = costs.map((cost) => Math.round(cost / CALLS));
-rows.push([`µs of processor time for a read, of ${CALLS.toLocaleString("en")}`, ...microseconds.map(String)]);
+rows.push([`µs of CPU time for a read, of ${CALLS.toLocaleString("en")}`, ...microseconds.map(String)]);
 proxy.stop();
 await service.end();
 rmSync(folder, { recursive: true });
@@ -216,7 +216,7 @@ writeFileSync(
   page,
   `# Comparison
 
-petstore-client ${version} and the clients that other tools generate from the same document. \`npx bun test/interop/compare-clients.ts\` writes this page: it calls the real service through a proxy that cuts connections and answers 429. The other clients have the settings of [docs/interop.md](../docs/interop.md), where a line does not say otherwise; \`test/interop/clients/\` has the programs. openapi-fetch has no code for single operations, only types. The processor time is the client's own, with 16 reads at a time.
+petstore-client ${version} and the clients that other tools generate from the same document. \`npx bun test/interop/compare-clients.ts\` writes this page: it calls the real service through a proxy that cuts connections and answers 429. The other clients have the settings of [docs/interop.md](../docs/interop.md), where a line does not say otherwise; \`test/interop/clients/\` has the programs. openapi-fetch has no code for single operations, only types. The CPU time is the client's own, with 16 reads at a time.
 
 ${table}
 `,

@@ -2,8 +2,8 @@
 // it measures, which a busy machine spoils.
 import { describe, expect, test } from "bun:test";
 import type { LoadLimits } from "../../src/http/load-shedder.ts";
+import { cpuTimeOf } from "../harness/cpu-time.ts";
 import { longForm } from "../harness/form.ts";
-import { hadProcessor } from "../harness/run-queue.ts";
 import { animal, CALM, LENGTH, Measured } from "./measured.ts";
 
 /** The promises: what is left of the best goodput, and the seconds to be normal again. */
@@ -32,9 +32,9 @@ if (longForm) {
         await using measured = await Measured.start();
         measured.of(method, path, body);
         const before = await measured.load(CALM);
-        const { byClock, byProcessor, waited } = await measured.shareLeft();
+        const { byClock, byCpuTime, waited } = await measured.shareLeft();
         if (waited < BUSY) expect(byClock).toBeGreaterThanOrEqual(LEFT);
-        else expect(byProcessor).toBeGreaterThanOrEqual(LEFT_WHERE_BUSY);
+        else expect(byCpuTime).toBeGreaterThanOrEqual(LEFT_WHERE_BUSY);
         const seconds = await measured.secondsUntilNormal(before);
         console.log(`normal again after ${seconds.toFixed(1)} s`);
         expect(seconds).toBeLessThanOrEqual(NORMAL_WITHIN);
@@ -46,8 +46,8 @@ if (longForm) {
       "control: reading an animal does not keep its goodput if all excess requests are rejected",
       async () => {
         await using measured = await Measured.start({ refuseOneIn: 1 });
-        const { byProcessor } = await measured.of("GET", "/pets/1").shareLeft();
-        expect(byProcessor).toBeLessThan(LEFT_WHERE_BUSY);
+        const { byCpuTime } = await measured.of("GET", "/pets/1").shareLeft();
+        expect(byCpuTime).toBeLessThan(LEFT_WHERE_BUSY);
       },
       LONGEST,
     );
@@ -56,7 +56,7 @@ if (longForm) {
   describe("a write among thousands that read", () => {
     const READERS = 3_000;
 
-    /** The longest that a create took, in milliseconds of the service's processor time. */
+    /** The longest that a create took, in milliseconds of the service's CPU time. */
     async function slowestCreate(limits?: Partial<LoadLimits>): Promise<number> {
       await using measured = await Measured.start(limits);
       const { service } = measured;
@@ -66,9 +66,9 @@ if (longForm) {
       void readers.finally(() => (state.isOver = true));
       let slowest = 0;
       while (!state.isOver) {
-        const before = hadProcessor(pid);
+        const before = cpuTimeOf(pid);
         await (await service.call("/pets", animal)).text();
-        slowest = Math.max(slowest, hadProcessor(pid) - before);
+        slowest = Math.max(slowest, cpuTimeOf(pid) - before);
       }
       return slowest;
     }

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { LoadLimits } from "../../src/http/load-shedder.ts";
-import { hadProcessor, waitedForProcessor } from "../harness/run-queue.ts";
+import { cpuTimeOf, runQueueDelayOf } from "../harness/cpu-time.ts";
 import { LoadedService } from "./loaded-service.ts";
 import type { LoadOrder, LoadReport } from "./open-loop.ts";
 
@@ -19,9 +19,9 @@ const ALIKE = { factor: 3, milliseconds: 5 };
 
 export const animal = JSON.stringify({ name: "Rex", categoryId: 1 });
 
-/** A load, and how many successes it had for each second of processor time of the service. */
+/** A load, and how many successes it had for each second of CPU time of the service. */
 interface Round extends LoadReport {
-  readonly perProcessor: number;
+  readonly perCpuSecond: number;
   /** The part of the time in which others had the processor that the service waited for. */
   readonly waited: number;
 }
@@ -53,22 +53,22 @@ export class Measured implements AsyncDisposable {
     return this;
   }
 
-  /** Puts load on the service, and looks at the processor time that it had for it. */
+  /** Puts load on the service, and looks at the CPU time that it had for it. */
   async load(order: Omit<LoadOrder, "port" | "request">): Promise<Round> {
     const { pid } = this.service.program.child;
-    const before = { had: hadProcessor(pid), waited: waitedForProcessor(pid) };
+    const before = { had: cpuTimeOf(pid), waited: runQueueDelayOf(pid) };
     const report = await this.service.load({ request: this.#request, ...order });
     const successes = report.goodput * report.elapsed;
-    const waited = (waitedForProcessor(pid) - before.waited) / 1_000 / report.elapsed;
-    return { ...report, perProcessor: (successes / (hadProcessor(pid) - before.had)) * 1_000, waited };
+    const waited = (runQueueDelayOf(pid) - before.waited) / 1_000 / report.elapsed;
+    return { ...report, perCpuSecond: (successes / (cpuTimeOf(pid) - before.had)) * 1_000, waited };
   }
 
   /**
-   * The share of the best goodput that is left at twice the load: by the clock, and by the processor time
+   * The share of the best goodput that is left at twice the load: by the clock, and by the CPU time
    * that the service had, which says more where others use the machine too. Both loads come from the same
    * clients: a thousand connections cost more than a few, however little each of them asks.
    */
-  async shareLeft(): Promise<{ byClock: number; byProcessor: number; waited: number }> {
+  async shareLeft(): Promise<{ byClock: number; byCpuTime: number; waited: number }> {
     const [few, best, twice]: [Round[], Round[], Round[]] = [[], [], []];
     for (let round = 0; round < ROUNDS; round++) {
       few.push(await this.load({ connections: ENOUGH_CONNECTIONS, seconds: LENGTH }));
@@ -81,16 +81,16 @@ export class Measured implements AsyncDisposable {
     }
     expect([...few, ...best, ...twice].filter(({ lost }) => lost > 0)).toEqual([]);
     const share = (figure: (round: Round) => number) => median(twice.map(figure)) / median(best.map(figure));
-    const [byClock, byProcessor] = [share(({ goodput }) => goodput), share(({ perProcessor }) => perProcessor)];
+    const [byClock, byCpuTime] = [share(({ goodput }) => goodput), share(({ perCpuSecond }) => perCpuSecond)];
     const waited = Math.max(...[...best, ...twice].map((round) => round.waited));
     const rates = [few, best, twice].map((rounds) => Math.round(median(rounds.map(({ goodput }) => goodput))));
     const refused = twice.reduce((sum, { statuses }) => sum + (statuses["503"] ?? 0), 0);
     console.log(
       `${rates[0]}/s for ${ENOUGH_CONNECTIONS} connections; for ${CROWD} at best ${rates[1]}/s, at twice the load ` +
-        `${rates[2]}/s: ${byClock.toFixed(2)} by the clock, ${byProcessor.toFixed(2)} by processor time; ` +
+        `${rates[2]}/s: ${byClock.toFixed(2)} by the clock, ${byCpuTime.toFixed(2)} by CPU time; ` +
         `${refused} refused`,
     );
-    return { byClock, byProcessor, waited };
+    return { byClock, byCpuTime, waited };
   }
 
   /** Puts the load of many clients on the service, this many requests a second. */
@@ -102,9 +102,9 @@ export class Measured implements AsyncDisposable {
   async secondsUntilNormal(before: Round): Promise<number> {
     const { pid } = this.service.program.child;
     const since = performance.now();
-    const waitedBefore = waitedForProcessor(pid) + waitedForProcessor(process.pid);
+    const waitedBefore = runQueueDelayOf(pid) + runQueueDelayOf(process.pid);
     for (;;) {
-      const waited = waitedForProcessor(pid) + waitedForProcessor(process.pid) - waitedBefore;
+      const waited = runQueueDelayOf(pid) + runQueueDelayOf(process.pid) - waitedBefore;
       const seconds = (performance.now() - since - waited) / 1_000;
       const { statuses, lost, p50 } = await this.load(CALM);
       const isNormal = Object.keys(statuses).every((status) => status.startsWith("2")) && lost === 0;

@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { runQueueDelayOf } from "../harness/cpu-time.ts";
 import { longForm, rounds } from "../harness/form.ts";
 import { eventually } from "../harness/program.ts";
-import { waitedForProcessor } from "../harness/run-queue.ts";
 import { LoadedService } from "./loaded-service.ts";
 import { SlowClients, type SlowKind, slowKinds } from "./slow-clients.ts";
 
@@ -31,7 +31,7 @@ const animal = (name: string) => JSON.stringify({ name, categoryId: 1 });
 
 /** For how many seconds the service and this test have waited so far for a processor that others had. */
 const waited = ({ program }: LoadedService) =>
-  (waitedForProcessor(program.child.pid) + waitedForProcessor(process.pid)) / 1_000;
+  (runQueueDelayOf(program.child.pid) + runQueueDelayOf(process.pid)) / 1_000;
 
 /** Files and connections that the service has open. */
 const openFiles = ({ program }: LoadedService) => readdirSync(`/proc/${program.child.pid}/fd`).length;

@@ -51,9 +51,9 @@ test("the run fails if its second run crashes", () => {
   expect(crashed.failed).toBe(1);
 });
 
-test("the processor time of a file is what its process used since the file before", () => {
+test("the CPU time of a file is what its process used since the file before", () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-report-"));
-  const times = join(folder, "processor");
+  const times = join(folder, "cpu-times");
   const lines = [
     { pid: 1, file: "a.test.ts", seconds: 2 },
     { pid: 2, file: "b.test.ts", seconds: 5 },
@@ -61,9 +61,9 @@ test("the processor time of a file is what its process used since the file befor
   ];
   writeFileSync(times, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const result = readReport("/nowhere.xml", 0, times);
-  expect(Object.fromEntries(result.processor)).toEqual({ "a.test.ts": 2, "b.test.ts": 5, "c.test.ts": 7 });
+  expect(Object.fromEntries(result.cpuSeconds)).toEqual({ "a.test.ts": 2, "b.test.ts": 5, "c.test.ts": 7 });
   expect(slowestLines(sum([result, result])).at(-1)).toBe(
-    "Processor time: 28 s, most for c.test.ts 14 s, b.test.ts 10 s, a.test.ts 4 s.",
+    "CPU time: 28 s, most for c.test.ts 14 s, b.test.ts 10 s, a.test.ts 4 s.",
   );
   rmSync(folder, { recursive: true });
 });

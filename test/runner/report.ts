@@ -13,18 +13,18 @@ export interface Result {
   readonly flaky: readonly string[];
   /** How long the tests of each file took, in seconds. */
   readonly seconds: ReadonlyMap<string, number>;
-  /** How long each file, its services and its browser used a processor, in seconds. It depends little on other work. */
-  readonly processor: ReadonlyMap<string, number>;
+  /** How long each file, its services and its browser used CPUs, in seconds. It depends little on other work. */
+  readonly cpuSeconds: ReadonlyMap<string, number>;
 }
 
 /** So many files are named as the slowest. */
 const SLOWEST = 8;
 
 /**
- * Reads the JUnit report of a run, and the file with its processor times. A run that left no report, or failed outside
+ * Reads the JUnit report of a run, and the file with its CPU times. A run that left no report, or failed outside
  * a test, counts as one failure.
  */
-export function readReport(file: string, status: number | null, processorFile?: string): Result {
+export function readReport(file: string, status: number | null, cpuTimesFile?: string): Result {
   const xml = existsSync(file) ? readFileSync(file, "utf8") : "";
   const [, attributes = ""] = /<testsuites ([^>]*)>/.exec(xml) ?? [];
   const figure = (name: string) => Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(attributes)?.[1] ?? 0);
@@ -38,7 +38,7 @@ export function readReport(file: string, status: number | null, processorFile?: 
     failedFiles: failedFilesOf(xml),
     flaky: [],
     seconds: secondsOf(xml),
-    processor: processorFile !== undefined && existsSync(processorFile) ? processorTimes(processorFile) : new Map(),
+    cpuSeconds: cpuTimesFile !== undefined && existsSync(cpuTimesFile) ? cpuTimes(cpuTimesFile) : new Map(),
   };
 }
 
@@ -52,7 +52,7 @@ export function nothingRun(skipped: number): Result {
     failedFiles: [],
     flaky: [],
     seconds: new Map(),
-    processor: new Map(),
+    cpuSeconds: new Map(),
   };
 }
 
@@ -79,14 +79,14 @@ export function sum(results: readonly Result[]): Result {
     failedFiles: results.flatMap(({ failedFiles }) => failedFiles),
     flaky: results.flatMap(({ flaky }) => flaky),
     seconds: added(results.map(({ seconds }) => seconds)),
-    processor: added(results.map(({ processor }) => processor)),
+    cpuSeconds: added(results.map(({ cpuSeconds }) => cpuSeconds)),
   };
 }
 
-/** Lines that name the files whose tests took longest, side by side with others, and those that used most processor time. */
-export function slowestLines({ seconds, processor }: Result): string[] {
-  const total = [...processor.values()].reduce((all, one) => all + one, 0);
-  return [`Slowest: ${largest(seconds)}.`, `Processor time: ${Math.round(total)} s, most for ${largest(processor)}.`];
+/** Lines that name the files whose tests took longest, side by side with others, and those that used most CPU time. */
+export function slowestLines({ seconds, cpuSeconds }: Result): string[] {
+  const total = [...cpuSeconds.values()].reduce((all, one) => all + one, 0);
+  return [`Slowest: ${largest(seconds)}.`, `CPU time: ${Math.round(total)} s, most for ${largest(cpuSeconds)}.`];
 }
 
 function largest(seconds: ReadonlyMap<string, number>): string {
@@ -108,8 +108,8 @@ function secondsOf(xml: string): Map<string, number> {
   return seconds;
 }
 
-/** The processor time of each file: the difference to the file before it in the same process, in seconds. */
-function processorTimes(file: string): Map<string, number> {
+/** The CPU time of each file: the difference to the file before it in the same process, in seconds. */
+function cpuTimes(file: string): Map<string, number> {
   const before = new Map<number, number>();
   const times = new Map<string, number>();
   for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {

@@ -97,7 +97,7 @@ function runOnce(
   mkdirSync(temporary);
   chmodSync(temporary, 0o711);
   const times = join(folder, `${name}-times.json`);
-  const processorTimes = join(folder, `${name}-processor`);
+  const cpuTimes = join(folder, `${name}-cpu-times`);
   writeFileSync(times, timings(files));
   const { exitCode } = Bun.spawnSync(
     [
@@ -108,7 +108,7 @@ function runOnce(
       `--timings=${times}`,
       `--timeout=${TEST_TIMEOUT}`,
       "--only-failures",
-      "--preload=./test/runner/processor-time.ts",
+      "--preload=./test/runner/record-cpu-time.ts",
       "--preload=./test/leaks/record.ts",
       "--preload=./test/harness/property-seed.ts",
       "--reporter=junit",
@@ -124,7 +124,7 @@ function runOnce(
         TEST_POSTGRES_CLUSTER: join(temporary, "cluster"),
         ...environment,
         TEST_EVIDENCE: evidence,
-        TEST_PROCESSOR_TIMES: processorTimes,
+        TEST_CPU_TIMES: cpuTimes,
         TEST_PROGRAM: join(folder, "program/main.js"),
         TMPDIR: temporary,
       },
@@ -140,5 +140,5 @@ function runOnce(
     failed: leaks.length === 0 ? 0 : 1,
     failures: leaks.map((leak) => `Leak: ${leak}`),
   };
-  return [readReport(report, exitCode, processorTimes), search];
+  return [readReport(report, exitCode, cpuTimes), search];
 }

@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { logViolations } from "../conformance/replay.ts";
+import { runQueueDelayOf, stopwatch } from "../harness/cpu-time.ts";
 import { newDataDir, Program, serveCommand } from "../harness/program.ts";
-import { stopwatch, waitedForProcessor } from "../harness/run-queue.ts";
 import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
 import { Bans } from "./bans.ts";
 import { Client } from "./client.ts";
@@ -137,7 +137,7 @@ export class CrashTest implements AsyncDisposable {
     const program = await Program.start(this.dataDir, environment, this.#command);
     this.#program = program;
     const ready = await fetch(new URL("/readyz", program.base));
-    const took = elapsed() - waitedForProcessor(program.child.pid); // which a busy machine had not for it
+    const took = elapsed() - runQueueDelayOf(program.child.pid); // which a busy machine had not for it
     this.#slowestStart = Math.max(this.#slowestStart, took);
     if (ready.status !== 200) this.#violations.push(`not ready after a kill: ${await ready.text()}`);
     if (took > READY_WITHIN) this.#violations.push(`ready only after ${Math.round(took)} ms`);

@@ -21,7 +21,7 @@ import { environment } from "./keys.ts";
 
 const LIMIT = 100;
 const REQUESTS = 400;
-/** Programs that do nothing but take processor time: more than this machine has cores. */
+/** Programs that do nothing but take CPU time: more than this machine has cores. */
 const BUSY = navigator.hardwareConcurrency + 3;
 /** Answers after which a burst is disturbed: some are then decided, and most are not. */
 const BEGUN = 20;

@@ -5,9 +5,9 @@ import { Log } from "../../src/telemetry/log.ts";
 import { LineOutput } from "../../src/workers/line-output.ts";
 import { reservePort, type SharedPort } from "../../src/workers/shared-port.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
+import { stopwatch } from "../harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, serveCommand } from "../harness/program.ts";
-import { stopwatch } from "../harness/run-queue.ts";
 import { startWorkers, workerPids } from "../harness/workers.ts";
 import { environment } from "../torture/keys.ts";
 

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Quota } from "../../src/contract/quota.ts";
+import { stopwatch } from "../harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
-import { stopwatch } from "../harness/run-queue.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { answeredBy, newAccount, startWorkers, workerPids } from "../harness/workers.ts";

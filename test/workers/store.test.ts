@@ -6,9 +6,9 @@ import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store
 import type { Pet } from "../../src/domains/pets/pets.schemas.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { systemClock } from "../../src/timing/clock.ts";
+import { stopwatch } from "../harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
-import { stopwatch } from "../harness/run-queue.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { answeredBy, ask, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";

@@ -1,9 +1,9 @@
 // Faults of real servers, under load. No acknowledged work is lost or done twice. Work fails only while the server is
 // unreachable, and always with `StorageUnavailable`. Nothing hangs. All work succeeds soon after the server returns.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { stopwatch } from "../../../test/harness/cpu-time.ts";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { stopwatch } from "../../../test/harness/run-queue.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";

@@ -1,27 +1,27 @@
 import { readFileSync } from "node:fs";
 
 /**
- * How long a process has waited so far for a processor that others used, in milliseconds; 0 if the system does
+ * How long a process has waited so far for a CPU that others used, in milliseconds; 0 if the system does
  * not report it. On a busy machine this can be most of a duration.
  */
-export function waitedForProcessor(pid: number): number {
+export function runQueueDelayOf(pid: number): number {
   return scheduled(pid, 1);
 }
 
-/** How long a process has used a processor so far, in milliseconds; 0 if the system does not report it. */
-export function hadProcessor(pid: number): number {
+/** How long a process has used CPUs so far, in milliseconds; 0 if the system does not report it. */
+export function cpuTimeOf(pid: number): number {
   return scheduled(pid, 0);
 }
 
 /**
  * Measures from now on, in milliseconds. The time for which this process, or one of those given, waited for
- * a processor does not count.
+ * a CPU does not count.
  */
 export function stopwatch(...pids: number[]): () => number {
   const started = performance.now();
-  const watched = [process.pid, ...pids].map((pid) => ({ pid, before: waitedForProcessor(pid) }));
+  const watched = [process.pid, ...pids].map((pid) => ({ pid, before: runQueueDelayOf(pid) }));
   return () => {
-    const waits = watched.map(({ pid, before }) => Math.max(0, waitedForProcessor(pid) - before)); // one may have ended
+    const waits = watched.map(({ pid, before }) => Math.max(0, runQueueDelayOf(pid) - before)); // one may have ended
     return performance.now() - started - waits.reduce((sum, wait) => sum + wait, 0);
   };
 }

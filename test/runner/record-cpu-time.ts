@@ -1,5 +1,5 @@
 // Loaded before each test file. At the end of the file it appends what its process and the ended processes below it
-// have used of a processor so far. The runner takes the difference between two files of a process.
+// have used of CPUs so far. The runner takes the difference between two files of a process.
 import { afterAll } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -8,7 +8,7 @@ import { relative } from "node:path";
 const [CHILDREN_USER, CHILDREN_SYSTEM] = [15, 16];
 const TICKS_A_SECOND = 100;
 
-const file = process.env["TEST_PROCESSOR_TIMES"];
+const file = process.env["TEST_CPU_TIMES"];
 if (file !== undefined) {
   afterAll(() => {
     const name = relative(process.cwd(), Bun.main);
