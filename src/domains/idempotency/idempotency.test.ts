@@ -1,7 +1,7 @@
 // Requests that are sent again with their Idempotency-Key, through HTTP.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { attempts } from "../../../test/harness/attempts.ts";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
+import { idempotencyOperations } from "../../../test/harness/idempotency-operations.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange } from "../../../test/harness/raw-http.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
@@ -20,7 +20,7 @@ let account: Awaited<ReturnType<TestService["newAccountWithKey"]>>;
 let key: string;
 
 beforeEach(async () => {
-  service = await TestService.start({ domains: [...domains, attempts] });
+  service = await TestService.start({ domains: [...domains, idempotencyOperations] });
   account = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
   key = account.key;
 });
@@ -85,11 +85,11 @@ describe("a retry with the same Idempotency-Key", () => {
     await create("a");
     const other = await create("a", { ...rex, status: "sold" });
     expect([other.status, other.json.code, isReplay(other)]).toEqual([422, "idempotency_key_reused", false]);
-    expect((await send("b", "/attempts/x?mood=good", { end: "success" })).status).toBe(200);
-    for (const query of ["", "?mood=bad"]) {
-      expect((await send("b", `/attempts/x${query}`, { end: "success" })).status).toBe(422);
+    expect((await send("b", "/outcomes/x?variant=good", { end: "success" })).status).toBe(200);
+    for (const query of ["", "?variant=bad"]) {
+      expect((await send("b", `/outcomes/x${query}`, { end: "success" })).status).toBe(422);
     }
-    expect(isReplay(await send("b", "/attempts/x?mood=good", { end: "success" }))).toBe(true);
+    expect(isReplay(await send("b", "/outcomes/x?variant=good", { end: "success" }))).toBe(true);
     expect(await animals()).toBe(2);
   });
 
@@ -108,13 +108,13 @@ describe("a retry with the same Idempotency-Key", () => {
   });
 
   test("is another request with another Idempotency-Key, account, path or method", async () => {
-    const stranger = await service.newKey();
+    const foreignKey = await service.newKey();
     const replies = [
       await create("a"),
       await create("b"),
-      await send("a", "/pets", rex, { key: stranger }),
-      await send("a", "/attempts/x", { end: "success" }),
-      await send("a", "/attempts/y", { end: "success" }),
+      await send("a", "/pets", rex, { key: foreignKey }),
+      await send("a", "/outcomes/x", { end: "success" }),
+      await send("a", "/outcomes/y", { end: "success" }),
       await send("a", "/categories", { name: "Dogs", id: 7 }),
       await send("a", "/categories/7", { name: "Cats" }, { method: "PATCH" }),
     ];
@@ -129,7 +129,7 @@ describe("a retry with the same Idempotency-Key", () => {
   });
 
   test("returns no body if the first response had none", async () => {
-    const replies = [await send("a", "/drops"), await send("a", "/drops")];
+    const replies = [await send("a", "/no-content"), await send("a", "/no-content")];
     expect(replies.map((reply) => [reply.status, reply.text, isReplay(reply)])).toEqual([
       [204, "", false],
       [204, "", true],
@@ -228,24 +228,24 @@ describe("an Idempotency-Key", () => {
 
 describe("a response is", () => {
   test("stored if the operation returns an error", async () => {
-    const first = await send("a", "/attempts/x", { end: "refusal" });
-    const again = await send("a", "/attempts/x", { end: "refusal" });
+    const first = await send("a", "/outcomes/x", { end: "refusal" });
+    const again = await send("a", "/outcomes/x", { end: "refusal" });
     expect([first.status, isReplay(first), isReplay(again)]).toEqual([409, false, true]);
     expect(essence(again)).toEqual(essence(first));
     expect(await animals()).toBe(1);
   });
 
   test.each([
-    ["busy", 503, 1],
+    ["unavailable", 503, 1],
     ["failure", 500, 0],
-    ["stranger", 500, 0],
+    ["undeclared", 500, 0],
   ])("not stored for 503 or 500: %s", async (end, status, added) => {
     for (const round of [1, 2]) {
-      const reply = await send("a", "/attempts/x", { end });
+      const reply = await send("a", "/outcomes/x", { end });
       expect([reply.status, isReplay(reply)]).toEqual([status, false]);
       expect(await animals()).toBe(added * round);
     }
-    expect((await send("a", "/attempts/x", { end: "success" })).status).toBe(200);
+    expect((await send("a", "/outcomes/x", { end: "success" })).status).toBe(200);
   });
 
   test("not stored for an error before the operation", async () => {

@@ -6,25 +6,27 @@ import type { Domain } from "../../src/domains/domain.ts";
 import { operator } from "../../src/domains/events/author.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 
-const tag: Tag = { name: "attempts", description: "Operations of tests.", stability: "experimental" };
-const refused = defineError({ code: "attempt_refused", status: 409, meaning: "The attempt is refused." });
-const busy = defineError({ code: "attempt_busy", status: 503, meaning: "The attempt cannot be made now." });
+const tag: Tag = { name: "outcomes", description: "Operations of tests.", stability: "experimental" };
+const refused = defineError({ code: "test_refused", status: 409, meaning: "The test asked for a refusal." });
+const unavailable = defineError({ code: "test_unavailable", status: 503, meaning: "The test asked for 503." });
 
-const attempt = defineOperation({
-  name: "attempt",
+const testOutcome = defineOperation({
+  name: "testOutcome",
   method: "POST",
-  path: "/attempts/{place}",
+  path: "/outcomes/{place}",
   tag,
-  summary: "Try something",
-  description: "Adds an animal, and says then how the attempt ends.",
+  summary: "End as asked for",
+  description: "Adds an animal, and ends as the body says.",
   params: {
-    schema: Type.Object({ place: Type.String({ description: "Where.", maxLength: 20 }) }),
+    schema: Type.Object({ place: Type.String({ description: "Any text.", maxLength: 20 }) }),
     invalidError: refused,
   },
-  query: Type.Object({ mood: Type.Optional(Type.String({ description: "Makes it another attempt.", maxLength: 9 })) }),
+  query: Type.Object({
+    variant: Type.Optional(Type.String({ description: "Makes it another request.", maxLength: 9 })),
+  }),
   body: {
     schema: Type.Object({
-      end: Type.String({ description: "How it is to end.", maxLength: 20 }),
+      end: Type.String({ description: "The outcome.", maxLength: 20 }),
       note: Type.Optional(Type.String({ description: "A note.", maxLength: 20 })),
     }),
     examples: { "A success": { end: "success" } },
@@ -32,24 +34,24 @@ const attempt = defineOperation({
   response: {
     status: 200,
     description: "It succeeded.",
-    schema: Type.Object({ end: Type.String({ description: "How it ended." }) }),
+    schema: Type.Object({ end: Type.String({ description: "The outcome." }) }),
     examples: { "A success": { end: "success" } },
   },
-  errors: [busy],
+  errors: [unavailable],
 });
 
-const drop = defineOperation({
-  name: "drop",
+const testNoContent = defineOperation({
+  name: "testNoContent",
   method: "POST",
-  path: "/drops",
+  path: "/no-content",
   tag,
-  summary: "Drop something",
+  summary: "Return nothing",
   description: "Adds an animal, and returns nothing.",
-  response: noContent("It was dropped."),
+  response: noContent("It succeeded."),
 });
 
-const issueSecret = defineOperation({
-  name: "issueSecret",
+const testSecret = defineOperation({
+  name: "testSecret",
   method: "POST",
   path: "/secrets",
   tag,
@@ -64,29 +66,30 @@ const issueSecret = defineOperation({
   },
 });
 
-const operations = [attempt, drop, issueSecret] as const;
+const operations = [testOutcome, testNoContent, testSecret] as const;
 
-/** Operations that add an animal in each run, and end as their input says. */
-export const attempts: Domain = {
-  name: "attempts",
+/** Operations that add an animal in each run, and have the outcome that a test of idempotency needs. */
+export const idempotencyOperations: Domain = {
+  name: "outcomes",
   operations,
   open: ({ storage }) => {
     const pets = new PetStore(storage);
     const addOne = (shop: number) => pets.add(operator(shop), { name: "Rex", categoryId: 1n });
     const handlers: Handlers<typeof operations> = {
-      *attempt({ caller: { shop }, body: { end } }) {
+      *testOutcome({ caller: { shop }, body: { end } }) {
         yield* addOne(shop);
         if (end === "refusal") return failure(refused, "No.", { retryAfter: 7 });
-        if (end === "busy") return failure(busy, "Not now.", { retryAfter: 1 });
+        if (end === "unavailable") return failure(unavailable, "Not now.", { retryAfter: 1 });
         if (end === "failure") throw new Error("It went wrong.");
-        if (end === "stranger") return failure({ ...refused, code: "stranger" } as unknown as typeof refused, "Who?");
+        if (end === "undeclared")
+          return failure({ ...refused, code: "undeclared" } as unknown as typeof refused, "It is not declared.");
         return { body: { end } };
       },
-      *drop({ caller: { shop } }) {
+      *testNoContent({ caller: { shop } }) {
         yield* addOne(shop);
         return { body: null };
       },
-      *issueSecret({ caller: { shop } }) {
+      *testSecret({ caller: { shop } }) {
         yield* addOne(shop);
         return { body: { secret: `secret-${crypto.randomUUID()}` } };
       },
