@@ -31,7 +31,7 @@ const good = "good read";
 const refusals = {
   wrong: "401, unknown key",
   mistyped: "401, mistyped key",
-  stranger: "429, wrong keys of one address",
+  wrongKeys: "429, wrong keys of one address",
   usedUp: "429, account used up",
   banned: "429, key banned",
 };
@@ -61,7 +61,7 @@ export const refusal: Workload = {
       { name: good, requests: manyAddresses, sent: key, status: 200 },
       { name: refusals.wrong, requests: manyAddresses, sent: wrong, status: 401 },
       { name: refusals.mistyped, requests: manyAddresses, sent: `${wrong}x`, status: 401 },
-      { name: refusals.stranger, requests: reads, sent: wrong, status: 429 },
+      { name: refusals.wrongKeys, requests: reads, sent: wrong, status: 429 },
       { name: refusals.usedUp, requests: reads, sent: usedUp, status: 429 },
       { name: refusals.banned, requests: reads, sent: banned, status: 429 },
     ];

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/pictures/: pages of the console with sample data, in light, in dark and on a telephone.
+// Takes the pictures of docs/pictures/: pages of the console with sample data, in light, in dark and on a phone.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { TestBrowser } from "../test/harness/browser.ts";

@@ -1,4 +1,4 @@
-// What belongs to no operation: unknown paths and methods, other sites, strangers, removal, failures.
+// What belongs to no operation: unknown paths and methods, other sites, anonymous clients, removal, failures.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { failure } from "../src/contract/errors.ts";

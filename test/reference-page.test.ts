@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
   test.each([
     ["in light colors", "light", { width: 1280, height: 900 }],
     ["in dark colors", "dark", { width: 1280, height: 900 }],
-    ["on a telephone", "light", { width: 390, height: 844 }],
+    ["on a phone", "light", { width: 390, height: 844 }],
   ] as const)("%s, has no accessibility violations (axe-core)", async (_where, colors, viewport) => {
     const other = await TestBrowser.start(viewport);
     const page = await other.open(`${service.app.docs}#tag/animals/listPets`, colors);

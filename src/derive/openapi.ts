@@ -9,7 +9,7 @@ import { headerComponents } from "./openapi-headers.ts";
 import { operationObject } from "./openapi-operations.ts";
 import { disableOptionalParameters } from "./openapi-optional-parameters.ts";
 
-/** An address at which the interface is served. */
+/** An address at which the API is served. */
 export interface DocumentedServer {
   readonly url: string;
   readonly description: string;

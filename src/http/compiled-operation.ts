@@ -19,7 +19,7 @@ import { compileStreamText, type StreamText } from "./stream-text.ts";
 
 /** The addresses that responses refer to. */
 export interface Addresses {
-  /** Base address of the interface, without a slash at the end: `https://api.example.org/v1`. */
+  /** Base address of the API, without a slash at the end: `https://api.example.org/v1`. */
   readonly base: string;
   /** Where the reference page shows an operation. */
   readonly documentation: (operation: Operation) => string;

@@ -16,7 +16,7 @@ export interface PageLinks {
   readonly next: (input: Input, next: unknown) => string;
 }
 
-/** `base` is the base address of the interface. Undefined for an operation that has no pages. */
+/** `base` is the base address of the API. Undefined for an operation that has no pages. */
 export function compilePageLinks(operation: Operation, base: string): PageLinks | undefined {
   if (!operation.paged) return undefined;
   const list = compileListName(operation);

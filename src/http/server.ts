@@ -30,7 +30,7 @@ export interface Served {
   readonly baseLinks: string;
   /** Routes below the base address, by pattern. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** Content outside the interface, by path. */
+  /** Content outside the API, by path. */
   readonly content: ReadonlyMap<string, WebContent>;
 }
 
@@ -161,7 +161,7 @@ function closing(response: Response): Response {
   return response;
 }
 
-/** For errors that even the interface's own error handling could not handle. */
+/** For errors that even the API's own error handling could not handle. */
 function lastResort(): Response {
   const { code, status } = internalError;
   return Response.json({ code, message: "The service failed.", status }, { status, headers: noSniff });

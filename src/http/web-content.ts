@@ -24,7 +24,7 @@ export interface ContentFolder {
   readonly named: (name: string) => Promise<StaticFile | undefined>;
 }
 
-/** Content outside the interface, such as documents, the console and metrics: no key, no limits. */
+/** Content outside the API, such as documents, the console and metrics: no key, no limits. */
 export type WebContent = DynamicContent | StaticFile | ContentFolder;
 
 /** `status` is 200 by default. */
@@ -50,7 +50,7 @@ export async function serveContent(from: WebContent, request: Request): Promise<
   return content ? new Response(content.body, { status: content.status ?? 200, headers }) : notFound();
 }
 
-/** The response for unknown paths outside the interface. */
+/** The response for unknown paths outside the API. */
 export function notFound(): Response {
   const { code, status } = pathNotFound;
   return Response.json({ code, message: "There is nothing at this path.", status }, { status, headers: noSniff });

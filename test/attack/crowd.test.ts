@@ -47,7 +47,7 @@ function newAddress(): string {
 }
 
 /** One request of each of a crowd of addresses that were never seen before. */
-function strangers(): Promise<BriefAnswer[]> {
+function anonymousClients(): Promise<BriefAnswer[]> {
   return sendAll(port, CONNECTIONS, Array.from({ length: CROWD }, newAddress), (connection, address) =>
     connection.send("GET", "/v1/pets", { "X-Forwarded-For": address }),
   );
@@ -66,7 +66,7 @@ describe("memory stays bounded", () => {
   test.each([1, 2, 3])(
     `after ${CROWD.toLocaleString("en")} more addresses (%d)`,
     async (crowds) => {
-      const answers = await strangers();
+      const answers = await anonymousClients();
       const remaining = new Set(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")));
       expect([...remaining]).toEqual(["59"]); // each has a bucket of its own
       expect(await held("addresses")).toBe(Math.min(crowds * CROWD, MOST));

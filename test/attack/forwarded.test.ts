@@ -1,4 +1,4 @@
-// Who a request without a valid key is counted for: what strangers write about themselves is not believed.
+// Who a request without a valid key is counted for: what anonymous clients write about themselves is not believed.
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { ClientAddresses } from "../../src/http/client-address.ts";
 import { TestService } from "../harness/service.ts";

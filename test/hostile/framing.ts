@@ -226,11 +226,11 @@ export function attackFraming(operation: Operation, target: () => Target): void 
         yield render(withChunks(request, ""));
         for (;;) yield piece;
       };
-      const stranger = { ...valid(), authorization: [], more: [target().newAddress()] };
+      const anonymous = { ...valid(), authorization: [], more: [target().newAddress()] };
       const unknown = { ...valid(), target: `${target().basePath}/nothing` };
       const answers = [
         [valid(), ignoresBody ? success : "413 payload_too_large"],
-        [stranger, "401 missing_api_key"],
+        [anonymous, "401 missing_api_key"],
         [unknown, "404 path_not_found"],
       ] as const;
       const many = Array.from({ length: rounds(3, 60) }, (_, index) => answers[index % 3] as (typeof answers)[number]);

@@ -22,10 +22,10 @@ export class Target {
   readonly #soundness: Soundness;
   /** Requests so far. */
   cases = 0;
-  #strangers = 0;
+  #anonymousClients = 0;
 
   static async start(): Promise<Target> {
-    // Strangers come from an address each, by this proxy's word, so that their limit does not end the attack.
+    // Anonymous clients come from an address each, by this proxy's word, so that their limit does not end the attack.
     const program = await Program.start(newDataDir(), {
       PETSTORE_ENV: "staging",
       PETSTORE_TRUSTED_PROXIES: "127.0.0.1",
@@ -61,7 +61,7 @@ export class Target {
 
   /** A header line that makes the request come from an address of its own. */
   newAddress(): string {
-    const number = this.#strangers++;
+    const number = this.#anonymousClients++;
     return `X-Forwarded-For: 10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
   }
 

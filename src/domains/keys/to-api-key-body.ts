@@ -24,7 +24,7 @@ export function listedKey(key: ApiKey, lastUse: number | undefined, banEnds: num
   return { ...toApiKeyBody(key, lastUse), ...banOf(banEnds) };
 }
 
-/** The ban of a key, as the interface shows it. `banEnds` is in unix seconds; undefined for a key that is not banned. */
+/** The ban of a key, as the API shows it. `banEnds` is in unix seconds; undefined for a key that is not banned. */
 export function banOf(banEnds: number | undefined): Pick<ListedApiKeyBody, "ban"> {
   if (banEnds === undefined) return {};
   return { ban: { reason: "It kept sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } };

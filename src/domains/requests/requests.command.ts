@@ -12,7 +12,7 @@ import { toRequestRecord } from "./to-request-record.ts";
 const explain: Command = {
   name: "explain",
   summary: "Explain a request by its X-Request-Id: what happened, and what to do.",
-  description: "Also explains requests without a valid key, which the interface does not show.",
+  description: "Also explains requests without a valid key, which the API does not show.",
   example: "explain 5f0c2a91-k3",
   args: ["REQUEST_ID"],
   run: ({ args: [id = ""] }, context) =>

@@ -80,8 +80,8 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     try {
       const url = `https://127.0.0.1:${unknown.port}/hook`;
       expect((await fetch(url, { method: "POST" })).status).toBe(200); // it is in force
-      const stranger = await Authority.make(mkdtempSync(join(folder, "stranger-")));
-      expect(await sendTo("hook.test", unknown, stranger.certificate)).toMatchObject({ failure: "tls_failed" });
+      const otherAuthority = await Authority.make(mkdtempSync(join(folder, "other-")));
+      expect(await sendTo("hook.test", unknown, otherAuthority.certificate)).toMatchObject({ failure: "tls_failed" });
       const result = await send(message(`https://hook.test:${unknown.port}/hook`), network({ resolve }));
       expect(result).toMatchObject({ failure: "tls_failed" });
     } finally {

@@ -96,13 +96,13 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
         nowhere.then(() => {}),
       ),
     ).toContain('database "nowhere" does not exist');
-    const stranger = { ...addressOf(database), user: "stranger" };
+    const unknownRole = { ...addressOf(database), user: "unknown_role" };
     expect(
       await refusal(
         {},
-        openPostgres(stranger).then(() => {}),
+        openPostgres(unknownRole).then(() => {}),
       ),
-    ).toContain('role "stranger" does not exist');
+    ).toContain('role "unknown_role" does not exist');
   });
 
   test("waits for an unreachable server until it is stopped", async () => {
