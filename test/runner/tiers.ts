@@ -52,7 +52,7 @@ const enginesOnly = [
   "src/limits/valkey/",
   "src/storage/postgres/",
   "test/migrate-store.test.ts",
-  "test/one-moment.test.ts",
+  "test/consistent-reads-postgres.test.ts",
   "test/page-costs.test.ts",
 ];
 

@@ -1,5 +1,5 @@
-// Reads of more than one table or stretch, on PostgreSQL. Between two statements others can change what both are
-// about, so each read is one statement: what it shows was so at one moment, and it takes one round trip.
+// Reads of more than one table or range, on PostgreSQL. Other clients can write between two statements, so each read is
+// one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/open-storage.ts";
@@ -19,7 +19,7 @@ const shop = 1;
 const nothing = () => [];
 const always = () => true;
 
-describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
+describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;
   let proxy: DatabaseProxy;
   let storage: Storage;
@@ -53,30 +53,32 @@ describe.skipIf(postgresMissing !== undefined)("one statement reads", () => {
     return proxy.tripsOf(act);
   }
 
-  test.each([
-    ["full", { categoryId: 0n }, 20],
-    ["without an animal", { categoryId: 7n }, 0],
-    ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
-  ] as const)("a page of a category that is %s, and that another follows", async (_what, filters, animals) => {
-    const page = () => pets.page(shop, undefined, 20, filters);
-    const { items, next } = await page();
-    expect([items.length, next !== undefined]).toEqual([animals, true]);
-    expect(await tripsOf(page)).toBe(1);
+  describe("one for", () => {
+    test.each([
+      ["full", { categoryId: 0n }, 20],
+      ["without an animal", { categoryId: 7n }, 0],
+      ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
+    ] as const)("a page of a category that is %s, and that another page follows", async (_what, filters, animals) => {
+      const page = () => pets.page(shop, undefined, 20, filters);
+      const { items, next } = await page();
+      expect([items.length, next !== undefined]).toEqual([animals, true]);
+      expect(await tripsOf(page)).toBe(1);
+    });
+
+    test.each(["minute", "hour", "day"] as const)("the usage by the %s", async (granularity) => {
+      const now = systemClock.now();
+      const page = () =>
+        usage.page({ accountId: "acc_1", mode: "live" }, granularity, {
+          before: undefined,
+          limit: 100,
+          now,
+          unsaved: nothing,
+        });
+      expect(await tripsOf(page)).toBe(1);
+    });
   });
 
-  test.each(["minute", "hour", "day"] as const)("the usage of all that is shown by the %s", async (granularity) => {
-    const now = systemClock.now();
-    const page = () =>
-      usage.page({ accountId: "acc_1", mode: "live" }, granularity, {
-        before: undefined,
-        limit: 100,
-        now,
-        unsaved: nothing,
-      });
-    expect(await tripsOf(page)).toBe(1);
-  });
-
-  test("what a change reads and writes, each in its turn", async () => {
+  test("4 or 5 for an update, 6 for a deletion", async () => {
     const service = new PetStore(storage, { decidingOrder, clock: systemClock });
     let id = 100n;
     const trips = (change: (petId: bigint) => () => Transaction<unknown>) => tripsOf(() => storage.write(change(++id)));
