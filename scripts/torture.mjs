@@ -1,4 +1,4 @@
-// Runs the tests of faults, of hostile requests and of random walks in their long form: npm run torture -- [--rounds N] [--seed N]
+// Runs the tests of faults, of hostile requests and of random walks as a long run: npm run torture -- [--rounds N] [--seed N]
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { rounds } from "../../test/harness/form.ts";
 import { TestService } from "../../test/harness/service.ts";
+import { rounds } from "../../test/harness/test-length.ts";
 import { type Clock, Petstore } from "../src/index.ts";
 
 const CREATES = rounds(300, 10_000);

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Quota } from "../../src/contract/quota.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
-import { rounds } from "../harness/form.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
+import { rounds } from "../harness/test-length.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { environment, newKeys } from "../torture/keys.ts";
 import { type BriefAnswer, sendAll } from "./keep-alive.ts";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedStore } from "../../bench/seed.ts";
-import { rounds } from "../harness/form.ts";
 import { newDataDir, Program } from "../harness/program.ts";
+import { rounds } from "../harness/test-length.ts";
 import { type BriefAnswer, sendAll } from "./keep-alive.ts";
 
 const MIB = 1024 * 1024;

@@ -4,8 +4,8 @@ import { networkInterfaces } from "node:os";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { ClientAddresses } from "../../src/http/client-address.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
-import { rounds } from "../harness/form.ts";
 import { TestService } from "../harness/service.ts";
+import { rounds } from "../harness/test-length.ts";
 import { KeepAlive } from "./keep-alive.ts";
 
 const PER_MINUTE = 60;

@@ -3,8 +3,8 @@
 
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { longForm } from "../harness/form.ts";
 import { newDataDir, Program } from "../harness/program.ts";
+import { isLongRun } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKeys } from "../torture/keys.ts";
 import { sendAll } from "./keep-alive.ts";
@@ -41,7 +41,7 @@ function readAt(descriptor: number, buffer: Buffer, position: number, length: nu
   }
 }
 
-if (longForm) {
+if (isLongRun) {
   test("a key from a request is not in memory after later requests", async () => {
     const program = await Program.start(newDataDir(), environment);
     const { port } = new URL(program.base);

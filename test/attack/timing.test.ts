@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
-import { longForm } from "../harness/form.ts";
 import { TestService } from "../harness/service.ts";
+import { isLongRun } from "../harness/test-length.ts";
 import { KeepAlive } from "./keep-alive.ts";
 
 /** Keys of each kind; each is sent often. */
@@ -116,7 +116,7 @@ async function measureBlock(connection: KeepAlive): Promise<Record<Kind, number>
   return Object.fromEntries(kinds.map((kind) => [kind, lowerQuartile(times[kind])])) as Record<Kind, number>;
 }
 
-if (longForm)
+if (isLongRun)
   test("rejecting a revoked key takes as long as rejecting an unknown key", async () => {
     using connection = await KeepAlive.open(service.app.port);
     await measureBlock(connection); // while the program is still being compiled

@@ -1,8 +1,8 @@
 // A client that is still sending a body which is too large gets to read why it is refused.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { rounds } from "../harness/form.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { rounds } from "../harness/test-length.ts";
 
 /** The last two are the largest bodies that are drained: 16 MB in both meanings. */
 const SIZES = [1_000_000, 5_000_000, 16_000_000, 16 * 1024 * 1024];

@@ -1,9 +1,9 @@
 // The limit of bodies holds however their length is spelled.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { rounds } from "../harness/form.ts";
 import { exchange, type RawAnswer } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
+import { rounds } from "../harness/test-length.ts";
 
 const LIMIT = 64 * 1024;
 /** Above it the runtime's parser answers. */

@@ -56,7 +56,7 @@ interface ColumnRow {
  * SQL that gives each table of a PostgreSQL store that has none this many rows. `values` are expressions for columns of
  * some names, in any table. Rows that a unique constraint does not let in are left out.
  */
-export async function fillingOfEmptyTables(
+export async function insertsForEmptyTables(
   run: <R>(sql: string) => Promise<R[]>,
   rows: number,
   values: Readonly<Record<string, string>> = {},
@@ -66,13 +66,13 @@ export async function fillingOfEmptyTables(
       (SELECT string_agg(pg_get_constraintdef(oid), ', ') FROM pg_constraint WHERE conrelid = table_name::regclass) AS constraints
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY ordinal_position`);
-  const fillings: string[] = [];
+  const inserts: string[] = [];
   for (const [table, list] of Map.groupBy(columns, (column) => column.table)) {
     if ((await run(`SELECT 1 FROM ${table} LIMIT 1`)).length > 0) continue;
     const each = list.map((column) => values[column.name] ?? valueOf(column, column.constraints ?? "", "i"));
-    fillings.push(
+    inserts.push(
       `INSERT INTO ${table} SELECT ${each.join(", ")} FROM generate_series(1, ${rows}) AS i ON CONFLICT DO NOTHING;`,
     );
   }
-  return fillings.join("\n");
+  return inserts.join("\n");
 }

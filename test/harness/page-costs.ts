@@ -20,7 +20,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { systemClock } from "../../src/timing/clock.ts";
-import { fillingOfEmptyTables } from "./fill-tables.ts";
+import { insertsForEmptyTables } from "./fill-tables.ts";
 import { development } from "./key-environments.ts";
 import { walkPages } from "./pages.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -119,7 +119,7 @@ export class PageCosts {
     const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, caller);
     await server.run(accounts + rows);
     const values = { account_id: "'account ' || i / 60" };
-    await server.run(await fillingOfEmptyTables((sql) => server.run(sql), ROWS, values));
+    await server.run(await insertsForEmptyTables((sql) => server.run(sql), ROWS, values));
     await server.run("VACUUM ANALYZE");
     return new PageCosts(
       server,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { rounds } from "../harness/form.ts";
 import { servedStatuses } from "../harness/served.ts";
+import { rounds } from "../harness/test-length.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 import { brokenJson, notUtf8, otherTypes } from "./hostile-bodies.ts";
 import { dangerousNames, hostileNumber, isInt64Text } from "./hostile-texts.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { rounds } from "../harness/form.ts";
 import type { ExchangeOptions } from "../harness/raw-http.ts";
 import { asServed } from "../harness/served.ts";
+import { rounds } from "../harness/test-length.ts";
 import { bareAnswers } from "./bare-answers.ts";
 import { chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
 import type { Target } from "./target.ts";

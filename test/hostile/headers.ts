@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
 import { SIMULATE } from "../../src/contract/simulate-header.ts";
-import { longForm, rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
+import { isLongRun, rounds } from "../harness/test-length.ts";
 import { headerNames, headerValues, hosts } from "./hostile-headers.ts";
 import type { RawRequest } from "./raw-request.ts";
 import { MARK } from "./soundness.ts";
@@ -82,7 +82,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
 
     test("with hostile values change nothing", async () => {
       for (const name of headerNames) {
-        const sent = headerValues.filter((_value, index) => longForm || index % 4 === 0 || name === "X-Forwarded-For");
+        const sent = headerValues.filter((_value, index) => isLongRun || index % 4 === 0 || name === "X-Forwarded-For");
         for (const value of sent) {
           expect([name, value, await withLines(`${name}: ${value}`)]).toEqual([name, value, success]);
         }

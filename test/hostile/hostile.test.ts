@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { invalidRequest } from "../../src/contract/errors.ts";
-import { longForm, rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
+import { isLongRun, rounds } from "../harness/test-length.ts";
 import { bareAnswers } from "./bare-answers.ts";
 import { attackBodies } from "./bodies.ts";
 import { attackFraming } from "./framing.ts";
@@ -57,7 +57,7 @@ describe("after all these requests", () => {
     expect(target.cases).toBeGreaterThan(rounds(1_000, 20_000));
   });
 
-  if (longForm) {
+  if (isLongRun) {
     test("the process has hardly more memory than after their first part", () => {
       const [first = 0] = memory;
       expect(target.memory()).toBeLessThan(first + GROWTH);

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { METHODS } from "node:http";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { rounds } from "../harness/form.ts";
 import { asServed } from "../harness/served.ts";
+import { rounds } from "../harness/test-length.ts";
 import { MARK } from "./soundness.ts";
 import { operations, type Target } from "./target.ts";
 

@@ -1,9 +1,9 @@
-// What is left of the best goodput at twice the load, and how soon all is normal again. Long form only:
+// What is left of the best goodput at twice the load, and how soon all is normal again. Long runs only:
 // it measures, which a busy machine spoils.
 import { describe, expect, test } from "bun:test";
 import type { LoadLimits } from "../../src/http/load-shedder.ts";
 import { cpuTimeOf } from "../harness/cpu-time.ts";
-import { longForm } from "../harness/form.ts";
+import { isLongRun } from "../harness/test-length.ts";
 import { animal, CALM, LENGTH, Measured } from "./measured.ts";
 
 /** The promises: what is left of the best goodput, and the seconds to be normal again. */
@@ -18,7 +18,7 @@ const ATTEMPTS = 5;
 /** A bound for a measurement that hangs, in milliseconds. */
 const LONGEST = 300_000;
 
-if (longForm) {
+if (isLongRun) {
   describe("at twice the load", () => {
     const requests = [
       ["adding an animal", "POST", "/pets", animal],

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { runQueueDelayOf } from "../harness/cpu-time.ts";
-import { longForm, rounds } from "../harness/form.ts";
 import { eventually } from "../harness/program.ts";
+import { isLongRun, rounds } from "../harness/test-length.ts";
 import { LoadedService } from "./loaded-service.ts";
 import { SlowClients, type SlowKind, slowKinds } from "./slow-clients.ts";
 
@@ -61,18 +61,18 @@ test(
       expect([found.status, await found.json()]).toMatchObject([200, { name: `Tom ${count}` }]);
     }
 
-    // In the short form only those are waited for that are ended at once.
-    const awaited = crowd.filter(({ kind }) => !kind.isDeaf && (longForm || kind.endsWithin <= 6));
+    // In a short run only those are waited for that are ended at once.
+    const awaited = crowd.filter(({ kind }) => !kind.isDeaf && (isLongRun || kind.endsWithin <= 6));
     for (const clients of awaited) {
       await clients.ended();
       const { name, answer } = clients.kind;
       if (answer !== undefined) expect([name, ...clients.answers]).toEqual([name, answer]);
-      if (longForm) console.log(`${name}: ended after ${clients.slowestEnd.toFixed(1)} s`);
+      if (isLongRun) console.log(`${name}: ended after ${clients.slowestEnd.toFixed(1)} s`);
     }
     const grace = () => GRACE + waited(service) - waitedBefore; // what the machine took is not held against the service
     const late = awaited.filter(({ kind, slowestEnd }) => slowestEnd > kind.endsWithin + grace());
     expect(late.map(({ kind }) => kind.name)).toEqual([]);
-    if (longForm) {
+    if (isLongRun) {
       // Those that do not read cannot see their end: the service's open files tell it.
       await eventually(
         () => service.call("/pets"),

@@ -6,10 +6,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildScript } from "../../scripts/release/service-package.ts";
-import { longForm } from "../harness/form.ts";
 import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
 import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
+import { isLongRun } from "../harness/test-length.ts";
 import { searchEvidence } from "../leaks/search.ts";
 import { whatIsMissing } from "./missing.ts";
 import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLines, sum } from "./report.ts";
@@ -17,7 +17,7 @@ import { type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 /** The longest that a test may take, in milliseconds. It bounds a test that hangs. */
-const TEST_TIMEOUT = longForm ? 1_800_000 : 240_000;
+const TEST_TIMEOUT = isLongRun ? 1_800_000 : 240_000;
 /** Most tests wait for a process or a disk, so more files run than there are cores. */
 const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism());
 /** Failures in more files than this are not run again. */
@@ -74,12 +74,12 @@ async function runTier(): Promise<Result[]> {
 /**
  * Runs files, and then those with a failure once more, one at a time. A test that fails twice has failed. A test that
  * fails only next to others depends on time or on load: it is named as flaky, so that someone repairs it, and counts
- * as passed. More than MAX_RETRIED_FILES files are no coincidence, and the long form looks for rare failures.
+ * as passed. More than MAX_RETRIED_FILES files are no coincidence, and a long run looks for rare failures.
  */
 function run(name: string, files: readonly string[], environment: Record<string, string>): Result {
   const [tests, search] = runOnce(name, files, environment, PARALLEL);
   const { failedFiles } = tests;
-  if (longForm || failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) return sum([tests, search]);
+  if (isLongRun || failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) return sum([tests, search]);
   console.log(`Runs again, one file at a time: ${failedFiles.join(", ")}.`);
   const [again, searchAgain] = runOnce(`${name}-again`, failedFiles, environment, 1);
   return sum([afterSecondRun(tests, again), search, searchAgain]);

@@ -1,9 +1,9 @@
 // Follows the events of a shop with several writers over connections that break again and again. `npm run torture`
 // runs it for longer. On PostgreSQL, writers and followers use different processes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rounds } from "../../../test/harness/form.ts";
 import { Listener } from "../../../test/harness/listener.ts";
 import { TestService } from "../../../test/harness/service.ts";
+import { rounds } from "../../../test/harness/test-length.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
 import { Random } from "../../../test/torture/random.ts";
 

@@ -10,9 +10,9 @@ import {
   RESERVATION,
   ShopModel,
 } from "../../../test/conformance/shop-model.ts";
-import { rounds } from "../../../test/harness/form.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { rounds } from "../../../test/harness/test-length.ts";
 import { readExactly } from "../../../test/torture/ledger.ts";
 
 /** The service and its model, to which the same is done. */
