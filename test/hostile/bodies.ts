@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { servedStatuses } from "../harness/served.ts";
+import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { rounds } from "../harness/test-length.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 import { brokenJson, notUtf8, otherTypes } from "./hostile-bodies.ts";
@@ -14,13 +14,13 @@ export function attackBodies(operation: Operation, target: () => Target): void {
   if (!operation.body) return;
   const valid = bodyOf(operation) as string;
   const success = operation.response.status;
-  const served = servedStatuses(operation);
+  const accepted = acceptedStatuses(operation);
   const send = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const { status, text } = await target().call(operation.method, pathOf(operation), {
       body,
       headers: { "Content-Type": "application/json", ...headers },
     });
-    return { status: served.includes(status) ? success : status, text };
+    return { status: accepted.includes(status) ? success : status, text };
   };
   const oracle = () => new Oracle(target().document, operation);
 

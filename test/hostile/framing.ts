@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
+import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import type { ExchangeOptions } from "../harness/raw-http.ts";
-import { asServed } from "../harness/served.ts";
 import { rounds } from "../harness/test-length.ts";
 import { bareAnswers } from "./bare-answers.ts";
 import { chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
@@ -20,19 +20,19 @@ export function attackFraming(operation: Operation, target: () => Target): void 
   const valid = () => target().valid(operation);
   const outcome = (request: RawRequest) => outcomeOfBytes(render(request), request);
   const outcomeOfBytes = async (bytes: string | Iterable<string>, request: RawRequest, options?: ExchangeOptions) =>
-    asServed(operation, await target().outcomeOfBytes(bytes, request, options));
+    normalizeOutcome(operation, await target().outcomeOfBytes(bytes, request, options));
   /** The operation's request with the body that it has, or with the one that stands for none. */
   const withAnyBody = (): RawRequest => (readsBody ? valid() : withBody(valid(), "{}"));
 
   describe("framing", () => {
     const refused = bareAnswers.filter((row) => readsBody || !row.readsBody);
     test.each(refused.map((row) => [row.what, row] as const))("refuses %s", async (_what, row) => {
-      const before = await target().served(operation);
+      const before = await target().accepted(operation);
       for (const bytes of row.bytes(valid())) {
         const got = await target().outcomeOfBytes(bytes, valid(), { leaves: row.leaves === true });
         expect([bytes, got]).toEqual([bytes, row.answer === "closed" ? "closed" : `bare ${row.answer}`]);
       }
-      if (!row.mayHaveRun) expect(await target().served(operation)).toBe(before);
+      if (!row.mayHaveRun) expect(await target().accepted(operation)).toBe(before);
       // What ran has ended when a later one has, and is not counted in the next test.
       else await target().outcome(withAnyBody());
     });
@@ -56,18 +56,18 @@ export function attackFraming(operation: Operation, target: () => Target): void 
         { ...withChunks(request, `${chunk(body)}0\r\n\r\n`), framing: ["transfer-ENCODING: Chunked"] },
       ];
       for (const one of odd) {
-        const before = await target().served(operation);
+        const before = await target().accepted(operation);
         expect([one.framing, await outcome(one)]).toEqual([one.framing, success]);
-        expect(await target().served(operation)).toBe(before + 1);
+        expect(await target().accepted(operation)).toBe(before + 1);
       }
     });
 
     test("refuses a duplicate `Content-Length`, which the parser joins", async () => {
-      const before = await target().served(operation);
+      const before = await target().accepted(operation);
       const request = withAnyBody();
       const length = `Content-Length: ${request.body.length}`;
       expect(await outcome({ ...request, framing: [length, length] })).toBe("400 invalid_request");
-      expect(await target().served(operation)).toBe(before);
+      expect(await target().accepted(operation)).toBe(before);
     });
 
     test("never treats a body as a request", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
 import { SIMULATE } from "../../src/contract/simulate-header.ts";
-import { asServed } from "../harness/served.ts";
+import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import { isLongRun, rounds } from "../harness/test-length.ts";
 import { headerNames, headerValues, hosts } from "./hostile-headers.ts";
 import type { RawRequest } from "./raw-request.ts";
@@ -14,7 +14,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
   const valid = () => target().valid(operation);
   const success = String(operation.response.status);
   const outcome = async (changed: Partial<RawRequest>) =>
-    asServed(operation, await target().outcome({ ...valid(), ...changed }));
+    normalizeOutcome(operation, await target().outcome({ ...valid(), ...changed }));
   const withLines = (...more: string[]) => outcome({ more });
 
   describe("headers", () => {

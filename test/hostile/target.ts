@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawAnswer } from "../harness/raw-http.ts";
-import { servedStatuses } from "../harness/served.ts";
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
 
@@ -100,10 +100,10 @@ export class Target {
     return answer;
   }
 
-  /** How often an operation has taken a request for valid, by the service's own count. */
-  async served(operation: Operation): Promise<number> {
+  /** How often an operation has accepted a request as valid, by the service's own count. */
+  async accepted(operation: Operation): Promise<number> {
     const metrics = await (await fetch(new URL("/metrics", this.program.base))).text();
-    const statuses = servedStatuses(operation).join("|");
+    const statuses = acceptedStatuses(operation).join("|");
     const lines = new RegExp(
       `^petstore_requests_total\\{operation="${operation.name}",status="(?:${statuses})"\\} ([0-9]+)$`,
       "gm",
