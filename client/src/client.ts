@@ -33,13 +33,14 @@ export class Client<Ids extends IdKind> {
    * Defines a method for each operation of a table. Its arguments are path parameters, body, query and options. A row
    * has the path with `*` for parameters, the HTTP method, flags and the name. The flags are `b` (body), `q` (query),
    * `l` (list), `e` (event stream), and the quota unless it is the shop's: `f` (free) or `s` (sandbox).
+   * For example, `/pets GETql listPets` is a list with a query, on the quota of the shop.
    */
   protected static define(table: string): void {
-    for (const [, template = "", method = "", parts = "", operation = ""] of table.matchAll(
+    for (const [, template = "", method = "", flags = "", operation = ""] of table.matchAll(
       /(\S+) ([A-Z]+)(\w*) (\w+)/g,
     )) {
       const value = function (this: Client<IdKind>, ...inputs: unknown[]) {
-        const next = (part: string) => (parts.includes(part) ? inputs.shift() : undefined);
+        const next = (part: string) => (flags.includes(part) ? inputs.shift() : undefined);
         const path = template.replace(/\*/g, () => segment(inputs.shift()));
         const call: Call = {
           operation,
@@ -47,11 +48,11 @@ export class Client<Ids extends IdKind> {
           path,
           body: next("b"),
           query: next("q") as object,
-          quota: parts.replaceAll(/[bqle]/g, ""),
+          quota: flags.replaceAll(/[bqle]/g, ""),
         };
         const [options] = inputs as [AnyOptions?];
-        if (parts.includes("e")) return this.#stream(call, options);
-        return parts.includes("l") ? this.#list(call, options) : this.#call(call, options);
+        if (flags.includes("e")) return this.#stream(call, options);
+        return flags.includes("l") ? this.#list(call, options) : this.#call(call, options);
       };
       Object.defineProperty(this.prototype, operation, { value });
     }
