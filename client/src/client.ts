@@ -1,4 +1,3 @@
-import { type Answer, answerOf, textOf } from "./answer.ts";
 import { sleep, within } from "./clock.ts";
 import { deprecationOf, warnOfDeprecation } from "./deprecation.ts";
 import { ConnectionError } from "./errors.ts";
@@ -6,6 +5,7 @@ import { follow, readEvents } from "./events.ts";
 import { type Gate, openGate } from "./gate.ts";
 import type { IdKind } from "./json.ts";
 import { type Options, readTarget } from "./options.ts";
+import { type Outcome, parseResponse, readText } from "./outcome.ts";
 import { type Page, pagesOf } from "./pages.ts";
 import { type AnyOptions, type Call, makeRequest, segment } from "./request.ts";
 import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
@@ -87,7 +87,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     attempt: number,
     signal: AbortSignal,
     caller: AbortSignal = signal,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     const { fetch: sendRequest = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = options;
     await onRequest?.(request, { operation, attempt });
     let response: Response;
@@ -96,7 +96,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     try {
       response = await sendRequest(request);
       isStream = lastEventId !== undefined && response.ok;
-      if (!isStream) text = await textOf(response);
+      if (!isStream) text = await readText(response);
     } catch (cause) {
       signal.throwIfAborted();
       const message = `No connection: ${cause}`;
@@ -109,7 +109,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       onDeprecated(notice);
     }
     if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
-    return answerOf(response, text, operation, ids);
+    return parseResponse(response, text, operation, ids);
   }
 
   return (call, callOptions = {}) => {

@@ -1,6 +1,6 @@
-import type { Answer } from "./answer.ts";
 import type { Clock } from "./clock.ts";
 import { type PetstoreError, RateLimitError } from "./errors.ts";
+import type { Outcome } from "./outcome.ts";
 import type { RateLimit } from "./response.ts";
 
 /** The maximum number of requests in flight. If all of them get a 429, they are too few to get the key banned. */
@@ -22,8 +22,8 @@ export type Gate = (
   operation: string,
   deadline: number,
   signal: AbortSignal,
-  send: () => Promise<Answer>,
-) => Promise<Answer>;
+  send: () => Promise<Outcome>,
+) => Promise<Outcome>;
 
 interface Waiter {
   readonly operation: string;
@@ -82,7 +82,7 @@ export function openGate(clock: Clock): Gate {
     }
   }
 
-  function learn({ info, error }: Answer): void {
+  function learn({ info, error }: Outcome): void {
     const now = clock.now();
     const { rateLimit } = info ?? {};
     if (error?.status === 429) {
@@ -108,9 +108,9 @@ export function openGate(clock: Clock): Gate {
       admit();
     });
     try {
-      const answer = await send();
-      learn(answer);
-      return answer;
+      const outcome = await send();
+      learn(outcome);
+      return outcome;
     } finally {
       inFlight--;
       admit();

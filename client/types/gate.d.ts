@@ -1,8 +1,8 @@
-import type { Answer } from "./answer.js";
 import type { Clock } from "./clock.js";
+import type { Outcome } from "./outcome.js";
 /**
  * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
  * of a window are spread over its remaining time. After a 429, all requests wait.
  */
-export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>;
+export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>) => Promise<Outcome>;
 export declare function openGate(clock: Clock): Gate;

@@ -2,7 +2,7 @@ import { type PetstoreError } from "./errors.js";
 import { type IdKind } from "./json.js";
 import { type ResponseInfo } from "./response.js";
 /** The outcome of a call or an attempt: a body or an error. `info` is undefined if no response arrived. */
-export type Answer = {
+export type Outcome = {
     readonly info: ResponseInfo;
     readonly body: object;
     readonly error?: undefined;
@@ -12,6 +12,6 @@ export type Answer = {
     readonly error: PetstoreError;
 };
 /** Reads the body as text. Returns undefined if it is too large, and throws if it is not UTF-8. */
-export declare function textOf(response: Response): Promise<string | undefined>;
+export declare function readText(response: Response): Promise<string | undefined>;
 /** Parses a response. A response that does not come from the service becomes an error. */
-export declare function answerOf(response: Response, text: string | undefined, operation: string, ids?: IdKind): Answer;
+export declare function parseResponse(response: Response, text: string | undefined, operation: string, ids?: IdKind): Outcome;

@@ -6,12 +6,12 @@ import { infoOf, type ResponseInfo } from "./response.ts";
 const LARGEST_BODY = 64_000_000;
 
 /** The outcome of a call or an attempt: a body or an error. `info` is undefined if no response arrived. */
-export type Answer =
+export type Outcome =
   | { readonly info: ResponseInfo; readonly body: object; readonly error?: undefined }
   | { readonly info?: ResponseInfo; readonly body?: undefined; readonly error: PetstoreError };
 
 /** Reads the body as text. Returns undefined if it is too large, and throws if it is not UTF-8. */
-export async function textOf(response: Response): Promise<string | undefined> {
+export async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
@@ -26,7 +26,7 @@ export async function textOf(response: Response): Promise<string | undefined> {
 }
 
 /** Parses a response. A response that does not come from the service becomes an error. */
-export function answerOf(response: Response, text: string | undefined, operation: string, ids?: IdKind): Answer {
+export function parseResponse(response: Response, text: string | undefined, operation: string, ids?: IdKind): Outcome {
   const info = infoOf(response);
   const { status, requestId, rateLimit, headers } = info;
   const body = status === 204 ? {} : objectOf(text, ids);
