@@ -8,7 +8,7 @@ import { defineOperation } from "../src/contract/operation.ts";
 import { pageParameters } from "../src/contract/paging.ts";
 import { Int64, Text } from "../src/contract/schemas.ts";
 import type { Domain } from "../src/domains/domain.ts";
-import { type Reply, TestService } from "./harness/service.ts";
+import { type TestResponse, TestService } from "./harness/service.ts";
 
 const noShelf = defineError({ code: "shelf_not_found", status: 404, meaning: "There is no such shelf." });
 
@@ -62,7 +62,7 @@ const list = (query: string, headers: Record<string, string> = {}, shelf = "a b"
   service.call("GET", `/shelves/${encodeURIComponent(shelf)}/toys${query}`, { key, headers });
 
 /** The cursor of the next page; undefined on the last. */
-function cursorOf({ headers }: Reply): string | undefined {
+function cursorOf({ headers }: TestResponse): string | undefined {
   const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   return next && (new URL(next).searchParams.get("cursor") ?? "");
 }

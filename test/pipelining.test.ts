@@ -1,7 +1,7 @@
 // Requests that a client sends on one connection without waiting for the answers in between.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "./harness/program.ts";
-import { exchange, type RawAnswer } from "./harness/raw-http.ts";
+import { exchange, type RawResponse } from "./harness/raw-http.ts";
 import { TestService } from "./harness/service.ts";
 import { metric } from "./overload/metrics.ts";
 
@@ -42,7 +42,7 @@ describe("reads", () => {
     const connections = await Promise.all(Array.from({ length: 10 }, () => exchange(service.app.port, bytes)));
     for (const answers of connections) {
       expect(answers.map(({ status }) => status)).toEqual(expected);
-      const [found, missing] = answers as [RawAnswer, RawAnswer];
+      const [found, missing] = answers as [RawResponse, RawResponse];
       service.check({ method: "GET", path: "/pets/1", ...found });
       service.check({ method: "GET", path: "/pets/2", ...missing });
     }

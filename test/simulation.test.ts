@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../src/contract/simulate-header.ts";
 import { eventually } from "./harness/program.ts";
 import { exchange } from "./harness/raw-http.ts";
-import { type Reply, TestService } from "./harness/service.ts";
+import { type TestResponse, TestService } from "./harness/service.ts";
 
 const generous = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 let service: TestService;
 afterEach(() => service.stop());
 
-function ask(key: string | undefined, asked: string, method = "GET", path = "/pets"): Promise<Reply> {
+function ask(key: string | undefined, asked: string, method = "GET", path = "/pets"): Promise<TestResponse> {
   return service.call(method, path, { key, headers: { [SIMULATE]: asked } });
 }
 
@@ -130,7 +130,7 @@ test("a simulated response counts as a request: in the windows, the usage, the m
 });
 
 /** The status, limit, requests left, reset and time to wait of a response. */
-function limitsOf({ status, headers }: Reply): number[] {
+function limitsOf({ status, headers }: TestResponse): number[] {
   const names = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"];
   return [status, ...names.map((name) => Number(headers.get(name)))];
 }

@@ -5,7 +5,7 @@ import { domains } from "../src/app/domains.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../src/contract/operation-properties.ts";
 import { filtersOf } from "./harness/query-examples.ts";
-import { type Reply, TestService } from "./harness/service.ts";
+import { type TestResponse, TestService } from "./harness/service.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const all: readonly Operation[] = domains.flatMap(({ operations }) => operations);
@@ -31,7 +31,7 @@ const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 const newShop = async () => (await service.newAccountWithKey("enterprise", quota, ["read", "write"])).key;
 
 /** The parts of a reply that must not depend on other shops. */
-const comparable = ({ status, text: whole, headers }: Reply) => {
+const comparable = ({ status, text: whole, headers }: TestResponse) => {
   // How many events arrive with the beginning of a stream is a matter of time. event-stream.test.ts tests which do.
   const text = headers.get("content-type") === "text/event-stream" ? (whole.split("\n\n", 1)[0] as string) : whole;
   const anonymous = text.replaceAll(/key_\w{16}|psk_\w+…\w+/g, "").replaceAll(/"requestId":"[^"]+"/g, '"requestId":""');
@@ -44,7 +44,7 @@ interface Extra {
   readonly query?: string;
 }
 
-function send(key: string, operation: Operation, { headers = {}, query = "" }: Extra = {}): Promise<Reply> {
+function send(key: string, operation: Operation, { headers = {}, query = "" }: Extra = {}): Promise<TestResponse> {
   const body = bodyOf(operation);
   return service.call(operation.method, pathOf(operation) + query, {
     key,

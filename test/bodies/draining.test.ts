@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/body-drains.ts";
 import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
-import { exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 import { metric } from "../overload/metrics.ts";
 
@@ -77,9 +77,9 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     service.clock.advance(DRAIN_TIMEOUT);
     const [answer, ...others] = await answers;
     expect(others).toEqual([]);
-    const { status: got, headers } = answer as RawAnswer;
+    const { status: got, headers } = answer as RawResponse;
     expect([got, headers.get("connection")]).toEqual([status, "close"]);
-    service.check({ method, path, ...(answer as RawAnswer) });
+    service.check({ method, path, ...(answer as RawResponse) });
     expect(await draining()).toBe(0);
   });
 });
@@ -88,7 +88,7 @@ test("only a bounded number of bodies are drained at once; further requests get 
   const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
   const drained = Array.from({ length: MAX_DRAINS }, () => exchange(service.app.port, request));
   await eventually(draining, (count) => count === MAX_DRAINS);
-  const [answer] = (await exchange(service.app.port, request)) as [RawAnswer];
+  const [answer] = (await exchange(service.app.port, request)) as [RawResponse];
   expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"]);
   expect(await draining()).toBe(MAX_DRAINS);
   service.clock.advance(DRAIN_TIMEOUT);

@@ -1,7 +1,7 @@
 // The limit of bodies holds however their length is spelled.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 import { rounds } from "../harness/test-length.ts";
 
@@ -29,7 +29,7 @@ function create(length: number, framing: readonly string[]): string {
   return `${lines.join("\r\n")}\r\n\r\n${'{"name":"Rex","categoryId":1}'.padEnd(length)}`;
 }
 
-const codeOf = ({ text }: RawAnswer) => (JSON.parse(text) as { code: string }).code;
+const codeOf = ({ text }: RawResponse) => (JSON.parse(text) as { code: string }).code;
 
 /** How many animals have been added. */
 async function added(): Promise<number> {
@@ -85,7 +85,7 @@ describe("the length of a body", () => {
           { leaves: false },
         );
         expect(got).toHaveLength(1);
-        const [answer] = got as [RawAnswer];
+        const [answer] = got as [RawResponse];
         if (answer.text !== "") service.check({ method: "POST", path: "/pets", ...answer });
         if (!isRight) {
           expect([400, 413]).toContain(answer.status);
@@ -117,7 +117,7 @@ describe("the length of a body", () => {
         `${[`${line} HTTP/1.1`, ...headers, ...twice].join("\r\n")}\r\n\r\n{}`,
       );
       expect(got).toHaveLength(1);
-      const [{ status, headers: sent, text }] = got as [RawAnswer];
+      const [{ status, headers: sent, text }] = got as [RawResponse];
       const { code, details } = JSON.parse(text) as { code: string; details: unknown };
       expect([status, code, sent.get("connection")]).toEqual([400, "invalid_request", "close"]);
       expect(details).toEqual([{ path: "/header/Content-Length", message: "must be one number" }]);

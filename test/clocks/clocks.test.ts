@@ -3,7 +3,7 @@
 // before the reboot compared with the first request's clock.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NOON } from "../harness/manual-clock.ts";
-import { type Reply, TestService } from "../harness/service.ts";
+import { type TestResponse, TestService } from "../harness/service.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -22,22 +22,23 @@ afterAll(() => service.stop());
 
 const newKey = () => service.newKey("enterprise", quota);
 const send = (key: string) => service.call("GET", "/pets?limit=1", { key });
-const sendAll = async (key: string, times: number): Promise<Reply> => {
+const sendAll = async (key: string, times: number): Promise<TestResponse> => {
   for (let left = times; left > 1; left--) await send(key);
   return send(key);
 };
-const figure = ({ headers }: Reply, name: string) => Number(headers.get(name));
-const retryAfter = (reply: Reply) => figure(reply, "retry-after");
-const reset = (reply: Reply) => figure(reply, "x-ratelimit-reset");
+const figure = ({ headers }: TestResponse, name: string) => Number(headers.get(name));
+const retryAfter = (reply: TestResponse) => figure(reply, "retry-after");
+const reset = (reply: TestResponse) => figure(reply, "x-ratelimit-reset");
 /** Seconds by which the answer's reset is later than its `Retry-After` from now. */
-const disagreement = (reply: Reply) => reset(reply) - retryAfter(reply) - Math.floor(service.clock.now() / SECOND);
+const disagreement = (reply: TestResponse) =>
+  reset(reply) - retryAfter(reply) - Math.floor(service.clock.now() / SECOND);
 /** Uses up the minute, and continues until the key is banned, which takes a second. */
 const offend = async (key: string) => {
   await sendAll(key, quota.perMinute + 1);
   service.clock.advance(SECOND);
   return sendAll(key, STRIKES);
 };
-const expectRefused = (reply: Reply, code: string, seconds: number) => {
+const expectRefused = (reply: TestResponse, code: string, seconds: number) => {
   expect([reply.json.code, retryAfter(reply)]).toEqual([code, seconds]);
   expect([-1, 0, 1]).toContain(disagreement(reply));
 };

@@ -5,7 +5,7 @@ import { isCacheable, takesIdempotencyKey } from "../../src/contract/operation-p
 import { sandboxQuota } from "../../src/contract/quota.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
-import { exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { type Call, TestService } from "../harness/service.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 
@@ -56,8 +56,8 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     const headers = ["Host: petstore", "Connection: close", `Authorization: Bearer ${key}`, ...more];
     const length = `Content-Length: ${body.length}`;
     const [answer] = await exchange(service.app.port, `${[line, ...headers, length].join("\r\n")}\r\n\r\n${body}`);
-    service.check({ method, path: pathOf(operation), ...(answer as RawAnswer) });
-    const { status, text } = answer as RawAnswer;
+    service.check({ method, path: pathOf(operation), ...(answer as RawResponse) });
+    const { status, text } = answer as RawResponse;
     return { status, details: text === "" ? undefined : (JSON.parse(text) as { details?: unknown }).details };
   }
 

@@ -15,9 +15,9 @@ function requestPath(): string[] {
   return [
     "flowchart LR",
     '  client([client]) --> server["server.ts"] --> api["api.ts"]',
-    `  api --> ${stageNames.join(" --> ")} --> answer["response.ts"] --> response([response])`,
+    `  api --> ${stageNames.join(" --> ")} --> write["response.ts"] --> response([response])`,
     `  handle <--> handler["domain's handler"] <--> store["domain's store"]`,
-    `  ${stageNames.slice(1).join(" & ")} -. failure .-> answer`,
+    `  ${stageNames.slice(1).join(" & ")} -. failure .-> write`,
   ];
 }
 

@@ -4,12 +4,12 @@ import { parseServerSentEvents } from "./server-sent-events.ts";
 
 type Json = Record<string, unknown>;
 
-/** Headers that any HTTP answer may have without the document saying so. */
+/** Headers that any HTTP response may have without the document saying so. */
 const undeclared =
   /^(date|content-length|content-type|x-content-type-options|connection|access-control-.*|vary|transfer-encoding|cache-control|x-accel-buffering)$/;
 const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"];
 
-export interface Answer {
+export interface CheckedResponse {
   readonly method: string;
   /** Path below the base address, without the query. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 /**
- * Checks answers against an OpenAPI document, more strictly than a client would: no status, header or
+ * Checks responses against an OpenAPI document, more strictly than a client would: no status, header or
  * field that the document does not declare, and none missing that it requires.
  */
 export class DocumentCheck {
@@ -51,40 +51,42 @@ export class DocumentCheck {
   }
 
   /** Throws an error that names every deviation. */
-  check(answer: Answer): void {
-    const faults = this.#faults(answer);
+  check(received: CheckedResponse): void {
+    const faults = this.#faults(received);
     if (faults.length > 0) {
-      const { method, path, status, text } = answer;
+      const { method, path, status, text } = received;
       throw new Error(`${method} ${path} → ${status} does not fit the document:\n  ${faults.join("\n  ")}\n${text}`);
     }
   }
 
-  #faults(answer: Answer): string[] {
-    const faults = limitHeaders.filter((name) => !answer.headers.has(name)).map((name) => `header ${name} is missing`);
-    if (answer.headers.get("access-control-allow-origin") !== "*") faults.push("CORS is not open");
-    if (answer.headers.get("x-content-type-options") !== "nosniff") faults.push("its type may be guessed");
-    const exposed = answer.headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
-    for (const name of answer.headers.keys()) {
+  #faults(received: CheckedResponse): string[] {
+    const faults = limitHeaders
+      .filter((name) => !received.headers.has(name))
+      .map((name) => `header ${name} is missing`);
+    if (received.headers.get("access-control-allow-origin") !== "*") faults.push("CORS is not open");
+    if (received.headers.get("x-content-type-options") !== "nosniff") faults.push("its type may be guessed");
+    const exposed = received.headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
+    for (const name of received.headers.keys()) {
       if (!undeclared.test(name) && !exposed.includes(name)) faults.push(`scripts of other sites cannot read ${name}`);
     }
-    const operation = this.#operation(answer);
-    if (answer.method === "OPTIONS") return faults;
-    if (!operation) return [...faults, ...this.#errorFaults(answer)];
+    const operation = this.#operation(received);
+    if (received.method === "OPTIONS") return faults;
+    if (!operation) return [...faults, ...this.#errorFaults(received)];
     const responses = operation["responses"] as Record<string, Json>;
-    const declared = responses[answer.status];
-    if (!declared) return [...faults, `status ${answer.status} is not declared`];
+    const declared = responses[received.status];
+    if (!declared) return [...faults, `status ${received.status} is not declared`];
     const response = this.#resolve(declared);
-    return [...faults, ...this.#headerFaults(answer, response), ...this.#bodyFaults(answer, response)];
+    return [...faults, ...this.#headerFaults(received, response), ...this.#bodyFaults(received, response)];
   }
 
   /** Paths and methods without an operation answer with an error. */
-  #errorFaults(answer: Answer): string[] {
-    if (answer.status < 400) return ["an answer of no operation is not an error"];
-    if (answer.method === "HEAD") return [];
-    return this.#validate({ $ref: "#/components/schemas/Error" }, answer.text);
+  #errorFaults(received: CheckedResponse): string[] {
+    if (received.status < 400) return ["a response of no operation is not an error"];
+    if (received.method === "HEAD") return [];
+    return this.#validate({ $ref: "#/components/schemas/Error" }, received.text);
   }
 
-  #headerFaults({ headers }: Answer, response: Json): string[] {
+  #headerFaults({ headers }: CheckedResponse, response: Json): string[] {
     const declared = new Map(
       Object.entries((response["headers"] ?? {}) as Record<string, Json>).map(([name, header]) => [
         name.toLowerCase(),
@@ -106,15 +108,15 @@ export class DocumentCheck {
     return faults;
   }
 
-  #bodyFaults(answer: Answer, response: Json): string[] {
+  #bodyFaults(received: CheckedResponse, response: Json): string[] {
     const content = response["content"] as Record<string, Json> | undefined;
-    if (!content) return answer.text === "" ? [] : ["a body is not declared"];
-    const type = answer.headers.get("content-type") ?? "";
+    if (!content) return received.text === "" ? [] : ["a body is not declared"];
+    const type = received.headers.get("content-type") ?? "";
     const media = content[type];
     if (!media) return [`content type ${type} is not declared`];
-    if (answer.method === "HEAD") return answer.text === "" ? [] : ["HEAD was answered with a body"];
-    if (type !== "text/event-stream") return this.#validate(media["schema"], answer.text);
-    return parseServerSentEvents(answer.text).flatMap(({ data }) => this.#validate(media["schema"], data));
+    if (received.method === "HEAD") return received.text === "" ? [] : ["the response to HEAD has a body"];
+    if (type !== "text/event-stream") return this.#validate(media["schema"], received.text);
+    return parseServerSentEvents(received.text).flatMap(({ data }) => this.#validate(media["schema"], data));
   }
 
   #validate(schema: unknown, text: string): string[] {
@@ -134,7 +136,7 @@ export class DocumentCheck {
     return (validator.errors ?? []).map((error) => `${error.instancePath || "body"} ${error.message}`);
   }
 
-  #operation({ method, path }: Answer): Json | undefined {
+  #operation({ method, path }: CheckedResponse): Json | undefined {
     const paths = this.#document["paths"] as Record<string, Json>;
     // A path without parameters has priority over one whose parameter would match it (OpenAPI 3.1, "Path Templating Matching").
     const templates = Object.entries(paths).toSorted(([one], [other]) => +one.includes("{") - +other.includes("{"));

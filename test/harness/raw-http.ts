@@ -1,9 +1,9 @@
 // HTTP/1.1 byte by byte. Texts hold one byte per character, U+0000 to U+00FF.
 
-/** Longer than any answer takes, in milliseconds. A later answer counts as missing. */
+/** Longer than any response takes, in milliseconds. A later response counts as missing. */
 const PATIENCE = 20_000;
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The body, decoded as UTF-8. */
@@ -11,22 +11,22 @@ export interface RawAnswer {
 }
 
 export interface ExchangeOptions {
-  /** The answer to HEAD has a length and no body. */
+  /** The response to HEAD has a length and no body. */
   readonly isHead?: boolean;
   /** Closes the sending side after the last piece, like a client that disconnects. */
   readonly leaves?: boolean;
 }
 
 /**
- * Sends bytes over a connection of its own, each piece in a packet of its own, and returns all answers
- * once the service has closed the connection. Fails on an answer that is not well-formed, and if the
- * service neither answers nor closes.
+ * Sends bytes over a connection of its own, each piece in a packet of its own, and returns all responses
+ * once the service has closed the connection. Fails on a response that is not well-formed, and if the
+ * service neither responds nor closes.
  */
 export async function exchange(
   port: number,
   pieces: string | Iterable<string>,
   { isHead = false, leaves = false }: ExchangeOptions = {},
-): Promise<RawAnswer[]> {
+): Promise<RawResponse[]> {
   const rest = (typeof pieces === "string" ? [pieces] : pieces)[Symbol.iterator]();
   const received: Buffer[] = [];
   const ended = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ export async function exchange(
     },
   });
   const timer = setTimeout(() => {
-    ended.reject(new Error(`The service neither answered nor closed. It sent: ${Buffer.concat(received)}`));
+    ended.reject(new Error(`The service neither responded nor closed. It sent: ${Buffer.concat(received)}`));
   }, PATIENCE);
   try {
     await ended.promise;
@@ -75,26 +75,26 @@ export async function exchange(
     clearTimeout(timer);
     socket.terminate();
   }
-  return parseAnswers(Buffer.concat(received), isHead);
+  return parseResponses(Buffer.concat(received), isHead);
 }
 
-/** Splits what a service sent into answers, strictly: nothing may be left over. */
-function parseAnswers(bytes: Buffer, isHead: boolean): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+/** Splits what a service sent into responses, strictly: nothing may be left over. */
+function parseResponses(bytes: Buffer, isHead: boolean): RawResponse[] {
+  const responses: RawResponse[] = [];
   for (let rest = bytes; rest.length > 0; ) {
     const end = rest.indexOf("\r\n\r\n");
     const [line = "", ...lines] = rest.toString("latin1", 0, Math.max(end, 0)).split("\r\n");
     const status = Number(/^HTTP\/1\.1 ([1-5][0-9]{2}) [ -~]+$/.exec(line)?.[1]);
-    if (end < 0 || !status) throw new Error(`Not an answer: ${JSON.stringify(rest.toString("latin1"))}`);
+    if (end < 0 || !status) throw new Error(`Not a response: ${JSON.stringify(rest.toString("latin1"))}`);
     const headers = new Headers(lines.map(parseHeader));
     const hasBody = !isHead && status >= 200 && status !== 204 && status !== 304;
     const length = hasBody ? Number(headers.get("content-length") ?? 0) : 0;
     const start = end + 4;
     if (start + length > rest.length) throw new Error(`The body of ${line} ends early.`);
-    answers.push({ status, headers, text: rest.toString("utf8", start, start + length) });
+    responses.push({ status, headers, text: rest.toString("utf8", start, start + length) });
     rest = rest.subarray(start + length);
   }
-  return answers;
+  return responses;
 }
 
 function parseHeader(line: string): [string, string] {

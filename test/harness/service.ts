@@ -8,7 +8,7 @@ import type { Plan } from "../../src/domains/accounts/plans.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { evidence } from "../leaks/evidence.ts";
-import { type Answer, DocumentCheck } from "./document-check.ts";
+import { type CheckedResponse, DocumentCheck } from "./document-check.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { newTestStore, type TestStore } from "./test-store.ts";
 
@@ -19,7 +19,7 @@ export interface Call {
   readonly body?: unknown;
 }
 
-export interface Reply extends Answer {
+export interface TestResponse extends CheckedResponse {
   /** The body, parsed; undefined where there is none. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
   readonly json: any;
@@ -78,8 +78,8 @@ export class TestService {
     this.#check = check;
   }
 
-  /** Sends a request below the base address and checks the answer against the document. */
-  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<Reply> {
+  /** Sends a request below the base address and checks the response against the document. */
+  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<TestResponse> {
     const response = await fetch(this.app.base + path, {
       method,
       headers: {
@@ -89,20 +89,20 @@ export class TestService {
       },
       ...(body === undefined ? {} : { body: toBody(body) }),
     });
-    const answer = {
+    const received = {
       method,
       path: path.split("?")[0] as string,
       status: response.status,
       headers: response.headers,
       text: await textOf(response),
     };
-    this.#check.check(answer);
-    return { ...answer, json: answer.text === "" || isStream(response) ? undefined : JSON.parse(answer.text) };
+    this.#check.check(received);
+    return { ...received, json: received.text === "" || isStream(response) ? undefined : JSON.parse(received.text) };
   }
 
-  /** Checks an answer that was not received by `call` against the document. */
-  check(answer: Answer): void {
-    this.#check.check(answer);
+  /** Checks a response that was not received by `call` against the document. */
+  check(received: CheckedResponse): void {
+    this.#check.check(received);
   }
 
   /** A key: of one account for all of a store, whose shop they share, or where a plan or figures are given of a new one. */

@@ -2,7 +2,7 @@ import { domains, webhooksOver } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import { type Network, systemNetwork } from "../../src/domains/webhooks/send.ts";
 import { ManualTasks } from "./manual-tasks.ts";
-import { type Call, type Reply, type TestOptions, TestService } from "./service.ts";
+import { type Call, type TestOptions, type TestResponse, TestService } from "./service.ts";
 import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";
 
 /** PETSTORE_SECRET_KEY: the embedded store can make one; PostgreSQL needs it set. */
@@ -63,7 +63,7 @@ export class WebhookService {
     [this.accountId, this.key] = [account.id, key];
   }
 
-  call(method: string, path: string, body?: unknown): Promise<Reply> {
+  call(method: string, path: string, body?: unknown): Promise<TestResponse> {
     const call: Call = { key: this.key, ...(body !== undefined && { body }) };
     return this.service.call(method, path, call);
   }

@@ -1,6 +1,6 @@
 import { errorCatalogue } from "../../src/contract/check.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { type Answer, DocumentCheck } from "../harness/document-check.ts";
+import { type CheckedResponse, DocumentCheck } from "../harness/document-check.ts";
 
 /** What a hostile request holds where it should never come back in a header. */
 export const MARK = "hx7q9z";
@@ -29,7 +29,7 @@ export class Soundness {
   }
 
   /** Throws an error that says what is wrong with an answer. `target` is the request's target, as it was sent. */
-  check(method: string, target: string, answer: Omit<Answer, "method" | "path">): void {
+  check(method: string, target: string, answer: Omit<CheckedResponse, "method" | "path">): void {
     const { status, headers, text } = answer;
     const path = pathIn(target);
     const faults: string[] = [];

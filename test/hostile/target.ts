@@ -4,7 +4,7 @@ import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
-import { type ExchangeOptions, exchange, type RawAnswer } from "../harness/raw-http.ts";
+import { type ExchangeOptions, exchange, type RawResponse } from "../harness/raw-http.ts";
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
 
@@ -118,7 +118,7 @@ export class Target {
   }
 
   /** `201`, `400 invalid_request`, or, where the runtime's parser answered by itself, `bare 400`. */
-  #describe(method: string, target: string, answer: RawAnswer): string {
+  #describe(method: string, target: string, answer: RawResponse): string {
     const { status, headers, text } = answer;
     const isBare = text === "" && [...headers.keys()].every((name) => name === "connection");
     if (isBare && status >= 400) return `bare ${status}`;

@@ -13,8 +13,8 @@ import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { RESPONSE_TIMEOUT } from "../../src/http/deadlines.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
-import { exchange, type RawAnswer } from "../harness/raw-http.ts";
-import { type Reply, TestService } from "../harness/service.ts";
+import { exchange, type RawResponse } from "../harness/raw-http.ts";
+import { type TestResponse, TestService } from "../harness/service.ts";
 import { metric } from "./metrics.ts";
 
 let service: TestService;
@@ -37,7 +37,7 @@ async function passDeadline(): Promise<void> {
   service.clock.advance(RESPONSE_TIMEOUT);
 }
 
-async function checkDocument({ status, headers, text }: RawAnswer): Promise<void> {
+async function checkDocument({ status, headers, text }: RawResponse): Promise<void> {
   const document = await (await fetch(new URL("/openapi.json", service.app.base))).json();
   DocumentCheck.of(document).check({ method: "POST", path: "/pets", status, headers, text });
 }
@@ -78,10 +78,10 @@ describe("a body that does not arrive in time", () => {
     await passDeadline();
     const [answer, ...others] = await answers; // the end of the connection
     expect(others).toEqual([]);
-    const { status, headers, text } = answer as RawAnswer;
+    const { status, headers, text } = answer as RawResponse;
     expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([408, "request_timeout"]);
     expect([headers.get("connection"), headers.get("x-ratelimit-remaining")]).toEqual(["close", "59"]);
-    await checkDocument(answer as RawAnswer);
+    await checkDocument(answer as RawResponse);
     expect((await service.call("GET", "/pets", { key })).json).toEqual([]);
     expect(await metric(service.app.base, 'petstore_requests_timed_out_total{awaiting="body"}')).toBe(1);
     expect(await metric(service.app.base, "petstore_requests_waiting")).toBe(0);
@@ -103,7 +103,7 @@ describe("a store that does not respond in time", () => {
     const { promise, resolve, reject } = Promise.withResolvers<typeof late>();
     service = await serviceWith(promise);
     const key = await service.newKey();
-    const call: Promise<Reply> = service.call("GET", "/pets/1", { key });
+    const call: Promise<TestResponse> = service.call("GET", "/pets/1", { key });
     await passDeadline();
     const { status, json, headers } = await call;
     expect([status, json.code, headers.get("retry-after")]).toEqual([503, "storage_unavailable", "5"]);
@@ -133,7 +133,7 @@ describe("a body that is too large to be drained", () => {
       endless(createHead(framing, authorization(await service.newKey()))),
     );
     expect(answers.map((answer) => [answer.status, answer.headers.get("connection")])).toEqual([[status, "close"]]);
-    await checkDocument(answers[0] as RawAnswer);
+    await checkDocument(answers[0] as RawResponse);
   });
 
   test("does not close the connection if it was read completely", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
 let key: string;
@@ -16,10 +16,10 @@ const remove = (id: unknown, query = "") => service.call("DELETE", `/categories/
 const list = (query = "") => service.call("GET", `/categories${query}`, { key });
 const addPet = (categoryId: unknown) =>
   service.call("POST", "/pets", { key, body: `{"name":"Rex","categoryId":${categoryId}}` });
-const outcomeOf = ({ status, json }: Reply) => [status, json?.code];
+const outcomeOf = ({ status, json }: TestResponse) => [status, json?.code];
 
 /** The rest of the address of the next page, from its question mark on; undefined on the last page. */
-function nextPage({ headers }: Reply): string | undefined {
+function nextPage({ headers }: TestResponse): string | undefined {
   const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   return next?.slice(`${service.app.base}/categories`.length);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
 let key: string;
@@ -15,7 +15,7 @@ const read = () => service.call("GET", "/categories/1", { key });
 /** Renames category 1 (`PATCH`) or deletes it, if it is what the client expects. */
 const call = (method: string, query: string, ifMatch: string, body?: unknown) =>
   service.call(method, `/categories/1${query}`, { key, headers: { "If-Match": ifMatch }, ...(body ? { body } : {}) });
-const tagOf = ({ headers }: Reply) => headers.get("etag") as string;
+const tagOf = ({ headers }: TestResponse) => headers.get("etag") as string;
 
 test("If-Match accepts the current entity tag, from whichever response", async () => {
   const created = await create("Dogs");

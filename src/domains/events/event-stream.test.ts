@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { integer, record, sample, subarray } from "fast-check";
 import { Listener } from "../../../test/harness/listener.ts";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
 let key: string;
@@ -25,7 +25,7 @@ async function newShop(): Promise<string> {
   );
   return key;
 }
-const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
+const call = (method: string, path: string, body?: unknown): Promise<TestResponse> =>
   service.call(method, path, { key, body });
 const add = (many = 1) =>
   Promise.all(Array.from({ length: many }, () => call("POST", "/pets", { name: "Rex", categoryId: 1 })));

@@ -1,7 +1,7 @@
 // The event log of a shop: the events that changes add, and the operations that read them.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { scopes } from "../../contract/caller.ts";
 
 const RESERVATION = 15;
@@ -28,7 +28,7 @@ interface Shown {
   readonly previous?: Record<string, unknown>;
 }
 
-const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
+const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse> =>
   service.call(method, path, { key, body, ...(headers && { headers }) });
 const add = (status?: string, categoryId = 1) => call("POST", "/pets", { name: "Rex", categoryId, status });
 const list = async (query = ""): Promise<Shown[]> => {
@@ -63,7 +63,11 @@ describe("a change adds events", () => {
     expect(others).toEqual([]);
     const subject = { type: "pet", id: "1" };
     const at = new Date(service.clock.now()).toISOString();
-    const actor = (reply: Reply | undefined) => ({ kind: "key", keyId, requestId: reply?.headers.get("x-request-id") });
+    const actor = (reply: TestResponse | undefined) => ({
+      kind: "key",
+      keyId,
+      requestId: reply?.headers.get("x-request-id"),
+    });
     expect(created).toEqual({ id: 1, type: "pet.created", at, actor: actor(replies[0]) as never, subject, data: rex });
     expect(updated).toEqual({
       id: 2,

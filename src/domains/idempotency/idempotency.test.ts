@@ -4,7 +4,7 @@ import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { idempotencyOperations } from "../../../test/harness/idempotency-operations.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange } from "../../../test/harness/raw-http.ts";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { metric } from "../../../test/overload/metrics.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/open-storage.ts";
@@ -40,9 +40,9 @@ function send(
 
 const create = (name: string, body: unknown = rex) => send(name, "/pets", body);
 const animals = async () => (await service.call("GET", "/pets?limit=100", { key })).json.length as number;
-const isReplay = ({ headers }: Reply) => headers.get("idempotent-replayed") === "true";
+const isReplay = ({ headers }: TestResponse) => headers.get("idempotent-replayed") === "true";
 /** What must be the same again. */
-const essence = ({ status, text, headers }: Reply) => ({
+const essence = ({ status, text, headers }: TestResponse) => ({
   status,
   text,
   ...Object.fromEntries(
@@ -324,7 +324,7 @@ describe("while the first request is in progress", () => {
     const news = replies.filter((reply) => reply.status === 201 && !isReplay(reply));
     expect(news).toHaveLength(1);
     for (const reply of replies) {
-      if (reply.status === 201) expect(essence(reply)).toEqual(essence(news[0] as Reply));
+      if (reply.status === 201) expect(essence(reply)).toEqual(essence(news[0] as TestResponse));
       else
         expect([reply.status, reply.json.code, reply.headers.get("retry-after")]).toEqual([
           409,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { NOON } from "../../../test/harness/manual-clock.ts";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 interface ShownOrder {
   readonly id: number;
@@ -19,7 +19,7 @@ const animals: [number, number] = [0, 0];
 const at = (second: number) => new Date(NOON + second * 1000).toISOString();
 
 const list = (query = "") => service.call("GET", `/store/orders${query}`, { key });
-const idsOf = ({ json }: Reply) => json.map(({ id }: { id: number }) => id);
+const idsOf = ({ json }: TestResponse) => json.map(({ id }: { id: number }) => id);
 /** A reference that a pattern or a sloppy comparison would take for others. */
 const ODD = "%_'\"\\ \u00e9e\u0301";
 /** All pages from one on. */
@@ -34,7 +34,7 @@ async function pagesFrom(query: string): Promise<ShownOrder[][]> {
   return pages;
 }
 /** The query of the next page's address; undefined on the last page. */
-const nextPage = ({ headers }: Reply) => /<[^>?]*(\?[^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+const nextPage = ({ headers }: TestResponse) => /<[^>?]*(\?[^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
 
 beforeAll(async () => {
   service = await TestService.start();
@@ -218,7 +218,7 @@ test("the few matching orders among many of an animal are all found, in pages th
   const walk = async (query: string) => {
     const pages: number[][] = [];
     for (let next: string | undefined = query; next !== undefined; ) {
-      const page: Reply = await large.call("GET", `/store/orders${next}`, { key: bearer });
+      const page: TestResponse = await large.call("GET", `/store/orders${next}`, { key: bearer });
       pages.push(idsOf(page));
       next = nextPage(page);
     }

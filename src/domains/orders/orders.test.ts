@@ -2,7 +2,7 @@
 // are not released, clients that change a reserved animal, no transition table, unbounded rounds of expiry.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 const MINUTE = 60_000;
 /** How long an order reserves its animal where the settings say nothing. */
@@ -30,8 +30,8 @@ const giveBack = (id: unknown) => service.call("POST", `/store/orders/${id}/retu
 const list = (query = "") => service.call("GET", `/store/orders${query}`, { key });
 const update = (id: number, body: unknown) => service.call("PATCH", `/pets/${id}`, { key, body });
 const remove = (id: number) => service.call("DELETE", `/pets/${id}`, { key });
-const outcomeOf = ({ status, json }: Reply) => [status, json?.code];
-const refusalOf = ({ status, json }: Reply) => [status, json.code, json.message];
+const outcomeOf = ({ status, json }: TestResponse) => [status, json?.code];
+const refusalOf = ({ status, json }: TestResponse) => [status, json.code, json.message];
 
 const notOpen = (state: string) => [409, "order_not_open", `The order N is ${state}, so it is no longer open.`];
 const notConfirmed = (state: string) => [
@@ -76,7 +76,7 @@ describe("placeStoreOrder", () => {
 
   test("returns the entity tag that a read returns, like the other operations on orders", async () => {
     const tags = new Set<string | null>();
-    const expectTag = async ({ status, json, headers }: Reply) => {
+    const expectTag = async ({ status, json, headers }: TestResponse) => {
       expect([status, headers.get("etag")]).toEqual([status, (await get(json.id)).headers.get("etag")]);
       tags.add(headers.get("etag"));
     };

@@ -11,7 +11,7 @@ import {
   ShopModel,
 } from "../../../test/conformance/shop-model.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
 import { readExactly } from "../../../test/torture/ledger.ts";
 
@@ -95,7 +95,7 @@ class Walk {
       expect(animals).toContainEqual(expect.objectContaining({ id: order.petId, status: "pending" }));
   }
 
-  #act(act: Act): Promise<Reply> {
+  #act(act: Act): Promise<TestResponse> {
     switch (act.kind) {
       case "add":
         return this.#call("POST", "/pets", { name: "Rex", categoryId: 1, status: act.status, metadata: act.metadata });
@@ -116,7 +116,7 @@ class Walk {
     }
   }
 
-  #call(method: string, path: string, body?: unknown): Promise<Reply> {
+  #call(method: string, path: string, body?: unknown): Promise<TestResponse> {
     return this.#service.call(method, path, { key: this.#key, body });
   }
 }

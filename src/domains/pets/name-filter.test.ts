@@ -1,7 +1,7 @@
 // The filter of `listPets` by part of the name. Its results are compared with a plain search of folded names.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { LineFaults } from "../../files/lines.ts";
 import { folded } from "./folded-name.ts";
 import { PetImportStore } from "./pets.import.store.ts";
@@ -50,7 +50,7 @@ afterAll(() => service.stop());
 async function pagesOf(query: string, from = service, bearer = key): Promise<string[][]> {
   const pages: string[][] = [];
   for (let path: string | undefined = `/pets?${query}`; path; ) {
-    const page: Reply = await from.call("GET", path, { key: bearer });
+    const page: TestResponse = await from.call("GET", path, { key: bearer });
     expect(page.status).toBe(200);
     pages.push(page.json.map(({ name }: { name: string }) => name));
     path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(from.app.base.length);

@@ -1,6 +1,6 @@
 // Changing and deleting animals.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { bind } from "../../contract/handler.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import type { Domain } from "../domain.ts";
@@ -29,8 +29,8 @@ const patch = (id: number | string, body: unknown, headers: Record<string, strin
 const remove = (id: number | string, headers: Record<string, string> = {}) =>
   service.call("DELETE", `/pets/${id}`, { key, headers });
 const events = async (id: number) => (await service.call("GET", `/events?petId=${id}`, { key })).json;
-const tagOf = ({ headers }: Reply) => headers.get("etag") ?? "";
-const faultsOf = ({ json }: Reply): Record<string, string> =>
+const tagOf = ({ headers }: TestResponse) => headers.get("etag") ?? "";
+const faultsOf = ({ json }: TestResponse): Record<string, string> =>
   Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
 
 describe("updatePet", () => {

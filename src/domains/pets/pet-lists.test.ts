@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 interface Shown {
   readonly id: number;
@@ -31,10 +31,10 @@ async function add(categoryId: number, status?: string): Promise<Shown> {
 
 const list = (query: string) => service.call("GET", `/pets?${query}`, { key });
 const idsOf = (shown: readonly Shown[]) => shown.map(({ id }) => id);
-const faultsOf = ({ json }: Reply): Record<string, string> =>
+const faultsOf = ({ json }: TestResponse): Record<string, string> =>
   Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
 
-function nextOf({ headers }: Reply): string | undefined {
+function nextOf({ headers }: TestResponse): string | undefined {
   return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
 }
 
@@ -42,7 +42,7 @@ function nextOf({ headers }: Reply): string | undefined {
 async function pagesFrom(query: string): Promise<Shown[][]> {
   const pages: Shown[][] = [];
   for (let path: string | undefined = `/pets?${query}`; path; ) {
-    const page: Reply = await service.call("GET", path, { key });
+    const page: TestResponse = await service.call("GET", path, { key });
     expect(page.status).toBe(200);
     pages.push(page.json);
     path = nextOf(page);
@@ -161,7 +161,7 @@ test("all animals of a rare category are found in a large store, in pages that m
   const walk = async (query: string) => {
     const pages: number[][] = [];
     for (let path: string | undefined = `/pets?${query}`; path; ) {
-      const page: Reply = await large.call("GET", path, { key: bearer });
+      const page: TestResponse = await large.call("GET", path, { key: bearer });
       pages.push(idsOf(page.json));
       path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(large.app.base.length);
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { type Reply, TestService } from "../../../test/harness/service.ts";
+import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
 let key: string;
@@ -13,11 +13,11 @@ afterAll(() => service.stop());
 
 const create = (body: unknown) => service.call("POST", "/pets", { key, body });
 const list = (query = "") => service.call("GET", `/pets${query}`, { key });
-const faultsOf = ({ json }: Reply): Record<string, string> =>
+const faultsOf = ({ json }: TestResponse): Record<string, string> =>
   Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
 
 /** The path of the next page below the base address; undefined on the last page. */
-function nextPage({ headers }: Reply): string | undefined {
+function nextPage({ headers }: TestResponse): string | undefined {
   const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   expect(next?.startsWith(service.app.base) ?? true).toBe(true);
   return next?.slice(service.app.base.length);
@@ -369,7 +369,7 @@ describe("a cached page", () => {
     }
     await fresh.stop();
 
-    function nextOf({ headers }: Reply): string | undefined {
+    function nextOf({ headers }: TestResponse): string | undefined {
       return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(fresh.app.base.length);
     }
   });
