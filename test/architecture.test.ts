@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { architectureDiagrams } from "../scripts/derive/diagrams.ts";
 import { replacePart } from "../scripts/derive/docs.ts";
-import { architectureDiagrams } from "./harness/diagrams.ts";
 import {
   sourceFiles as files,
   folderImports,
@@ -11,7 +11,7 @@ import {
   leaves,
   program,
   sourceRoot as root,
-} from "./harness/imports.ts";
+} from "../scripts/derive/imports.ts";
 
 /** The ways that lead from a node back to it. */
 function cyclesOf(nodes: readonly string[], next: (node: string) => readonly string[]): string[] {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { generatedModules, typeDeclarations } from "../../test/harness/client-files.ts";
+import { generatedModules, typeDeclarations } from "../../scripts/derive/generated-files.ts";
 
 const root = join(import.meta.dir, "../..");
 const versionIn = (path: string) => (JSON.parse(read(path)) as { version: string }).version;

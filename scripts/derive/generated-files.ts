@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deriveClient } from "../../scripts/derive/client.ts";
-import { deriveConsole } from "../../scripts/derive/console.ts";
 import { domains } from "../../src/app/domains.ts";
+import { deriveClient } from "./client.ts";
+import { deriveConsole } from "./console.ts";
 
 const root = join(import.meta.dir, "../..");
 const bin = (name: string) => join(root, "node_modules/.bin", name);

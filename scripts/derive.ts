@@ -6,10 +6,10 @@ import { settings as ownSettings } from "../src/config.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
 import { events } from "../src/telemetry/events.ts";
-import { generatedModules, typeDeclarations } from "../test/harness/client-files.ts";
-import { architectureDiagrams } from "../test/harness/diagrams.ts";
 import { interopList } from "../test/harness/interop-tools.ts";
+import { architectureDiagrams } from "./derive/diagrams.ts";
 import { derivedParts, replacePart } from "./derive/docs.ts";
+import { generatedModules, typeDeclarations } from "./derive/generated-files.ts";
 
 const commands = commandsOf(domains);
 const settings = { ...ownSettings, ...settingsOf(domains) };
