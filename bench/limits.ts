@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { RedisClient, type Subprocess } from "bun";
+import { freePort } from "../test/harness/free-port.ts";
 import type { LimitsLoad, LimitsResult } from "./limits-process.ts";
-import { freePort } from "./processes.ts";
 import { median } from "./rounds.ts";
 
 const TURNS = [1, 4, 16, 64];

@@ -4,10 +4,11 @@ import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { encodeCursor } from "../src/http/cursor.ts";
 import { compileListName, cursorScope } from "../src/http/page-links.ts";
+import { freePort } from "../test/harness/free-port.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
 import { type ReadyAnswers, readyAnswers } from "./peers/ready-answers.ts";
-import { type Environment, freePort, type Processes } from "./processes.ts";
+import type { Environment, Processes } from "./processes.ts";
 import { creates } from "./requests.ts";
 import { FIRST_SHOP, isAvailable, type SeededStore } from "./seed.ts";
 

@@ -82,14 +82,6 @@ export class Processes {
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** A port that nothing listens on. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
 /** Seconds of CPU time that a process has used. */
 export function cpuTime(pid: number): number {
   const fields = statOf(pid);

@@ -5,8 +5,8 @@ import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { freePort } from "./harness/free-port.ts";
 import { eventually, newDataDir, runCommand, runJson } from "./harness/program.ts";
-import { freePort } from "./harness/valkey-server.ts";
 
 /** Programs of a PostgreSQL that has all of them: the one of npm has no pg_basebackup. */
 const programs = globSync("/usr/lib/postgresql/*/bin")
@@ -27,7 +27,7 @@ let server: ChildProcess | undefined;
 let port: number;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-archive-"));
-  port = await freePort();
+  port = freePort();
   mkdirSync(join(folder, "backups/wal"), { recursive: true });
   own(folder);
 });

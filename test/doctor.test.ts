@@ -4,14 +4,15 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkClock } from "../src/cli/doctor/clock-checks.ts";
 import type { Finding } from "../src/cli/doctor/finding.ts";
+import { freePort } from "./harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand } from "./harness/program.ts";
-import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 
 /** The status, and the findings by the name of the check. */
 async function examine(dataDir: string, settings: Record<string, string> = {}) {
   const { status, stdout } = await runCommand(dataDir, ["doctor", "--json"], {
-    PETSTORE_PORT: String(await freePort()),
+    PETSTORE_PORT: String(freePort()),
     ...settings,
   });
   const { checks } = JSON.parse(stdout) as { checks: Finding[] };

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Authority, canCertify } from "./harness/certificates.ts";
+import { freePort } from "./harness/free-port.ts";
 import { eventually, newDataDir, Program } from "./harness/program.ts";
-import { freePort, hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 
 describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-tls-"));
@@ -14,7 +15,7 @@ describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
   let port: number;
   beforeAll(async () => {
     const { cert, key } = await (await Authority.make(folder)).certify("DNS:localhost");
-    port = await freePort();
+    port = freePort();
     const files = ["--tls-cert-file", cert, "--tls-key-file", key];
     server = await ValkeyServer.start("--tls-port", String(port), "--tls-auth-clients", "no", ...files);
   });

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../src/timing/clock.ts";
+import { freePort } from "./harness/free-port.ts";
 import { ManualClock } from "./harness/manual-clock.ts";
 import { eventually } from "./harness/program.ts";
 import { WebhookService } from "./harness/webhook-service.ts";
@@ -18,16 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => webhooks.stop());
 
-/** A port that nobody uses. */
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = server;
-  await server.stop(true);
-  return port as number;
-}
-
 test("the receiver of the page takes what is signed and refuses what is forged", async () => {
-  const port = await freePort();
+  const port = freePort();
   const { id, secret } = await webhooks.endpoint({ port });
   const file = join(mkdtempSync(join(tmpdir(), "petstore-page-")), "receiver.mjs");
   writeFileSync(file, receiver);

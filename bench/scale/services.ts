@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../../test/harness/free-port.ts";
 import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
 import type { Bench } from "../outcome.ts";
 import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItAnswers } from "../peers.ts";
-import { cpuTime, type Environment, familyOf, freePort } from "../processes.ts";
+import { cpuTime, type Environment, familyOf } from "../processes.ts";
 import type { Target } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 

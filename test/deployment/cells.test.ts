@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { Authority, canCertify } from "../harness/certificates.ts";
+import { freePort } from "../harness/free-port.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
-import { freePort } from "../harness/valkey-server.ts";
 import { read } from "./files.ts";
 import { hasNginx, Proxy } from "./proxy.ts";
 
@@ -40,7 +40,7 @@ describe.skipIf(!hasNginx || !canCertify)("behind nginx-cells.conf", () => {
     }
     const authority = await Authority.make(folder);
     const certificate = { ...(await authority.certify("DNS:localhost")), ca: authority.certificate };
-    proxy = await Proxy.nginxSite(site, { port: await freePort(), plainPort: await freePort(), certificate });
+    proxy = await Proxy.nginxSite(site, { port: freePort(), plainPort: freePort(), certificate });
   });
   afterAll(async () => {
     await proxy?.stop();

@@ -1,9 +1,9 @@
 // The proxy in front of two processes on one host.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { payloadTooLarge } from "../../src/contract/errors.ts";
+import { freePort } from "../harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
-import { freePort } from "../harness/valkey-server.ts";
 import { faultsWith, hasNginx, Proxy } from "./proxy.ts";
 
 test.skipIf(!hasNginx).each(["deploy/petstore-upstream.conf", "deploy/compose-upstream.conf"])(
@@ -23,7 +23,7 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
 
   beforeAll(async () => {
     server = await PostgresServer.start();
-    const ports = [await freePort(), await freePort(), await freePort()] as const;
+    const ports = [freePort(), freePort(), freePort()] as const;
     settings = ports.slice(1).map((port) => ({
       PETSTORE_PORT: String(port),
       PETSTORE_DATABASE_URL: server.url(),

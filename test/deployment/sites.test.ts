@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { payloadTooLarge, storageUnavailable } from "../../src/contract/errors.ts";
 import { Authority, canCertify } from "../harness/certificates.ts";
+import { freePort } from "../harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
 import { readStream } from "../harness/server-sent-events.ts";
-import { freePort, hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { read } from "./files.ts";
 import { hasCaddy, hasNginx, type Place, Proxy } from "./proxy.ts";
 
@@ -43,7 +44,7 @@ for (const { file, processes: count, start, canRun } of sites) {
     let key = "";
 
     beforeAll(async () => {
-      const [port, plainPort] = [await freePort(), await freePort()];
+      const [port, plainPort] = [freePort(), freePort()];
       const settings: Record<string, string> = {
         PETSTORE_ENV: "production",
         PETSTORE_BASE_URL: `https://localhost:${port}/v1`,

@@ -12,9 +12,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 /** PostgreSQL refuses to run as root. It then runs as `nobody`, whose number is the same everywhere. */
 export const NOBODY = 65_534;
@@ -44,7 +44,7 @@ export class PostgresServer {
 
   /** Makes a cluster and starts it. `settings` are those of the server, as `name=value`. */
   static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    const server = new PostgresServer(newCluster(), await freePort(), settings);
+    const server = new PostgresServer(newCluster(), freePort(), settings);
     await server.start();
     return server;
   }
@@ -155,7 +155,7 @@ export class PostgresServer {
     own(folder);
     await this.start();
     const primary = `primary_conninfo=host=127.0.0.1 port=${this.port} user=petstore`;
-    const standby = new PostgresServer(folder, await freePort(), [...this.#settings, primary]);
+    const standby = new PostgresServer(folder, freePort(), [...this.#settings, primary]);
     await standby.start();
     return standby;
   }
@@ -223,14 +223,6 @@ function own(folder: string): void {
   if (user.uid === undefined) return;
   chownSync(folder, user.uid, user.gid);
   spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** The folder of the programs of PostgreSQL. */

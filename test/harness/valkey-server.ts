@@ -1,26 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
+import { freePort } from "./free-port.ts";
 
 const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
 
 /** Without a server, tests of shared limits are skipped. */
 export const hasValkey = program !== null;
-
-/** A free port. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** A Valkey or Redis server for tests. */
 export class ValkeyServer {
@@ -31,7 +18,7 @@ export class ValkeyServer {
 
   /** `settings` are words of the server's command line. */
   static async start(...settings: string[]): Promise<ValkeyServer> {
-    const server = new ValkeyServer(await freePort(), settings);
+    const server = new ValkeyServer(freePort(), settings);
     await server.#answers();
     return server;
   }

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { Petstore } from "../../client/src/index.ts";
 import { clientModule } from "../../src/app/client-package.ts";
+import { freePort } from "../harness/free-port.ts";
 import { hasInteropTools } from "../harness/interop-tools.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
-import { freePort } from "../harness/valkey-server.ts";
 import { environment, newKey } from "../torture/keys.ts";
 import type { ClientUnderTest, Connect } from "./clients/exact-json.ts";
 import { FaultyProxy } from "./faulty-proxy.ts";
@@ -154,7 +154,7 @@ async function costOf(client: ClientUnderTest): Promise<number> {
 }
 
 if (!hasInteropTools()) throw new Error("The packages of test/interop cannot be installed.");
-const port = await freePort();
+const port = freePort();
 const base = `http://127.0.0.1:${port}/v1`;
 const dataDir = newDataDir();
 const settings = { ...environment, PETSTORE_PORT: String(port) };
@@ -187,7 +187,7 @@ for (let round = 0; round < ROUNDS; round++) {
 await service.end();
 
 // The clients call the same address. Now it is the proxy's.
-const target = await freePort();
+const target = freePort();
 service = await Program.start(dataDir, { ...settings, PETSTORE_PORT: String(target) });
 const proxy = await FaultyProxy.start(port, target);
 const rows: string[][] = [];

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { domains } from "../../src/app/domains.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { freePort } from "../harness/free-port.ts";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { bodyOf } from "../harness/valid-call.ts";
-import { freePort } from "../harness/valkey-server.ts";
 import { makeCollection, runCollection } from "./postman-collection.ts";
 
 /* oxlint-disable typescript/no-explicit-any -- the tests say what they expect of the document */
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 /** Starts Prism with a document and returns its address once it listens. */
 async function startPrism(mode: "mock" | "proxy", shown: unknown, ...upstream: string[]): Promise<string> {
-  const port = await freePort();
+  const port = freePort();
   const file = join(folder, `${port}.json`);
   writeFileSync(file, JSON.stringify(shown));
   const program = join(interopFolder, "node_modules/@stoplight/prism-cli/dist/index.js");

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadLimits } from "../../src/http/load-shedder.ts";
+import { freePort } from "../harness/free-port.ts";
 import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKey } from "../torture/keys.ts";
@@ -95,12 +96,4 @@ export class LoadedService implements AsyncDisposable {
     }
     return seen;
   }
-}
-
-/** A port that nobody listens on. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  const { port } = listener;
-  listener.stop();
-  return port;
 }
