@@ -5,8 +5,8 @@ import { jsonHere, runHere } from "./harness/commands.ts";
 import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
+import { unlimitedQuota } from "./harness/unlimited.ts";
 
-const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 const ALL = ["read", "write", "admin"] as const;
 
 /** An account with both shops, whose texts all hold a word. */
@@ -15,7 +15,7 @@ async function newAccount(
   word: string,
 ) {
   const { accounts, keys } = app;
-  const { id } = await accounts.createAccount(`Shop of ${word}`, "enterprise", quota, clock.now());
+  const { id } = await accounts.createAccount(`Shop of ${word}`, "enterprise", unlimitedQuota, clock.now());
   const issue = async (mode: "live" | "test") =>
     (await keys.issueKey(id, `Key of ${word}`, ALL, clock.now(), mode)).key;
   const issued = { live: await issue("live"), test: await issue("test") };
@@ -73,7 +73,7 @@ describe("a deleted account", () => {
 
   test("is removed by the next service that starts, however often one is stopped in between", async () => {
     let service = await TestService.start();
-    const { account, key } = await service.newAccountWithKey("enterprise", quota, ALL);
+    const { account, key } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL);
     const shop = await service.shop(account.id);
     const ANIMALS = 25_000;
     const rows = Array.from({ length: ANIMALS }, (_, id) => `(${shop}, ${id + 1}, 'Vanishing', 1, 0)`).join(", ");

@@ -6,8 +6,8 @@ import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../src/contract/simulate-heade
 import { eventually } from "./harness/program.ts";
 import { exchange } from "./harness/raw-http.ts";
 import { type TestResponse, TestService } from "./harness/service.ts";
+import { unlimitedQuota } from "./harness/unlimited.ts";
 
-const generous = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 let service: TestService;
 afterEach(() => service.stop());
 
@@ -238,7 +238,7 @@ test("a closed connection cannot be simulated with HEAD, because it would come t
 
 test("an account can have few delays at once, and another account has its own", async () => {
   service = await TestService.start();
-  const [key, other] = [await service.newKey(), await service.newKey("enterprise", generous)];
+  const [key, other] = [await service.newKey(), await service.newKey("enterprise", unlimitedQuota)];
   const held = Array.from({ length: MAX_DELAYED }, () => ask(key, "delay=5000"));
   await delayed(MAX_DELAYED);
   const refused = await ask(key, "delay=5000, overloaded");

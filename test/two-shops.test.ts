@@ -6,6 +6,7 @@ import type { Operation } from "../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../src/contract/operation-properties.ts";
 import { filtersOf } from "./harness/query-examples.ts";
 import { type TestResponse, TestService } from "./harness/service.ts";
+import { unlimitedQuota } from "./harness/unlimited.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const all: readonly Operation[] = domains.flatMap(({ operations }) => operations);
@@ -27,8 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
-const newShop = async () => (await service.newAccountWithKey("enterprise", quota, ["read", "write"])).key;
+const newShop = async () => (await service.newAccountWithKey("enterprise", unlimitedQuota, ["read", "write"])).key;
 
 /** The parts of a reply that must not depend on other shops. */
 const comparable = ({ status, text: whole, headers }: TestResponse) => {

@@ -28,7 +28,8 @@ export interface TestResponse extends CheckedResponse {
 /** The account whose keys share a shop, for each store. */
 const sharedAccounts = new WeakMap<TestStore, Promise<Account>>();
 
-const generous: Quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+/** The quota of an enterprise account unless a test gives another; pages of the console show it. */
+const defaultQuota: Quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 
 /** A service under test: the real program, real HTTP on a free port, a real store in a folder of its own. */
 export class TestService {
@@ -118,7 +119,7 @@ export class TestService {
 
   async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"]) {
     const { accounts, keys } = this.app;
-    const figures = plan === "enterprise" ? (quota ?? generous) : undefined;
+    const figures = plan === "enterprise" ? (quota ?? defaultQuota) : undefined;
     const account = await accounts.createAccount("Test", plan, figures, this.clock.now());
     const { key, record } = await keys.issueKey(account.id, "test", scopes, this.clock.now());
     return { account, key, record };
@@ -135,7 +136,7 @@ export class TestService {
   #sharedAccount(): Promise<Account> {
     let account = sharedAccounts.get(this.store);
     if (!account) {
-      account = this.app.accounts.createAccount("Test", "enterprise", generous, this.clock.now());
+      account = this.app.accounts.createAccount("Test", "enterprise", defaultQuota, this.clock.now());
       sharedAccounts.set(this.store, account);
     }
     return account;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
+import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
 import { metric } from "../../../test/overload/metrics.ts";
 
 const ALL = ["read", "write"] as const;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-const unlimited = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 
 let service: TestService;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The key of a new sandbox. */
-async function newSandbox(quota = unlimited) {
+async function newSandbox(quota = unlimitedQuota) {
   const { key, account } = await service.newAccountWithKey("enterprise", quota, ALL);
   const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });

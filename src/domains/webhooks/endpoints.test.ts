@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Call, TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
+import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
 import { scopes } from "../../contract/caller.ts";
 
 const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
 const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_ENV: "staging" };
 const url = "https://example.org/hook";
-const quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 
 let service: TestService;
 let key: string;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The key of an account that has no endpoint. */
-const newKey = async (of = service) => (await of.newAccountWithKey("enterprise", quota, [...scopes])).key;
+const newKey = async (of = service) => (await of.newAccountWithKey("enterprise", unlimitedQuota, [...scopes])).key;
 const call = (method: string, path: string, more: Call = {}) => service.call(method, path, { key, ...more });
 const create = (body: object) => call("POST", "/webhook-endpoints", { body });
 
