@@ -37,7 +37,7 @@ limiterConformance("MemoryLimiter", async (clock, quota) => {
   return { limiter, close: () => storage.close() };
 });
 
-describe("MemoryLimiter", () => {
+describe("MemoryLimiter over time", () => {
   let clock: ManualClock;
   let file: string;
   let storage: SqliteStorage;
