@@ -2,7 +2,7 @@
 // CPU time of a response, which other work on the machine changes less than requests per second. Rounds of both
 // alternate. With --postgres, both services share a PostgreSQL and a Valkey server, whose CPU time is measured too.
 //
-//   npx bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...     (15 rounds by default)
+//   npx bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...     (default 15)
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";

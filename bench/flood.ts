@@ -42,23 +42,23 @@ export const flood: Workload = {
     const flooded = Object.entries(floods).map(([name, requests]) => {
       const flooding = writeLoad(join(folder, `${name}.txt`), requests(server.dialect), other, FLOOD);
       const run = async () => {
-        const company = runWrk(processes, server, flooding, AROUND.before + seconds + AROUND.after);
+        const background = runWrk(processes, server, flooding, AROUND.before + seconds + AROUND.after);
         await Bun.sleep(AROUND.before * 1_000);
-        const [round] = await Promise.all([runWrk(processes, server, load, seconds), company]);
+        const [round] = await Promise.all([runWrk(processes, server, load, seconds), background]);
         return round;
       };
       const { rounds, warmUp } = one;
-      return { name: among(name), rounds, warmUp, run };
+      return { name: duringFlood(name), rounds, warmUp, run };
     });
     const series = await alternate([one, ...flooded]);
     await stopFleet(bench, fleet);
     return { series, notes: fleet.notes };
   },
   targets: Object.keys(floods).map((name) =>
-    ratioTarget(`p99 among ${name} ≤ 2 × alone`, "at most", 2, ["p99", among(name), alone]),
+    ratioTarget(`p99 ${duringFlood(name)} ≤ 2 × alone`, "at most", 2, ["p99", duringFlood(name), alone]),
   ),
 };
 
-function among(name: string): string {
-  return `among ${name}`;
+function duringFlood(name: string): string {
+  return `during a flood of ${name}`;
 }

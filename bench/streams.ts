@@ -116,8 +116,8 @@ export const readsAmongStreams: Workload = {
     };
     const series = await alternate([
       alone,
-      nextTo(alone, `with ${EVENTS} changes a second`, changes),
-      nextTo(alone, `with these and ${ACCOUNTS * STREAMS_OF_EACH} streams`, changesAndStreams),
+      withBackgroundLoad(alone, `with ${EVENTS} changes a second`, changes),
+      withBackgroundLoad(alone, `with these and ${ACCOUNTS * STREAMS_OF_EACH} streams`, changesAndStreams),
     ]);
     await stopFleet(bench, fleet);
     const costAlone = median(series[0]?.rounds.map(cost) ?? []);
@@ -138,14 +138,18 @@ export const readsAmongStreams: Workload = {
   targets: [],
 };
 
-/** Seconds of CPU time of a read, and of what happens next to it. */
+/** Seconds of CPU time of a read, and of the background load. */
 const cost = ({ core, rate }: Round) => core / rate;
 
 /** How long events that were sent may be on their way, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** The same contestant next to something else, which begins before each round and ends after it. */
-function nextTo(one: Contestant, name: string, begin: () => Company | Promise<Company>): Contestant {
+/** The same contestant with a background load, which begins before each round and ends after it. */
+function withBackgroundLoad(
+  one: Contestant,
+  name: string,
+  begin: () => BackgroundLoad | Promise<BackgroundLoad>,
+): Contestant {
   const run = async () => {
     const end = await begin();
     const round = await one.run();
@@ -155,8 +159,8 @@ function nextTo(one: Contestant, name: string, begin: () => Company | Promise<Co
   return { ...one, name, run };
 }
 
-/** Ends what was begun. */
-type Company = () => Promise<unknown>;
+/** Ends the background load. */
+type BackgroundLoad = () => Promise<unknown>;
 
 /** Adds animals with one key after the other, so many a second. Stopping it resolves with their number. */
 function sendChanges(server: Server, keys: readonly string[]): () => Promise<number> {

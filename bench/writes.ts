@@ -89,9 +89,9 @@ export const readsAmongCreates: Workload = {
         const alone = contestant(`${server.name}, reads alone`, processes, server, reads, options.effort);
         const { seconds } = options.effort;
         const run = async () => {
-          // A second more, so that the reads have company to their end.
-          const company = runWrk(processes, server, writes, seconds + 1);
-          const [round] = await Promise.all([runWrk(processes, server, reads, seconds), company]);
+          // A second more, so that there are writes until the last read.
+          const writing = runWrk(processes, server, writes, seconds + 1);
+          const [round] = await Promise.all([runWrk(processes, server, reads, seconds), writing]);
           return round;
         };
         return [alone, { ...alone, name: `${server.name}, among creates`, run }];
