@@ -143,9 +143,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 30,
     fires: 45,
     labels: { ...at, severity: "warning" },
-    summary:
-      "15 requests are missing in the usage, because too many counts waited for the store, or may be, because the " +
-      "answer to their commit was lost.",
+    summary: "Up to 15 requests are not counted in the usage.",
   },
   PetstoreWebhooksLate: {
     series: { [of("petstore_webhook_lag_seconds")]: "0x10 120x30" },
