@@ -127,10 +127,22 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
     );
   });
 
+  test("a dead standby stops writes only until it is no longer waited for", async () => {
+    await standby.run("systemctl kill --signal KILL postgresql@15-main");
+    await eventually(
+      () => add("Bob"),
+      (status) => status === "503",
+    );
+    await primary.run(step("ALTER SYSTEM RESET"));
+    await written("Eve");
+    await follow(standby, primary, "10.0.0.21");
+  });
+
   test("the service follows a promoted standby, and the old primary becomes its standby", async () => {
     await primary.run("systemctl kill --signal KILL postgresql@15-main");
     await standby.run(step("pg_promote"));
     await written("Tom");
+    await primary.run("systemctl stop postgresql@15-main");
     await follow(primary, standby, "10.0.0.22");
     await written("Ida");
     expect(await names()).toEqual(expect.arrayContaining(["Rex", "Tom", "Ida"]));
