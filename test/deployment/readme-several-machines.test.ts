@@ -159,7 +159,8 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
     const before = await names();
     await written("Max");
     await Promise.all(services.map((service) => service.run("systemctl stop petstore")));
-    await standby.run(step("pg_restore"));
+    const file = await standby.run("ls /var/backups | grep ^petstore-");
+    await standby.run(step("pg_restore").replace("FILE", file.trim()));
     await Promise.all(services.map((service) => service.run("systemctl start petstore")));
     expect(await names()).toEqual(before);
   });
