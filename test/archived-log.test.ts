@@ -1,7 +1,17 @@
 // The recipe of docs/backups.md for PostgreSQL: a base backup, an archive of the log, and a restore to a point in time.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -41,16 +51,29 @@ function own(path: string): void {
   if (user.uid !== undefined) spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, path]);
 }
 
+const archivedLog = () => readdirSync(join(folder, "backups/wal")).toSorted();
 const inFolder = (text: string) => text.replaceAll("/backups", join(folder, "backups"));
 
+const environment = () => ({ ...process.env, PGHOST: "127.0.0.1", PGPORT: String(port), PGUSER: "petstore" });
+
 function run(name: string, ...words: string[]): void {
-  const environment = { ...process.env, PGHOST: "127.0.0.1", PGPORT: String(port), PGUSER: "petstore" };
   const { status, stderr } = spawnSync(join(programs ?? "", name), words, {
     ...user,
-    env: environment,
+    env: environment(),
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
+}
+
+/** Types the commands of the section as if it were a day of that month. */
+function takeBaseBackup(day: number): void {
+  const typed = inFolder(commands).replace("$(date +%F)", `2026-11-0${day}`);
+  const { status, stderr } = spawnSync("bash", ["-euo", "pipefail", "-c", typed], {
+    ...user,
+    env: { ...environment(), PATH: `${programs}:${process.env["PATH"]}` },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`${typed} failed: ${stderr}`);
 }
 
 /** Starts the server on a data folder, with more settings, and resolves when it takes writes. */
@@ -89,9 +112,12 @@ test.skipIf(!programs)(
     const settings = { PETSTORE_DATABASE_URL: `postgres://petstore@127.0.0.1:${port}/postgres` };
     const dataDir = newDataDir();
     const add = (name: string) => runJson(dataDir, ["accounts", "create", "--name", name, "--plan", "free"], settings);
+    takeBaseBackup(1);
+    const [first] = archivedLog();
     await add("in the base backup");
-    const [, words = ""] = /^pg_basebackup (.*)$/m.exec(inFolder(commands)) ?? [];
-    run("pg_basebackup", ...words.split(" "));
+    for (let day = 2; day <= 8; day++) takeBaseBackup(day);
+    expect(readdirSync(join(folder, "backups")).filter((name) => name.startsWith("base-"))).toHaveLength(7);
+    expect(archivedLog()).not.toContain(first as string);
     await add("in the log");
     const [moment] = await ask<{ now: string }>(
       "SELECT to_char(clock_timestamp(), 'YYYY-MM-DD HH24:MI:SS.USOF') AS now",
@@ -105,7 +131,7 @@ test.skipIf(!programs)(
     await end();
     rmSync(data, { recursive: true });
 
-    cpSync(join(folder, "backups/base"), data, { recursive: true });
+    cpSync(join(folder, "backups/base-2026-11-02"), data, { recursive: true }); // the oldest that is left
     own(data);
     writeFileSync(join(data, "recovery.signal"), "");
     await start(data, recovery.replace(/(?<=recovery_target_time = ')[^']*/, moment?.now ?? ""));
