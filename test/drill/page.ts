@@ -18,6 +18,8 @@ Eight clients add animals, each with an \`Idempotency-Key\` until it is acknowle
 
 nginx still sends requests to a machine that cannot reach PostgreSQL. Reads fail there within 3 s, and writes with an \`Idempotency-Key\` within 10.5 s. So do writes that were sent to a primary just before it died. While the primary cannot reach its standby, no write is acknowledged.
 
+Other programs used the processor too (last line), in each row differently. Only *lost*, *duplicated*, *beyond* and large differences mean something.
+
 ${[
   row("fault", "acknowledged", "lost", "duplicated", "beyond", "s without writes", "s without reads", "failed"),
   row("---", "--:", "--:", "--:", "--:", "--:", "--:", "---"),
