@@ -216,7 +216,7 @@ writeFileSync(
   page,
   `# Comparison
 
-petstore-client ${version} and the clients that other tools generate from the same document. \`npx bun test/interop/compare-clients.ts\` writes this page: it calls the real service through a proxy that cuts connections and answers 429. The other clients have the settings of [docs/interop.md](../docs/interop.md), where a line does not say otherwise; \`test/interop/clients/\` has the programs. openapi-fetch has no code for single operations, only types. The CPU time is the client's own, with 16 reads at a time.
+petstore-client ${version} and the clients that other tools generate from the same document. \`npx bun test/interop/compare-clients.ts\` writes this page: it calls the real service through a proxy that cuts connections and answers 429. The other clients have the settings of [docs/interop.md](../docs/interop.md); \`test/interop/clients/\` has the programs. openapi-fetch has no code for single operations, only types. The CPU time is the client's own, with 16 reads at a time.
 
 ${table}
 `,
