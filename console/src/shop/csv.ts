@@ -4,10 +4,20 @@ export interface CsvRecord {
   readonly fields: readonly string[];
 }
 
+/** A line that breaks the rules of CSV files. */
+export class CsvError extends Error {
+  readonly line: number;
+
+  constructor(line: number) {
+    super("A quote does not belong here.");
+    this.line = line;
+  }
+}
+
 /** A field with what follows it: a quoted text or a plain one, then a comma, the end of the line or of the file. */
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
-/** Reads the records of a CSV file (RFC 4180; lines may also end with a bare line feed). Throws an error with the line that breaks the rules. */
+/** Reads the records of a CSV file (RFC 4180; lines may also end with a bare line feed). Throws a `CsvError`. */
 export function readCsv(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   let fields: string[] = [];
@@ -15,7 +25,7 @@ export function readCsv(text: string): CsvRecord[] {
   field.lastIndex = text.startsWith("\uFEFF") ? 1 : 0;
   while (field.lastIndex < text.length) {
     const found = field.exec(text);
-    if (!found) throw new Error(`Line ${line} has a quote that does not belong there.`);
+    if (!found) throw new CsvError(line);
     const [whole, quoted, plain = "", end] = found;
     fields.push(quoted?.replaceAll('""', '"') ?? plain);
     line += whole.split("\n").length - 1;

@@ -2,7 +2,7 @@ import type { Category, NewPet } from "petstore-client";
 import { createPetBody } from "../generated/contract.ts";
 import { faultOf, valueOf } from "../ui/form/values.ts";
 import { wordOf } from "../ui/words.ts";
-import { readCsv } from "./csv.ts";
+import { CsvError, readCsv } from "./csv.ts";
 
 /** A column with the name of the category instead of its id. */
 const CATEGORY = "category";
@@ -38,7 +38,8 @@ export function readAnimals(text: string, categories: Iterable<Category>): FileA
       animals.push({ line, body });
     }
   } catch (error) {
-    faults.push({ line: 1, message: (error as Error).message });
+    if (!(error instanceof CsvError)) throw error;
+    faults.push(error);
   }
   return { animals, faults };
 }
