@@ -87,6 +87,33 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.close();
   });
 
+  test("a form that is being sent is not sent again, even if it is changed", async () => {
+    const page = await it.open("/categories");
+    const held = Promise.withResolvers<void>();
+    let sent = 0;
+    await page.route(/\/v1\/categories$/, async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      sent++;
+      await held.promise;
+      return route.continue();
+    });
+    await page.getByRole("button", { name: "Add category" }).click();
+    await dialogOf(page).getByLabel("Name").fill("Mice");
+    const arrives = page.waitForRequest((request) => request.method() === "POST");
+    await page.keyboard.press("Enter");
+    await arrives;
+    await page.keyboard.type("!");
+    expect(await dialogOf(page).getByRole("button", { name: "Add category" }).isDisabled()).toBe(true);
+    // As a second click before the button is disabled.
+    await page.evaluate("document.querySelector('dialog form').requestSubmit()");
+    held.resolve();
+    await dialogOf(page).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Mice", exact: true }).waitFor();
+    expect(sent).toBe(1);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
+
   test("a category is added, renamed, and deleted after its animals have gone to another", async () => {
     const page = await it.open("/categories");
     await page.getByRole("button", { name: "Add category" }).click();

@@ -1,28 +1,41 @@
-import { useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { endIfRefused } from "../session/session.ts";
+import { useRerender } from "../store.ts";
 
 /** A change that the user requests. Only one runs at a time. */
 export interface Action<Inputs extends unknown[]> {
-  /** Resolves to false if it failed; `error` then says why. */
+  /** Resolves to false if it failed, which sets `error`, or if one is still running. */
   readonly run: (...inputs: Inputs) => Promise<boolean>;
   readonly isRunning: boolean;
   readonly error: unknown;
+  /** Removes the error. */
   readonly forget: () => void;
 }
 
+interface State {
+  isRunning: boolean;
+  error: unknown;
+}
+
 export function useAction<Inputs extends unknown[]>(work: (...inputs: Inputs) => Promise<unknown>): Action<Inputs> {
-  const [{ isRunning, error }, set] = useState<{ isRunning: boolean; error?: unknown }>({ isRunning: false });
+  const rerender = useRerender();
+  const state = useRef<State>({ isRunning: false, error: undefined }).current;
+  const set = (changes: Partial<State>) => {
+    Object.assign(state, changes);
+    rerender();
+  };
   const run = async (...inputs: Inputs) => {
-    set({ isRunning: true });
+    if (state.isRunning) return false;
+    set({ isRunning: true, error: undefined });
     try {
       await work(...inputs);
       set({ isRunning: false });
       return true;
-    } catch (cause) {
-      set({ isRunning: false, error: cause });
-      endIfRefused(cause);
+    } catch (error) {
+      set({ isRunning: false, error });
+      endIfRefused(error);
       return false;
     }
   };
-  return { run, isRunning, error, forget: () => set({ isRunning: false }) };
+  return { run, ...state, forget: () => set({ error: undefined }) };
 }
