@@ -35,8 +35,8 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       .getByText("Reserved")
       .waitFor();
     await page.getByText("1 reservation, the next is due in").waitFor();
-    await page.getByText("It goes by real time").waitFor();
-    await button(page, "To the end of the next reservation").click();
+    await page.getByText("Same as real time").waitFor();
+    await button(page, "Advance until the next reservation is due").click();
     await page.getByText("Nothing", { exact: true }).waitFor();
     await other
       .getByRole("row", { name: /Till 1/ })
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       .waitFor();
     expect((await call("GET", "/sandbox")).json.clock.ahead).toBeGreaterThan(0);
     await button(page, "+1 day").click();
-    await page.getByText("The clock: 1 day later").waitFor();
+    await page.getByText("Clock advanced by 1 day").waitFor();
     await Promise.all([page.close(), other.close()]);
   });
 
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       await order(`Till ${colors}`);
       for (const one of [it, small]) {
         const page = await one.open("/sandbox", { colors });
-        await button(page, "To the end of the next reservation").waitFor();
+        await button(page, "Advance until the next reservation is due").waitFor();
         expect(await accessibilityViolations(page)).toEqual([]);
         expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
         await button(page, "Reset").click();

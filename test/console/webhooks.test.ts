@@ -185,6 +185,22 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await reader.close();
   });
 
+  test("a message that failed is tried again when the sandbox's clock is advanced to that attempt", async () => {
+    await webhooks.newShop();
+    const receiver = webhooks.receiver(() => new Response(null, { status: received() > 1 ? 200 : 500 }));
+    const received = () => receiver.received.length;
+    await webhooks.endpoint(receiver);
+    await webhooks.addPet("Rex");
+    await webhooks.deliver();
+    const page = await it.open("/sandbox", { key: webhooks.key });
+    await page.getByText("1 webhook attempt, the next is due in").waitFor();
+    await button(page, "Advance until the next webhook attempt is due").click();
+    await page.getByText(/^Clock advanced by /).waitFor();
+    await webhooks.deliver();
+    expect(received()).toBe(2);
+    await page.close();
+  });
+
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing, all fits a telephone, and texts are shown literally",
     async (colors) => {

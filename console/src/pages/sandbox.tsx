@@ -52,9 +52,10 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
   const [next] = waiting.toSorted((one, other) => Date.parse(one.next) - Date.parse(other.next));
   const action = useAction(async (seconds: number) => {
     await petstore.fastForwardSandbox({ seconds });
-    say(`The clock: ${durationOf(seconds)} later`);
+    say(`Clock advanced by ${durationOf(seconds)}`);
     invalidate("");
   });
+  const kind = next?.kind.replace("_", " ") ?? "";
   const untilNext = next && Math.max(1, Math.ceil((Date.parse(next.next) - Date.parse(clock.now)) / 1000));
   return (
     <>
@@ -67,7 +68,7 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
             "Waiting for the clock",
             next ? (
               <>
-                {countOf(next.count, next.kind.replace("_", " "))}, the next is due in <Countdown until={next.next} />
+                {countOf(next.count, kind)}, the next is due in <Countdown until={next.next} />
               </>
             ) : (
               "Nothing"
@@ -80,7 +81,7 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
         <Facts
           of={[
             ["Time in the sandbox", <ExactTime />],
-            ["Ahead of real time", clock.ahead > 0 ? durationOf(clock.ahead) : "It goes by real time"],
+            ["Ahead of real time", clock.ahead > 0 ? durationOf(clock.ahead) : "Same as real time"],
           ]}
         />
         {may("fastForwardSandbox") && (
@@ -96,7 +97,7 @@ function Known({ sandbox }: { readonly sandbox: SandboxState }) {
                   disabled={action.isRunning}
                   onClick={() => void action.run(untilNext)}
                 >
-                  To the end of the next {next?.kind}
+                  Advance until the next {kind} is due
                 </button>
               )}
               {steps.map((seconds) => (
@@ -156,7 +157,7 @@ function Reset({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
   const action = useAction(async (body: SandboxReset) => {
     await petstore.resetSandbox(body);
-    say("The sandbox: reset");
+    say("Sandbox reset");
     followNewLog();
     invalidate("");
   });
