@@ -103,7 +103,7 @@ export function EditEndpoint({ of, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const action = useAction(async (body: WebhookEndpointPatch) => {
     await petstore.updateWebhookEndpoint(of.id, body);
-    say("The endpoint: saved");
+    say("Endpoint saved");
     invalidate(WEBHOOKS);
   });
   return (
@@ -124,7 +124,7 @@ export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const action = useAction(async () => {
     await petstore.deleteWebhookEndpoint(of.id);
-    say("The endpoint: deleted");
+    say("Endpoint deleted");
     invalidate(WEBHOOKS);
     go("/webhooks");
   });

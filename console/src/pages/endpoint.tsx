@@ -60,9 +60,9 @@ function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [missedSince, setMissedSince] = useState<string>();
   const pause = useAction(async () => {
     await petstore.updateWebhookEndpoint(id, { paused: !isPaused });
-    say(isPaused ? "The endpoint: resumed" : "The endpoint: paused");
+    say(isPaused ? "Endpoint resumed" : "Endpoint paused");
     invalidate(WEBHOOKS);
-    if (state !== "disabled") return; // a paused one gets by itself what it missed
+    if (state !== "disabled") return; // a paused one automatically gets what it missed
     setMissedSince(failingSince ?? lastFailure?.at);
     if (may("redeliverWebhooks")) setOpen("redeliver");
   });
@@ -117,7 +117,7 @@ function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           <p>
             {state === "disabled"
               ? "The service has disabled the endpoint: nothing is sent. Correct the receiver, then resume the endpoint, and redeliver what it missed."
-              : "Correct the receiver. Messages that failed are sent again by themselves, up to nine times over three days."}
+              : "Correct the receiver. Messages that failed are retried automatically, up to nine times over three days."}
           </p>
         </div>
       )}

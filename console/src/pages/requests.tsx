@@ -81,7 +81,7 @@ export function Requests() {
         empty={
           status === "5xx" ? (
             <p>
-              No request has failed in the service. Those that it refused are under{" "}
+              No request failed with a 5xx status. Those with a 4xx status are under{" "}
               <Link to="/requests" query={{ status: "4xx" }}>
                 Rejected
               </Link>

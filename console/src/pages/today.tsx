@@ -158,7 +158,7 @@ function Bar({ name, window }: { readonly name: string; readonly window: LimitWi
       </p>
       <meter min={0} max={limit} value={used} high={limit * 0.9} optimum={0} aria-label={`${name}: requests sent`} />
       <p class="fine">
-        New in <Countdown until={reset * 1000} isReal />
+        Resets in <Countdown until={reset * 1000} isReal />
       </p>
     </div>
   );

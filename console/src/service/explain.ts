@@ -37,7 +37,7 @@ export function explain(error: unknown): Explanation {
   if (error instanceof ConnectionError) {
     return {
       message: "The service cannot be reached.",
-      advice: "Check the connection. The console tries again by itself.",
+      advice: "Check the connection. The console retries automatically.",
       details: [],
     };
   }

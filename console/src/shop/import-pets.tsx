@@ -124,7 +124,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
             disabled={total === 0 || faults.length > 0 || action.isRunning}
             onClick={() => void start()}
           >
-            {action.error === undefined ? "Import" : "Go on"}
+            {action.error === undefined ? "Import" : "Try again"}
           </button>
         </footer>
       </div>
