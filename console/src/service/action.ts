@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
-import { endIfRefused } from "../session/session.ts";
 import { useRerender } from "../store.ts";
+import { reportRequestError } from "./query.ts";
 
 /** A change that the user requests. Only one runs at a time. */
 export interface Action<Inputs extends unknown[]> {
@@ -27,15 +27,15 @@ export function useAction<Inputs extends unknown[]>(work: (...inputs: Inputs) =>
   const run = async (...inputs: Inputs) => {
     if (state.isRunning) return false;
     set({ isRunning: true, error: undefined });
+    let error: unknown;
     try {
       await work(...inputs);
-      set({ isRunning: false });
-      return true;
-    } catch (error) {
-      set({ isRunning: false, error });
-      endIfRefused(error);
-      return false;
+    } catch (cause) {
+      error = cause;
+      reportRequestError(error);
     }
+    set({ isRunning: false, error });
+    return !error;
   };
   return { run, ...state, forget: () => set({ error: undefined }) };
 }

@@ -1,6 +1,6 @@
 import { AuthenticationError, type Event, type Petstore, PetstoreError } from "petstore-client";
 import { Store } from "../store.ts";
-import { invalidate, reportFailure } from "./query.ts";
+import { invalidate, reportRequestError } from "./query.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
@@ -82,7 +82,7 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
       if (signal.aborted) return;
       isLive.set(false);
       if (error instanceof AuthenticationError) {
-        reportFailure(error); // the key was revoked, or has expired
+        reportRequestError(error); // the key was revoked, or has expired
         return;
       }
       // Another client has reset the sandbox, or the events after the last one were deleted.

@@ -2,7 +2,7 @@ import { AuthenticationError, type CurrentKey, Petstore, type PetstoreError } fr
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { watchedFetch } from "../service/connection.ts";
-import { clearCache, watchFailures } from "../service/query.ts";
+import { clearCache, onRequestError } from "../service/query.ts";
 import { Store, useStore } from "../store.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
 
@@ -35,7 +35,7 @@ let prepare: (petstore: Petstore) => Promise<unknown> | undefined;
 export function start(prepareWith: typeof prepare): Promise<void> {
   prepare = prepareWith;
   answerTabs(() => close());
-  watchFailures(endIfRefused);
+  onRequestError(signOutIfUnauthorized);
   return new Promise((resolve) =>
     findKey(
       (key) => {
@@ -80,8 +80,8 @@ function close(error?: PetstoreError): void {
   session.set({ kind: "closed", error });
 }
 
-/** Ends the session if the service no longer accepts the key: it was revoked, or has expired. */
-export function endIfRefused(error: unknown): void {
+/** Signs out if the service no longer accepts the key: it was revoked, or has expired. */
+function signOutIfUnauthorized(error: unknown): void {
   if (!(error instanceof AuthenticationError) || session.value.kind !== "open") return;
   forgetKey();
   close(error);

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { explain } from "../service/explain.ts";
-import { reportFailure } from "../service/query.ts";
+import { reportRequestError } from "../service/query.ts";
 import { Store, useStore } from "../store.ts";
 import { MESSAGE_TIME } from "./message-time.ts";
 
@@ -25,7 +25,7 @@ export function say(text: string, undo?: () => void): void {
 /** Reports a failure of something that is no longer on the screen. */
 export function sayFailure(what: string, error: unknown): void {
   const { message, advice } = explain(error);
-  reportFailure(error);
+  reportRequestError(error);
   add({ text: `${what}: ${message} ${advice}`, isBad: true });
 }
 
