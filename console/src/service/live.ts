@@ -8,15 +8,6 @@ const RETRY_DELAY = 5_000;
 /** Whether events arrive as they happen. */
 export const isLive = new Store(false);
 
-type Listener = (event: Event) => void;
-const listeners = new Set<Listener>();
-
-/** Calls `listener` with each new event of the shop. Returns a function that stops it. */
-export function onEvent(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 /** The id of the last event in the log. */
 async function readLast(petstore: Petstore, options = {}): Promise<bigint> {
   return (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
@@ -53,10 +44,14 @@ const untilVisible = (): Promise<void> =>
   });
 
 /**
- * Follows the events of the shop until `signal` aborts. After a lost connection, and when a hidden tab is shown again,
- * it resumes after the last event.
+ * Calls `apply` with each new event of the shop until `signal` aborts. After a lost connection, and when a hidden tab is
+ * shown again, it resumes after the last event.
  */
-export async function followShop(petstore: Petstore, signal: AbortSignal): Promise<void> {
+export async function followShop(
+  petstore: Petstore,
+  apply: (event: Event) => void,
+  signal: AbortSignal,
+): Promise<void> {
   let after: bigint | undefined;
   isNewLog = false;
   // At once: when the loop below notices, another session may already be live.
@@ -76,7 +71,7 @@ export async function followShop(petstore: Petstore, signal: AbortSignal): Promi
       isLive.set(true);
       for await (const event of petstore.streamEvents({ after }, options)) {
         after = event.id;
-        for (const listener of listeners) listener(event);
+        apply(event);
       }
     } catch (error) {
       if (signal.aborted) return;

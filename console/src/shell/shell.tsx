@@ -2,10 +2,9 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { permits } from "../contract.ts";
 import { pages } from "../pages/pages.ts";
 import { go, usePlace } from "../router.tsx";
-// oxlint-disable-next-line import/no-unassigned-import -- it shows events wherever it is
-import "../shop/live.ts";
 import { followShop } from "../service/live.ts";
 import { useSession } from "../session/session.ts";
+import { applyEvent } from "../shop/apply-event.ts";
 import { SandboxClock } from "../shop/sandbox.ts";
 import { ShortcutList, useShortcut } from "../shortcuts.tsx";
 import { Banners } from "./banners.tsx";
@@ -20,7 +19,7 @@ export function Shell() {
   // Before the queries of the page: an event after their responses is after the position of the stream, too.
   useLayoutEffect(() => {
     const end = new AbortController();
-    if (permits(key.scopes, "streamEvents")) void followShop(petstore, end.signal);
+    if (permits(key.scopes, "streamEvents")) void followShop(petstore, applyEvent, end.signal);
     return () => end.abort();
   }, [petstore]);
   const allowed = pages.filter(

@@ -1,7 +1,6 @@
 import type { Event, Pet, StoreOrder } from "petstore-client";
 import { WEBHOOKS } from "../developers/webhooks.ts";
 import { clockOffset } from "../service/clock.ts";
-import { onEvent } from "../service/live.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import { CATEGORIES } from "./categories.ts";
 import { EVENT_LOG, petOf } from "./event-text.tsx";
@@ -35,7 +34,7 @@ function refresh(): void {
 document.addEventListener("visibilitychange", () => outdated.size > 0 && refreshSoon());
 
 /** Shows the effect of an event, without a request if the event has all the data. */
-onEvent((event) => {
+export function applyEvent(event: Event): void {
   const { type, subject, data } = event;
   const petId = petOf(event);
   const prepend = (events: readonly Event[]) =>
@@ -50,4 +49,4 @@ onEvent((event) => {
   if (subject.type === "category") refreshSoon(CATEGORIES);
   if (Date.parse(event.at) > Date.now() + clockOffset.value + CLOCK_TOLERANCE) invalidate(SANDBOX);
   refreshSoon(FIGURES, EVENT_LOG, WEBHOOKS); // deliveries follow events
-});
+}
