@@ -51,7 +51,7 @@ export function deliveryColumns(endpointId: string): readonly Column<WebhookDeli
     { head: "Result", cell: (delivery) => <Outcome of={delivery} /> },
     {
       head: "Message",
-      isBroad: true,
+      fillsWidth: true,
       cell: (delivery) => (
         <>
           <Link to={`/webhooks/${endpointId}/${delivery.id}`} class="title">
@@ -66,8 +66,8 @@ export function deliveryColumns(endpointId: string): readonly Column<WebhookDeli
         </>
       ),
     },
-    { head: "Took", isWide: true, isNumber: true, cell: ({ durationMs }) => `${numberOf(durationMs)} ms` },
-    { head: "When", isWide: true, cell: ({ at }) => <Time at={at} /> },
+    { head: "Took", hidesOnNarrow: true, isNumber: true, cell: ({ durationMs }) => `${numberOf(durationMs)} ms` },
+    { head: "When", hidesOnNarrow: true, cell: ({ at }) => <Time at={at} /> },
     {
       head: "",
       cell: (delivery) => (

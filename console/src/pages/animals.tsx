@@ -81,7 +81,7 @@ export function Animals() {
         columns={[
           {
             head: "Name",
-            isBroad: true,
+            fillsWidth: true,
             cell: (pet) => (
               <>
                 <Link to={`/animals/${pet.id}`} class="title">
@@ -93,12 +93,16 @@ export function Animals() {
               </>
             ),
           },
-          { head: "Category", isWide: true, cell: (pet) => <CategoryName id={pet.categoryId} of={categories} /> },
+          {
+            head: "Category",
+            hidesOnNarrow: true,
+            cell: (pet) => <CategoryName id={pet.categoryId} of={categories} />,
+          },
           { head: "Status", cell: (pet) => <StatusSelect pet={pet} /> },
-          { head: "Id", isWide: true, isNumber: true, cell: ({ id }) => String(id) },
+          { head: "Id", hidesOnNarrow: true, isNumber: true, cell: ({ id }) => String(id) },
           {
             head: "",
-            isWide: true,
+            hidesOnNarrow: true,
             cell: (pet) => (
               <span class="row-actions">
                 {may("updatePet") && <RowButton text="Edit" of={pet.name} onClick={() => setDialog(pet.id)} />}

@@ -37,7 +37,7 @@ export function Categories() {
         columns={[
           {
             head: "Name",
-            isBroad: true,
+            fillsWidth: true,
             cell: ({ id, name }) => (
               <Link to="/animals" query={{ category: String(id) }} class="title">
                 <bdi>{name}</bdi>
@@ -52,7 +52,7 @@ export function Categories() {
               return count !== undefined && numberOf(count);
             },
           },
-          { head: "Id", isWide: true, isNumber: true, cell: ({ id }) => String(id) },
+          { head: "Id", hidesOnNarrow: true, isNumber: true, cell: ({ id }) => String(id) },
           {
             head: "",
             cell: (category) => (

@@ -57,7 +57,7 @@ export function Keys() {
         columns={[
           {
             head: "Name",
-            isBroad: true,
+            fillsWidth: true,
             cell: (one) => (
               <>
                 <bdi class="title">{one.name}</bdi>
@@ -73,9 +73,11 @@ export function Keys() {
               </>
             ),
           },
-          { head: "Scopes", isWide: true, cell: ({ scopes }) => scopes.join(", ") },
-          ...(key.mode === "live" ? [{ head: "Mode", isWide: true, cell: ({ mode }: ListedApiKey) => mode }] : []),
-          { head: "Last used", isWide: true, cell: (one) => <LastUse of={one} /> },
+          { head: "Scopes", hidesOnNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
+          ...(key.mode === "live"
+            ? [{ head: "Mode", hidesOnNarrow: true, cell: ({ mode }: ListedApiKey) => mode }]
+            : []),
+          { head: "Last used", hidesOnNarrow: true, cell: (one) => <LastUse of={one} /> },
           { head: "State", cell: (one) => <State of={one} /> },
           ...(view === "" ? [actions] : []),
         ]}

@@ -63,7 +63,7 @@ export function Requests() {
           { head: "Status", cell: (request) => <StatusCode of={request.status} /> },
           {
             head: "Request",
-            isBroad: true,
+            fillsWidth: true,
             cell: (request) => (
               <>
                 <Link to={`/requests/${request.id}`} class="title">
@@ -75,7 +75,7 @@ export function Requests() {
               </>
             ),
           },
-          { head: "Key", isWide: true, cell: (request) => <KeyName id={request.keyId} /> },
+          { head: "Key", hidesOnNarrow: true, cell: (request) => <KeyName id={request.keyId} /> },
           { head: "When", cell: ({ at }) => <Time at={at} isReal /> },
         ]}
         empty={

@@ -99,7 +99,7 @@ const isDeprecated = ([, counts]: Operation) => counts.some(({ deprecated }) => 
 const columns = [
   {
     head: "Operation",
-    isBroad: true,
+    fillsWidth: true,
     cell: (one: Operation) => (
       <>
         {one[0] ? (
@@ -117,7 +117,7 @@ const columns = [
   ...results.map(([name], index) => ({
     head: wordOf(name),
     isNumber: true,
-    isWide: true,
+    hidesOnNarrow: true,
     cell: ([, counts]: Operation) => numberOf(byResult(counts)[index] ?? 0),
   })),
 ];
@@ -149,7 +149,7 @@ function Deprecated({ span }: { readonly span: Span }) {
         keyOf={([name]) => name}
         query={found}
         columns={[
-          { head: "Key", isBroad: true, cell: ([name]) => <bdi>{name}</bdi> },
+          { head: "Key", fillsWidth: true, cell: ([name]) => <bdi>{name}</bdi> },
           {
             head: "Operations",
             cell: ([, counts]) => [...new Set(counts.map(({ operation }) => operation))].join(", "),

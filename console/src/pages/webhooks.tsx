@@ -14,7 +14,7 @@ import { Time } from "../ui/time.tsx";
 const columns: readonly Column<WebhookEndpoint>[] = [
   {
     head: "Endpoint",
-    isBroad: true,
+    fillsWidth: true,
     cell: ({ id, url, description }) => (
       <>
         <Link to={`/webhooks/${id}`} class="title">
@@ -29,8 +29,8 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     ),
   },
   { head: "State", cell: (endpoint) => <EndpointState of={endpoint} /> },
-  { head: "Succeeded", isWide: true, isNumber: true, cell: successOf },
-  { head: "Last failure", isWide: true, cell: ({ lastFailure }) => lastFailure && <Time at={lastFailure.at} /> },
+  { head: "Succeeded", hidesOnNarrow: true, isNumber: true, cell: successOf },
+  { head: "Last failure", hidesOnNarrow: true, cell: ({ lastFailure }) => lastFailure && <Time at={lastFailure.at} /> },
 ];
 
 /** Where events of the shop are sent. */

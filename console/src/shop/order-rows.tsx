@@ -23,7 +23,7 @@ export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[]
   return [
     {
       head: "Order",
-      isBroad: withAnimal,
+      fillsWidth: withAnimal,
       cell: (order) => (
         <>
           <bdi>{orderName(order)}</bdi>
@@ -35,7 +35,7 @@ export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[]
     },
     ...(withAnimal ? [animal] : []),
     { head: "Status", cell: ({ status }) => <Status of={status} /> },
-    { head: "When", isWide: true, cell: (order) => <OrderTime order={order} /> },
+    { head: "When", hidesOnNarrow: true, cell: (order) => <OrderTime order={order} /> },
     { head: "", cell: (order) => <OrderActions order={order} /> },
   ];
 }

@@ -6,11 +6,11 @@ import { ErrorNote } from "./error-note.tsx";
 export interface Column<T> {
   readonly head: string;
   readonly cell: (item: T) => ComponentChildren;
-  /** Left out on narrow screens. */
-  readonly isWide?: boolean;
+  /** Not shown on narrow screens. */
+  readonly hidesOnNarrow?: boolean;
   readonly isNumber?: boolean;
   /** Takes the width that the other columns leave. */
-  readonly isBroad?: boolean;
+  readonly fillsWidth?: boolean;
 }
 
 interface TableProps<T> {
@@ -73,8 +73,8 @@ export function Table<T>({ label, columns, query, keyOf = idOf, empty, ticks, ..
     if (!next.delete(key)) next.add(key);
     ticks?.set(next);
   };
-  const classOf = ({ isWide, isNumber, isBroad }: Column<T>) =>
-    [isWide && "wide", isNumber && "number", isBroad && "broad"].filter(Boolean).join(" ");
+  const classOf = ({ hidesOnNarrow, isNumber, fillsWidth }: Column<T>) =>
+    [hidesOnNarrow && "wide", isNumber && "number", fillsWidth && "fill"].filter(Boolean).join(" ");
   return (
     <>
       <ErrorNote error={error} retry={reload} />
