@@ -300,6 +300,16 @@ describe("records contain", () => {
     expect(kept).not.toContain("hunter2");
   });
 
+  test.each([
+    ["GET", "/pets/9223372036854775807"],
+    ["DELETE", "/keys/key_5fQ0c2mN8xWbT1Lz"],
+    ["GET", "/webhook-endpoints/we_5f0c2a8e1b7d94c3a6e0f1d2"],
+    ["GET", "/webhook-endpoints/we_5f0c2a8e1b7d94c3a6e0f1d2/deliveries/7"],
+  ])("the path with the id of a resource: %s %s", async (method, path) => {
+    const shop = await newShop(unlimitedQuota, ["read", "write", "admin"]);
+    expect((await recordOf(shop, await send(shop, method, path))).path).toBe(path);
+  });
+
   test("any characters without harm", async () => {
     const shop = await newShop();
     const names = ["__proto__", "'); DROP TABLE request_records; --", "<b>", "\u202E\u0007", "😀".repeat(70), '"\\'];
