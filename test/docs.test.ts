@@ -291,8 +291,7 @@ describe("commands for operators, in production, exactly as written", () => {
     const target = join(copy.folder, "petstore-today.db");
     const here = (line: string) => line.replace("/backups/petstore-today.db", target);
     expect((await copy.shell(here(backup))).status).toBe(0);
-    expect((await copy.shell(listBackups)).status).toBe(0);
-    expect((await copy.shell(verifyBackups)).status).toBe(1); // the only backup is not in the folder of backups
+    for (const line of [listBackups, verifyBackups]) expect((await copy.shell(here(line))).status).toBe(0);
     await copy.stop();
     expect((await copy.shell(here(restore))).stderr).toBe("");
     await copy.start(start);
