@@ -25,7 +25,7 @@ const pages = {
   delivery: [`/webhooks/${endpointId}/1`, "upstream"],
   usage: ["/usage", "Deprecated operations"],
   keys: ["/keys", "till 1"],
-  sandbox: ["/sandbox", "To the end"],
+  sandbox: ["/sandbox", "Advance until"],
 } as const;
 
 const looks = {
