@@ -19,7 +19,7 @@ export const primaryDies: Fault = {
   begin: async ({ primary, databases }, notice) => {
     primary.die();
     await Bun.sleep(notice);
-    await databases[1]?.run("SELECT pg_promote()");
+    await databases[1]?.run("SELECT pg_promote(false)");
   },
 };
 

@@ -106,18 +106,19 @@ export class PostgresServer {
     });
     watcher.unref();
     child.once("exit", () => watcher.stdin?.end("stopped\n"));
-    while (!this.#isReady(child.pid)) {
+    while (!this.#status) {
       if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${readFileSync(log, "utf8")}`);
       await Bun.sleep(5);
     }
   }
 
-  /** True if the server has recorded that it accepts connections, as a primary or a standby. */
-  #isReady(pid: number | undefined): boolean {
+  /** What the server has recorded: that it accepts connections as a primary (`ready`) or as a standby. */
+  get #status(): "ready" | "standby" | undefined {
     const file = join(this.#folder, "postmaster.pid");
-    if (!existsSync(file)) return false;
+    if (!existsSync(file)) return undefined;
     const lines = readFileSync(file, "utf8").split("\n");
-    return lines[0] === String(pid) && /^(ready|standby) *$/.test(lines[7] ?? "");
+    const status = lines[7]?.trim();
+    return lines[0] === String(this.#process?.pid) && (status === "ready" || status === "standby") ? status : undefined;
   }
 
   /** Stops it: in order, which ends all sessions, or at once, as a crash does. */
@@ -162,7 +163,9 @@ export class PostgresServer {
 
   /** Makes a standby a primary. */
   async promote(): Promise<void> {
-    await this.run("SELECT pg_promote()");
+    // A statement that waits has a snapshot, which can hold back for 30 s the recovery that it waits for.
+    await this.run("SELECT pg_promote(false)");
+    while (this.#status !== "ready") await Bun.sleep(5);
   }
 
   /** The server, which comes first, and its children. */
