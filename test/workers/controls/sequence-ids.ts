@@ -1,5 +1,5 @@
 // The service, but its animals get ids of a sequence, so that ids do not follow the order of commits. Loaded before the
-// program of the service. Each statement takes up to 20 ms more, so that many overlap.
+// program of the service. Each statement waits up to 20 ms with the ids that it has taken, so that many overlap.
 import { add } from "../../../src/domains/pets/pets.statements.ts";
 
 Object.assign(add.none.insertAll, {
@@ -11,5 +11,5 @@ Object.assign(add.none.insertAll, {
       INSERT INTO pets (shop, id, name, category_id, added_at)
       SELECT $2, id, fields->>0, CAST(fields->>1 AS BIGINT), CAST($1 AS BIGINT) FROM taken
     )
-    SELECT min(id) AS id, CAST($1 AS BIGINT) AS at FROM taken, pg_sleep(random() * 0.02)`,
+    SELECT min(id) AS id, CAST($1 AS BIGINT) AS at, CAST(pg_sleep(random() * 0.02) AS TEXT) AS slept FROM taken`,
 });
