@@ -152,7 +152,7 @@ export class Log {
   }
 
   /**
-   * Writes the buffered lines and blocks the program meanwhile: for a process that must not continue. Nothing tells when
+   * Writes the buffered lines and blocks the program until then: for a process that must not continue. Nothing tells when
    * the writing thread has finished, so it waits for a fixed time, which is enough if the log is being read.
    */
   closeAtOnce(): void {

@@ -9,13 +9,13 @@ export async function settlesWithin(work: Promise<unknown>, milliseconds: number
   }
 }
 
-/** The deadline of `settlesWhileRunning` is counted in so many steps. */
+/** The number of timer ticks that make up the deadline of `settlesWhileRunning`. */
 const STEPS = 20;
 
 /**
- * True as soon as the work is done, false after `milliseconds` in which the event loop has run. A loop that was blocked,
- * or a process that had no processor, has not yet seen whether the work is done: it adds one step of the deadline
- * however long that took.
+ * True as soon as the work is done, false after `milliseconds` in which the event loop has run. While the loop is
+ * blocked, or the process gets no CPU time, it cannot see that the work is done. Such a delay counts as one tick,
+ * however long it takes.
  */
 export async function settlesWhileRunning(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();

@@ -15,7 +15,7 @@ const LIMIT = 100;
 const minute: Quota = { perMinute: LIMIT, perDay: UNLIMITED };
 const day: Quota = { perMinute: UNLIMITED, perDay: LIMIT };
 
-/** So many requests over 50 connections at once, with the keys in turn; an anonymous client has none. */
+/** Sends this many requests over 50 connections at once, with the keys in turn; undefined is an anonymous client. */
 async function burst(port: number, size: number, keys: readonly (string | undefined)[]): Promise<BriefAnswer[]> {
   const requests = Array.from({ length: size }, (_, index) => keys[index % keys.length]);
   return sendAll(port, CONNECTIONS, requests, (connection, key) =>

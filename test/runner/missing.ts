@@ -18,7 +18,7 @@ export function whatIsMissing(): string[] {
     ],
     [
       !areInteropToolsInstalled(),
-      "Tests with the tools of others were skipped: `npm ci` in test/interop could not install them.",
+      "Tests with third-party tools were skipped: they need the packages of test/interop (npm ci --prefix test/interop).",
     ],
     [
       !existsSync("/usr/bin/chromium"),

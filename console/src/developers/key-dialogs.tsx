@@ -128,7 +128,7 @@ export function RevokeKey({ of, onClose }: KeyDialogProps) {
   });
   return (
     <Confirm title={`Revoke ${of.name}?`} action={action} submit="Revoke key" onClose={onClose}>
-      Programs that use <code>{of.hint}</code> are refused from then on, for good.
+      Programs that use <code>{of.hint}</code> are refused from then on.
       {of.id === key.id && " You are signed in with this key, and will be signed out."}
     </Confirm>
   );
