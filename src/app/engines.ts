@@ -23,7 +23,7 @@ export const STORE_FILE = "petstore.db";
 export interface Engine {
   /** Where the store is, for messages. */
   readonly place: string;
-  /** The setting that says so. */
+  /** The setting that chooses the place. */
   readonly setting: keyof typeof settings;
   /** True if only one process may serve the store. */
   readonly isForOneProcess: boolean;

@@ -12,7 +12,7 @@ interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> 
   readonly listening: (app: App) => void;
 }
 
-/** How long after the start the console is built, in milliseconds. Until then, requests that waited for the start come first. */
+/** How long after the start the console is built, in milliseconds: requests that waited for the start come first. */
 const PREPARE_CONSOLE_AFTER = 3_000;
 
 /** Runs the service in this process until `stop` is aborted. Rejects if another process has claimed the store. */

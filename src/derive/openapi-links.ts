@@ -4,8 +4,8 @@ import { pathParameters } from "../contract/operation-properties.ts";
 import type { Components, Json } from "./openapi-components.ts";
 
 /**
- * What a client can do next with a success response, as OpenAPI links: operations on the resource that
- * it holds, and those that get a resource which it names in a field called like their path parameter.
+ * What a client can do next with a success response, as OpenAPI links: operations on the resource that it holds, and
+ * operations that get a resource whose id it holds in a field with the name of the path parameter, such as `petId`.
  */
 export function linksOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
   const fields = Object.keys((operation.response.schema as TObject).properties ?? {});

@@ -12,7 +12,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Command } from "../terminal/command.ts";
 import type { Clock } from "../timing/clock.ts";
 
-/** Work that is repeated twice a second, off the way of requests. A failure is logged, and the next round tries again. */
+/** Work that is repeated twice a second, outside of requests. A failure is logged, and the next round tries again. */
 export interface BackgroundTask {
   /** How the log names it, in snake_case. */
   readonly name: string;
@@ -41,11 +41,11 @@ export interface Host {
 }
 
 /**
- * One folder of `domains/`, or several that work on each other: all that the service needs to know of them. `H` is what
- * it needs of the service.
+ * What the service needs to know of one folder of `domains/`, or of several that depend on each other. `H` is what the
+ * domain needs from the service.
  */
 export interface Domain<S extends Settings = Settings, H extends Host = Host> {
-  /** The name of its folder, or of what its folders are together. */
+  /** The name of its folder, or one name for its folders together. */
   readonly name: string;
   readonly operations: readonly Operation[];
   /** The event types that its changes add to the log of a shop. */
@@ -54,9 +54,9 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   readonly settings?: S;
   /** Commands that work on its data, alongside the service. */
   readonly commands?: readonly Command[];
-  /** All its tables whose rows belong to shops: they are emptied when a shop is deleted. */
+  /** All its tables whose rows belong to shops. The rows are deleted with their shop. */
   readonly shopTables?: readonly OwnedTable[];
-  /** Its tables whose rows belong to accounts: they are emptied when an account is deleted. */
+  /** Its tables whose rows belong to accounts. The rows are deleted with their account. */
   readonly accountTables?: readonly OwnedTable[];
   /** Creates the handlers, and registers metrics and background tasks with the host. Called once per service. */
   open(host: H, settings: Values<S>): readonly BoundOperation[];

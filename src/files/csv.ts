@@ -4,7 +4,7 @@ import { type LineFault, type Lines, UnreadableRest } from "./lines.ts";
 /** Characters that a field is quoted for (RFC 4180, section 2). */
 const special = /[",\r\n]/;
 
-/** Longest record, in bytes. An opening quote that is never closed is not waited for longer. */
+/** Longest record, in bytes. It bounds how much is read in search of the quote that closes a field. */
 const MAX_RECORD = 1024 * 1024;
 
 const meanings: Readonly<Record<string, string>> = {

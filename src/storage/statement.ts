@@ -55,8 +55,8 @@ export function pageRead<R extends Row = Row>(sql: string): Statement<R> {
 }
 
 /**
- * A statement of background work that finds rows of all shops, oldest first. It reads only the shop, the row's key and
- * its time. Later statements for the row name the shop.
+ * A statement that reads rows of several shops, for background work or an operator. All other statements name one shop.
+ * It reads only keys, ids and times. Later statements read the rest, and name the shop.
  */
 export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
   return { sql, acrossShops: true };
@@ -85,13 +85,13 @@ export interface Counted extends Appended {
 }
 
 /**
- * Appends a row to a list and a row to the log that records it. A counter row provides their ids and the time; updating
+ * Appends a row to a list, such as the animals of a shop, and a row to the log that records it. A counter row provides their ids and the time; updating
  * it takes its lock. There are two forms, because PostgreSQL adds all concurrent rows with one statement to save round
  * trips.
  */
 export interface Append {
   /**
-   * For SQLite. Parameters: the time, the number of rows, and the list. Returns the values of the first row; the ids of
+   * For SQLite. Parameters: the time, the number of rows, and the number of the list, such as a shop. Returns the values of the first row; the ids of
    * the other rows follow. Returns no row if the list does not exist.
    */
   readonly count: Statement<Counted>;

@@ -20,7 +20,7 @@ import { noSuchAccount, OperatorError } from "./operator-error.ts";
 import { type Plan, plans } from "./plans.ts";
 import { randomBase62 } from "./random-text.ts";
 
-/** The quota of an account, which a custom plan needs and no other plan allows. Nulls for the quota of the plan. */
+/** The quota to store: a custom plan needs one. Other plans allow none and store nulls. */
 function customQuota(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
   if (plans[plan] === "custom") {
     if (!quota)
@@ -37,7 +37,7 @@ export class AccountStore {
   readonly #storage: Storage;
   readonly #changed: () => void;
 
-  /** `changed` is called after every change of what the keys of an account may do through this object. */
+  /** `changed` is called after each change through this object that affects what the keys of an account may do. */
   constructor(storage: Storage, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#changed = changed;

@@ -5,16 +5,16 @@ import type { Clock } from "../../timing/clock.ts";
 import { clearAccountName, deletedAccounts, removeAccount } from "./accounts.statements.ts";
 
 /**
- * How long after its deletion something of an account can still be saved, in milliseconds: a process serves its keys
- * for up to a second more, and saves what it counted within another.
+ * How long processes may still write data of a deleted account, in milliseconds: a process serves its keys for up to
+ * a second, and writes what it has counted within another second.
  */
 const SAVED_AFTER = 2_000;
 
-/** Data of accounts outside this store. */
+/** What the deletion of accounts uses. */
 export interface DeletionParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  /** The shops of accounts, which are deleted by themselves. */
+  /** Tells whether shops of the account still exist. `DeletedShops` deletes them. */
   readonly shops: { areLeft(accountId: string): Promise<boolean> | boolean };
   /** All tables whose rows belong to accounts. */
   readonly tables: readonly OwnedTable[];
@@ -32,7 +32,7 @@ export class DeletedAccounts {
     this.#parts = parts;
   }
 
-  /** Removes what is left of each, its record at last. It can end at any place and be called again. */
+  /** Deletes the remaining data of each account, its record last. If it is interrupted, the next call continues. */
   async removeLeft(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
     for (const { id, deleted_at } of await storage.all(deletedAccounts)) {
@@ -48,7 +48,7 @@ export class DeletedAccounts {
     }
     for (const forgetIn of forget) await forgetIn(id);
     await storage.write(() => all(clearAccountName, id));
-    // This is repeated as long as the record exists.
+    // If another user of the store prevents the scrub, the record stays, and the next call starts again.
     if (!(await storage.scrub())) return;
     await storage.write(() => all(removeAccount, id));
     await storage.scrub(); // of its record too, which has only the id and the plan

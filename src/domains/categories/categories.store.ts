@@ -138,7 +138,7 @@ export class CategoryStore {
     return added;
   }
 
-  /** Changes a category that is as expected; all that the patch does not have stays. */
+  /** Changes the fields in the patch if the category is as expected. Other fields stay. */
   *update(
     author: Author,
     id: bigint,
@@ -164,7 +164,10 @@ export class CategoryStore {
     return after;
   }
 
-  /** Deletes a category that is as expected and has no animals, or whose animals are moved to another. Gives null if it did. */
+  /**
+   * Deletes a category if it is as expected and has no animals, or its animals move to another one. Returns null if it
+   * was deleted.
+   */
   *delete(
     author: Author,
     id: bigint,

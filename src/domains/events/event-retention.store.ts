@@ -58,6 +58,7 @@ export class EventRetention {
         const last = first + EVENTS - 1n < last_id ? first + EVENTS - 1n : last_id;
         const end = (await this.#storage.first(firstSince, first, last, before, Number(shop)))?.id ?? first;
         await this.#storage.write(() => final(removeBefore, Number(shop), end));
+        // If all events of the batch were too old, those after it may be too.
         first = end > last && end <= last_id ? end : null;
       }
       this.#shop = shop;

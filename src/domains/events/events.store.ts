@@ -108,7 +108,7 @@ export class EventLog {
     const to = until === undefined ? ids.to : (await this.#firstSince(shop, ids, until)) - 1n;
     const conditions: (Condition | undefined)[] = [
       types && ((bind) => `type IN (${types.map(bind).join(", ")})`),
-      orderId === undefined ? undefined : (bind) => `subject = ${bind(String(orderId))}`, // only orders of an animal have one
+      orderId === undefined ? undefined : (bind) => `subject = ${bind(String(orderId))}`, // it is null if the animal itself changed
     ];
     const { statement, parameters } = pageQuery<EventRow>({
       table: "events",

@@ -15,7 +15,7 @@ interface RecordRow extends Row {
 interface NameRow extends Row {
   digest: string;
 }
-/** A record that can be forgotten by real time: `due_at`, in unix milliseconds. */
+/** A record that may be deleted after `due_at`, a real time in unix milliseconds. */
 interface DueRow extends NameRow {
   shop: bigint;
   due_at: bigint;

@@ -31,9 +31,9 @@ export class KeyAuthenticator implements Authenticator {
   readonly #environment: KeyEnvironment;
   readonly #clock: Clock;
   #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
-  /** When keys were used that is not yet written down, by id. */
+  /** Uses that are not stored yet: the time by the key's id. */
   readonly #used = new Map<string, number>();
-  /** Counts the calls of `forget`: an answer of the store from before one is not remembered. */
+  /** The number of calls of `forget`. The result of a read that began before a call is not cached. */
   #changes = 0;
 
   constructor(keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
@@ -70,7 +70,7 @@ export class KeyAuthenticator implements Authenticator {
     this.#cache = new RecentMap(CACHE_SIZE);
   }
 
-  /** Writes down when keys were used: of very many the first ones, the others in later calls. */
+  /** Stores when keys were used: at most `USE_BATCH` uses in one call. Later calls store the others. */
   async noteUses(): Promise<void> {
     const uses = [...this.#used.entries().take(USE_BATCH)];
     if (uses.length === 0) return;
@@ -78,7 +78,7 @@ export class KeyAuthenticator implements Authenticator {
     for (const [keyId, usedAt] of uses) if (this.#used.get(keyId) === usedAt) this.#used.delete(keyId);
   }
 
-  /** When a key was last used, if that is not written down yet: unix milliseconds. */
+  /** When a key was last used, in unix milliseconds, if that is not stored yet. */
   lastUse(keyId: string): number | undefined {
     return this.#used.get(keyId);
   }
@@ -94,7 +94,7 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   #noteUse(key: CachedKey, now: number): KnownCaller {
-    // Also when the clock went back: the time noted last is then in the future.
+    // The absolute value: after the clock was set back, the time noted last is in the future.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
       key.lastUsedAt = now;
       // Above the limit this use is not recorded. The key's next use is.

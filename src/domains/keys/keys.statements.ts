@@ -97,7 +97,7 @@ export const revoke = statement<KeyRow>(
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-/** Notes a ban until `$1`, unless one is noted that holds at `$3`. In unix milliseconds. */
+/** Records a ban until `$1`, unless the recorded one is still in force at `$3`. In unix milliseconds. */
 export const noteBan = statement<KeyRow>(
   `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
    RETURNING ${keyColumns}`,
@@ -133,7 +133,7 @@ export function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-/** The owner of a valid key; undefined if its account was deleted. */
+/** A valid key with the quota of its account; undefined if the account was deleted. */
 export function toKeyWithQuota(row: KeyWithQuotaRow): KeyWithQuota | undefined {
   if (row.shop === null) return undefined;
   return {
@@ -149,7 +149,7 @@ export function toKeyWithQuota(row: KeyWithQuotaRow): KeyWithQuota | undefined {
   };
 }
 
-/** Few combinations of scopes exist, this many keys share each set. */
+/** There are few combinations of scopes, so many keys share each set. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>();
 
 function scopeSet(text: string): ReadonlySet<Scope> {

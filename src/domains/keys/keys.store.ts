@@ -60,7 +60,7 @@ export class KeyStore {
   readonly #environment: KeyEnvironment;
   readonly #changed: () => void;
 
-  /** `changed` is called after every change of what a key that exists may do, through this object. */
+  /** `changed` is called after each change through this object that affects what an existing key may do. */
   constructor(storage: Storage, environment: KeyEnvironment, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#environment = environment;

@@ -1,7 +1,7 @@
 import type { Mode, Scope } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
 
-/** An API key, as far as it is known after it was shown: not the key itself. */
+/** The record of an API key. The key itself is not stored. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: string;

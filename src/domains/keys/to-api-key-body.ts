@@ -2,7 +2,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
 import type { ApiKey } from "./keys.ts";
 
-/** A key as it is shown. `lastUse` is a use that is not written down yet, in unix milliseconds. */
+/** A key as it is shown. `lastUse` is a use that is not stored yet, in unix milliseconds. */
 export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
   const { id, name, mode, hint, scopes, createdAt, expiresAt, revokedAt } = key;
   const lastUsedAt = lastUse ?? key.lastUsedAt;

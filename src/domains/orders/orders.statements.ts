@@ -69,7 +69,7 @@ export const openOfShop = statement<OpenRow>(
   `SELECT count(*) AS orders, min(expires_at) AS next FROM
      (SELECT expires_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
 );
-/** The clock of the shop, `$2`, is this many milliseconds ahead of real time from now on: `$1`. */
+/** `$1` is how far the clock of the shop `$2` is ahead of real time from now on, in milliseconds. */
 export const dueByClock = statement(
   "UPDATE store_orders SET due_at = expires_at - $1 WHERE shop = $2 AND status = 'placed'",
 );
@@ -134,7 +134,8 @@ export function orderPageQuery(
   });
 }
 
-// The times of a shop's orders never decrease, so that a time is a bound of ids. Where no order is found, none is listed.
+// The times of a shop's orders never decrease, so a time is a bound of ids. If no order has such a time, the bound is
+// null, and the list is empty.
 function placedSince(moment: string): Condition {
   const first = "SELECT id FROM store_orders WHERE shop = $1 AND placed_at >=";
   return (bind) => `id >= (${first} ${bind(millisecondsOf(moment))} ORDER BY placed_at, id LIMIT 1)`;

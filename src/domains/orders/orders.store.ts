@@ -100,13 +100,13 @@ export class OrderStore {
     return whenReady(this.#storage.first(byId, shop, id), (row) => row && toOrder(row));
   }
 
-  /** Up to `limit` orders of a list, behind `after` or, where it is absent, from its start. */
+  /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
   page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): MaybePromise<Page<StoreOrder>> {
     const { statement, parameters } = orderPageQuery(shop, after, limit + 1, filters);
     return whenReady(this.#storage.all(statement, ...parameters), (rows) => scannedPage(rows, limit, toOrder));
   }
 
-  /** Part of a transaction: reserves an animal. Where it is there and not available, `from` is its status. */
+  /** Part of a transaction: places an order, which reserves its animal. `from` is the status of an animal that is not available. */
   *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | NotAllowed> {
     const { petId, reference } = newOrder;
     const { shop } = author;

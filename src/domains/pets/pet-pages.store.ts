@@ -12,8 +12,8 @@ import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
 
 /**
- * A page by status is first looked for among this many times as many ids. SQLite skips an animal in a third of the time
- * in which it looks up one that the index by status names.
+ * A page by status is first searched for among the next ids: this many times as many as it needs animals. Skipping an
+ * animal takes SQLite a third of the time that looking one up through the index by status takes.
  */
 const SPREAD = 3;
 /** The number of lists that are remembered as scattered. */
@@ -23,7 +23,7 @@ const CAPACITY = 64 * 1024 * 1024;
 const SHOP_CAPACITY = CAPACITY / 16;
 /** The maximum number of animals in a cached page. */
 const KEPT_PAGE = 20;
-/** Bytes of an animal without name and metadata, and of a pair without its texts. Each is cached as value and text. */
+/** Bytes of an animal without name and metadata, and of a pair without its texts. Each is cached as an object and as JSON. */
 const ANIMAL = 200;
 const PAIR = 100;
 
@@ -71,7 +71,7 @@ export class PetPages {
     this.#remembered.forget(shop);
   }
 
-  /** Reads from nearby ids, or by the index if there are too few animals with the status, or were the last time. */
+  /** Reads from nearby ids, or by the index if they have too few animals with the status, now or at the last read. */
   #readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): MaybePromise<PetPage> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
     if (after === undefined || !this.#storage.readsAtOnce) return byIndex();

@@ -97,7 +97,7 @@ export const repeatedIds = statement<IdRow>(`
     ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line
   ORDER BY staged_pets.line LIMIT $1
 `);
-// A single statement, because the first part changes both rows.
+// A single statement, because the first part of an import changes both rows.
 export const positionOf = statement<PositionRow>(`
   SELECT last_pet_id AS last_id, line, animals, ids_above
   FROM shops LEFT JOIN imports ON imports.shop = shops.shop AND digest = $1 WHERE shops.shop = $2

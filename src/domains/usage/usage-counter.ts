@@ -102,7 +102,7 @@ export class UsageCounter implements Usage {
     return this.#requestCounts([...written, ...waiting].filter((one) => keyId === undefined || one.keyId === keyId));
   }
 
-  /** Deletes both shops of an account. Call it when no process serves or saves requests of its keys any longer. */
+  /** Deletes the usage of an account, in memory and in the store. Call it when no process serves or saves requests of its keys any longer. */
   async forget(accountId: string): Promise<void> {
     await Promise.allSettled([this.#saved]); // a save in progress must end before the deletion
     for (const [minute, shops] of this.#minutes) {

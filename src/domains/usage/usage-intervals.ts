@@ -5,7 +5,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from "../../timing/units.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
-/** Requests of one key in one minute, in minutes since 1970. The name is empty if there was no operation. */
+/** Requests of one key in one minute, in minutes since 1970. `operation` is empty if no operation matched. */
 export interface RequestCount {
   readonly shop: ShopName;
   /** Empty for the sum of all keys of the shop. */

@@ -199,6 +199,7 @@ export class Courier {
   #removeFromSource({ source, eventId, kind }: Task): void {
     if (source === "parked") return;
     const window = source instanceof Job ? source.window : source;
+    // The window of a test ends at the id 0, which no event has: reading up to it finishes the test.
     if (kind === "test") window.add([], 0n);
     else window.finish(eventId);
   }

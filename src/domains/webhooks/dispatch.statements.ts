@@ -1,7 +1,7 @@
 import { lockStatement, type Row, statement } from "../../storage/statement.ts";
 import type { EndpointRow } from "./endpoints.statements.ts";
 
-/** The name of an endpoint. */
+/** What identifies an endpoint: the columns of its primary key. */
 export interface EndpointName extends Row {
   account_id: string;
   mode: "live" | "test";

@@ -44,7 +44,10 @@ async function readJob(
   );
 }
 
-/** The next event of a subject up to where the window has read: the window skips those of a parked subject. */
+/**
+ * The next event of a parked subject after `after`, among the events that were read already. The window has skipped it,
+ * because its subject was parked. Undefined if there is none: the window will find later ones.
+ */
 export async function nextOfSubject(
   { log, types }: Pick<CourierParts, "log" | "types">,
   state: CourierState,

@@ -2,7 +2,7 @@ import { StorageUnusable } from "../errors.ts";
 import { Checksum } from "./checksum.ts";
 import type { SourceStore, Table } from "./source-store.ts";
 
-/** The target store. Its content becomes visible when it is committed. */
+/** The target store. It is also read, to compare it with the source. Its content becomes visible when it is committed. */
 export interface TargetStore extends SourceStore {
   /** Deletes all rows of a table. */
   clear(table: Table): Promise<void>;

@@ -3,6 +3,6 @@ export interface Migration {
   readonly name: string;
   /** The statements for SQLite. */
   readonly sqlite: string;
-  /** Those for PostgreSQL. Processes of the release before continue with the schema while they are replaced. */
+  /** The statements for PostgreSQL. Processes of the previous release use the new schema until they are replaced. */
   readonly postgres: string;
 }

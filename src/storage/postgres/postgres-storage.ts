@@ -58,7 +58,7 @@ export class PostgresStorage implements Storage {
   readonly #transactions: Transactions;
   readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
-  /** The connections of streams and stages. */
+  /** The connections of streams and staging tables. */
   readonly #ownConnections = new Set<Connection>();
   readonly #listeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];

@@ -33,7 +33,7 @@ const readColumns: Statement<ColumnRow> = {
 };
 
 /**
- * A store in PostgreSQL as the target of a migration. It is filled in one transaction, which locks all tables for
+ * A store in PostgreSQL to which another store is moved. It is filled in one transaction, which locks all tables for
  * writes.
  */
 export class PostgresTarget implements TargetStore {

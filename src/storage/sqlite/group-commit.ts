@@ -143,7 +143,7 @@ export class GroupCommit {
       }
       this.#next();
     };
-    // A sync on another thread lets other requests continue. Without any, it would only add latency.
+    // A sync on another thread lets other requests continue. Without other requests, it would only add latency.
     if (isQuiet && members.length === 1) synced(attempt(() => log.syncHere()));
     else log.sync(synced);
   }

@@ -25,7 +25,7 @@ const readTables = {
 };
 const lastGiven = { sql: "SELECT max(seq) AS id FROM sqlite_sequence WHERE name = $1" };
 
-/** An embedded store as the source of a migration. No other process can open the store at the same time. */
+/** An embedded store that is moved. No other process can open the store at the same time. */
 export class SqliteSource implements SourceStore {
   readonly shown: string;
   readonly #connection: Connection;
