@@ -18,5 +18,5 @@ export interface Caller extends Quota {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A shop by what it is called outside: its account and its mode. Limits and usage are counted by it. */
+/** Identifies a shop to clients and operators: its account and its mode. Limits and usage are counted by it. */
 export type ShopName = Pick<Caller, "accountId" | "mode">;

@@ -1,4 +1,4 @@
-/** The compiler shows this name if something else is yielded. The name is the usual fix: write `yield*`. */
+/** The compiler shows this name if a change yields anything but a step. The usual mistake is `yield` without the star. */
 declare const yieldStarIsNeeded: unique symbol;
 
 /**
@@ -9,5 +9,5 @@ export interface ChangeStep {
   readonly [yieldStarIsNeeded]: true;
 }
 
-/** The steps of a change, which the store runs as one transaction, and what comes of them. */
+/** The steps of a change, which the store runs as one transaction, with their result. */
 export type Change<T> = Generator<ChangeStep, T, never>;

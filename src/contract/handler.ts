@@ -20,7 +20,7 @@ interface Inputs<O extends Operation> {
   /** Paged operations: the position after which the page starts; undefined on the first page. */
   readonly after: Position<O> | undefined;
   readonly caller: Caller;
-  /** The service's name for the request, which the client finds in `X-Request-Id`. */
+  /** The id that the service gave the request, which the client finds in `X-Request-Id`. */
   readonly requestId: string;
   /** The client's `Idempotency-Key`; undefined if it sent none. */
   readonly idempotencyKey?: string | undefined;
@@ -77,8 +77,8 @@ export type Write = <T>(change: () => Change<T>) => Promise<T>;
 export type RunChange = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
 
 /**
- * What an operation does. A `GET` reads, synchronously if it need not wait: that is
- * faster. Any other is a change, so that what belongs to the same request can join its transaction.
+ * What an operation does. A `GET` reads, synchronously if it need not wait: that is faster. Any other is a change, so
+ * that the request's stored response can be written in the same transaction.
  */
 export type Handler<O extends Operation> = O["method"] extends "GET"
   ? (input: Input<O>) => Outcome<O> | Promise<Outcome<O>>
@@ -87,7 +87,7 @@ export type Handler<O extends Operation> = O["method"] extends "GET"
 /** A change, and the work that must be done before the response but fits in no transaction. */
 export interface SettledChange<O extends Operation = Operation> {
   readonly change: (input: Input<O>) => Change<Outcome<O>>;
-  /** Called after the commit, and again when the stored response is replayed. It reads what is left from the store. */
+  /** Called after the commit, and again when the stored response is replayed. It reads the remaining work from the store. */
   readonly settle: (input: Input<O>) => Promise<void>;
 }
 

@@ -41,7 +41,7 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       accountSuspended,
       ...(operation.scope === "any" ? [] : [insufficientScope]),
       ...(operation.deprecation ? [operationRemoved] : []),
-      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxReset]), // an empty object may be sent to all
+      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxReset]), // each accepts an empty object as its body
       ...(operation.body ? [unsupportedMediaType] : []),
       ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
       rateLimitExceeded,

@@ -3,7 +3,7 @@ import { isInt64 } from "./schemas.ts";
 
 export type Serializer = (value: unknown) => string;
 
-/** Gives of a value what its schema declares, as `JSON.stringify` writes it digit for digit. */
+/** Returns the parts of a value that its schema declares, in a form that `JSON.stringify` writes with all digits. */
 type Projection = (value: unknown) => unknown;
 
 /**

@@ -8,7 +8,7 @@ interface ValuesOfMode<V> {
   delete(accountId: string): unknown;
 }
 
-/** Values by shop. A request finds its own without making one name of account and mode. */
+/** Values by shop. A look-up does not build a combined key from account and mode. */
 export class ShopMap<V, M extends ValuesOfMode<V> = Map<string, V>> {
   readonly #live: M;
   readonly #test: M;

@@ -5,7 +5,7 @@ import { isInt64, parseInt64 } from "./schemas.ts";
 /** Outside of JSON a number is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** Compiles the parser of each property's text. Text that does not match is returned unchanged, for validation to reject. */
+/** Compiles a reader for the text of each property. Validation rejects text that a reader returns unchanged. */
 export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
   return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
 }

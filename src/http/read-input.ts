@@ -16,7 +16,7 @@ import { compileQueryReader, type QueryResult } from "./read-query.ts";
 /** A request as the server provides it. `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
 
-/** `requestId` is the service's name for the request. */
+/** `requestId` is the id that the service gave the request. */
 export type InputReader = (request: RoutedRequest, caller: Caller, requestId: string) => MaybePromise<Input | Failure>;
 
 /**
