@@ -6,9 +6,3 @@ interface JSON {
 interface JSON {
   rawJSON(text: string): unknown;
 }
-
-/** The path of the reference page's script, imported as a file. */
-declare module "*/browser/standalone.js" {
-  const path: string;
-  export default path;
-}
