@@ -22,7 +22,7 @@ import {
   unsupportedMediaType,
 } from "./errors.ts";
 import type { Operation } from "./operation.ts";
-import type { FreeQuota } from "./quota.ts";
+import type { SeparateQuota } from "./quota.ts";
 
 /** True for an operation that, sent again, could do twice what it does (RFC 9110, section 9.2.2). */
 export function takesIdempotencyKey({ method }: Operation): boolean {
@@ -54,8 +54,11 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
   ];
 }
 
-/** The separate limit of an operation that costs no quota. */
-export function freeQuotaOf(operation: Operation | undefined, { mode }: Pick<Caller, "mode">): FreeQuota | undefined {
+/** The separate limit that a request counts towards; undefined if the normal limits apply. */
+export function separateQuotaOf(
+  operation: Operation | undefined,
+  { mode }: Pick<Caller, "mode">,
+): SeparateQuota | undefined {
   return operation?.quota === "sandbox" && mode === "live" ? undefined : operation?.quota;
 }
 

@@ -2,7 +2,7 @@ import { type TObject, type TSchema, Type } from "typebox";
 import type { Scope } from "./caller.ts";
 import type { ErrorDefinition } from "./errors.ts";
 import type { EventType } from "./event-type.ts";
-import type { FreeQuota } from "./quota.ts";
+import type { SeparateQuota } from "./quota.ts";
 
 export type Stability = "stable" | "beta" | "experimental";
 
@@ -51,9 +51,9 @@ export interface Operation {
   /**
    * For an operation that costs no quota. It works even if the key is banned or the windows are used up, and it is not
    * part of the shop's usage. `free`: as often as the plan allows, in separate windows. `sandbox`: all such operations
-   * share `sandboxQuota`, by real time; with a live key, the normal limits apply.
+   * share `sandboxQuota`, counted by the real clock; with a live key, the normal limits apply.
    */
-  readonly quota?: FreeQuota;
+  readonly quota?: SeparateQuota;
   /** Path parameters, and the error for a value that no resource can have. */
   readonly params?: { readonly schema: TObject; readonly invalidError: ErrorDefinition };
   readonly query?: TObject;

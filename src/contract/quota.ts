@@ -6,8 +6,8 @@ export interface Quota {
   readonly perDay: number;
 }
 
-/** The separate limits of operations that cost no quota. */
-export type FreeQuota = "free" | "sandbox";
+/** The separate limits of operations that cost no quota: see `Operation`. */
+export type SeparateQuota = "free" | "sandbox";
 
 /** Sandbox operations that an account may send, all together. No day limits them. */
 export const sandboxQuota: Quota = { perMinute: 20, perDay: Number.MAX_SAFE_INTEGER };

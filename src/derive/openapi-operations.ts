@@ -1,6 +1,6 @@
 import type { DisabledTestPanel, Operation } from "../contract/operation.ts";
 import { mediaTypesOf } from "../contract/operation-properties.ts";
-import { type FreeQuota, sandboxQuota } from "../contract/quota.ts";
+import { type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
 import { clientSnippet } from "./client-snippets.ts";
 import type { Components, Json } from "./openapi-components.ts";
 import { namedExamples } from "./openapi-examples.ts";
@@ -22,7 +22,7 @@ export function operationObject(
       operation.description,
       ...(deprecation ? [deprecationNotice(operation, operations)] : []),
       scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
-      ...(operation.quota ? [freeNotices[operation.quota]] : []),
+      ...(operation.quota ? [quotaNotices[operation.quota]] : []),
       ...(testPanel === true ? [] : [noTestPanel(testPanel)]),
     ].join("\n\n"),
     tags: [tag.name],
@@ -56,7 +56,7 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
 }
 
 const costsNothing = "Costs no quota, and works while the key is banned or the windows are used up.";
-const freeNotices: Readonly<Record<FreeQuota, string>> = {
+const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
   free:
     `${costsNothing} It may be sent as often as the account's plan allows, counted apart; the limit headers are ` +
     "those of the account.",

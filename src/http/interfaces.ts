@@ -2,7 +2,7 @@ import type { Caller, ShopName } from "../contract/caller.ts";
 import type { Change } from "../contract/change.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
-import type { FreeQuota } from "../contract/quota.ts";
+import type { SeparateQuota } from "../contract/quota.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
@@ -71,7 +71,7 @@ export interface Limiter {
    * limits of the plan, in separate windows that each process counts in memory. `sandbox` has the limits of
    * `sandboxQuota` per account. It uses real time and is counted like other requests.
    */
-  admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission>;
+  admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its account, without counting a request. */
   peek(caller: Caller): MaybePromise<LimitStatus>;
   /**

@@ -12,7 +12,7 @@ import {
   rateLimitExceeded,
 } from "../contract/errors.ts";
 import type { Write } from "../contract/handler.ts";
-import { freeQuotaOf } from "../contract/operation-properties.ts";
+import { separateQuotaOf } from "../contract/operation-properties.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
@@ -84,10 +84,10 @@ const shedLoad: Stage = (exchange, services) =>
 /** Stage: counts the request against the windows of its account or, without a valid key, of its address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
   const { caller, operation } = exchange;
-  const free = caller && freeQuotaOf(operation?.operation, caller);
+  const separate = caller && separateQuotaOf(operation?.operation, caller);
   const admission = caller
-    ? free
-      ? limiter.admitFree(caller, free)
+    ? separate
+      ? limiter.admitSeparately(caller, separate)
       : limiter.admit(caller)
     : limiter.admitAddress(addressOf(exchange));
   return whenReady(admission, (decided) => {

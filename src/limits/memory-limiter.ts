@@ -1,4 +1,4 @@
-import { type FreeQuota, type Quota, sandboxQuota } from "../contract/quota.ts";
+import { type Quota, type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
 import { entriesOf, ShopMap } from "../contract/shop-map.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/interfaces.ts";
 import { RecentMap } from "../storage/recent-map.ts";
@@ -53,7 +53,7 @@ export class MemoryLimiter implements Limiter {
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
-  /** The windows of requests that cost no quota. */
+  /** The windows of requests with the quota `free`. */
   readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
   /** The windows of requests for sandboxes, by account. */
   readonly #forSandboxes = new RecentMap<string, Windows>(SHOPS);
@@ -93,7 +93,7 @@ export class MemoryLimiter implements Limiter {
     return whenReady(this.#load(caller), (loaded) => this.#decide(caller, loaded));
   }
 
-  admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission> {
+  admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
     const admission = quota === "sandbox" ? this.countForSandbox(caller, sandboxQuota) : this.countFree(caller);
     if (admission.verdict === "limited") return admission;
     return this.#look(caller, (windows, keyBans, reading) => {
@@ -107,7 +107,7 @@ export class MemoryLimiter implements Limiter {
     return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
   }
 
-  /** Counts a request that costs no quota. */
+  /** Counts a request with the quota `free`. */
   countFree(caller: Caller): Admission {
     return windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }

@@ -101,7 +101,7 @@ export function modesConformance(open: OpenLimiter): void {
             under.limiter.peek(neighbour),
             under.limiter.peek(inOtherMode(neighbour)),
             under.limiter.peekAddress("192.0.2.1"),
-            under.limiter.admitFree(live, "free"),
+            under.limiter.admitSeparately(live, "free"),
           ]);
         const before = await all();
         await setAhead(48 * 3_600);
@@ -121,7 +121,7 @@ export function modesConformance(open: OpenLimiter): void {
 
     describe("a request for a sandbox", () => {
       const sandbox = caller();
-      const operate = async (who = sandbox) => under.limiter.admitFree(who, "sandbox");
+      const operate = async (who = sandbox) => under.limiter.admitSeparately(who, "sandbox");
 
       test("uses no quota, and is admitted with the current limits while the key is limited or banned", async () => {
         await under.send(sandbox, 1);
@@ -155,7 +155,7 @@ export function modesConformance(open: OpenLimiter): void {
     test("are both forgotten with the account, and no other is", async () => {
       const neighbour = caller({}, "key_9", "acc_9");
       for (const who of [caller(), other, neighbour]) await under.offend(who);
-      for (let request = 0; request < 20; request++) await under.limiter.admitFree(caller(), "sandbox");
+      for (let request = 0; request < 20; request++) await under.limiter.admitSeparately(caller(), "sandbox");
       await under.limiter.setClockOffset(caller(), 36 * 3_600 * SECOND);
       const before = await under.limiter.peek(neighbour);
       await under.limiter.forget("acc_1");
@@ -168,7 +168,7 @@ export function modesConformance(open: OpenLimiter): void {
           nextBan: 60,
         });
         expect((await under.sendOne(who)).verdict).toBe("admitted");
-        expect((await under.limiter.admitFree(who, "sandbox")).verdict).toBe("admitted");
+        expect((await under.limiter.admitSeparately(who, "sandbox")).verdict).toBe("admitted");
       }
       expect(await under.limiter.peek(neighbour)).toEqual(before);
       await under.limiter.forget("acc_1");
@@ -176,9 +176,9 @@ export function modesConformance(open: OpenLimiter): void {
     });
 
     test("are admitted free requests for themselves", async () => {
-      for (let request = 0; request < 4; request++) await under.limiter.admitFree(caller(), "free");
-      expect((await under.limiter.admitFree(caller(), "free")).verdict).toBe("limited");
-      expect((await under.limiter.admitFree(other, "free")).verdict).toBe("admitted");
+      for (let request = 0; request < 4; request++) await under.limiter.admitSeparately(caller(), "free");
+      expect((await under.limiter.admitSeparately(caller(), "free")).verdict).toBe("limited");
+      expect((await under.limiter.admitSeparately(other, "free")).verdict).toBe("admitted");
     });
   });
 }

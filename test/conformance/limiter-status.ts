@@ -18,7 +18,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
   });
   afterEach(() => under.close());
 
-  const free = async (who = caller()) => under.limiter.admitFree(who, "free");
+  const free = async (who = caller()) => under.limiter.admitSeparately(who, "free");
 
   describe("a look at a key", () => {
     test("shows both windows, and counts nothing", async () => {

@@ -1,6 +1,6 @@
 import { type Caller, modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { freeQuotaOf } from "../../contract/operation-properties.ts";
+import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
@@ -75,7 +75,7 @@ export class UsageCounter implements Usage {
   }
 
   count(caller: Caller, operation: Operation | undefined, status: number): void {
-    if (freeQuotaOf(operation, caller)) return;
+    if (separateQuotaOf(operation, caller)) return;
     const now = this.#clock.now();
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
     this.#add(Math.floor(now / MINUTE_MS), caller, caller.keyId, number * STATUSES + status, 1);

@@ -61,7 +61,7 @@ export class LocalFallback {
     }));
   }
 
-  /** Counts a request that costs no quota. */
+  /** Counts a request with the quota `free`. */
   countFree(caller: Caller): Admission {
     return this.#limiter.countFree(caller);
   }

@@ -81,7 +81,9 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       const processes = await Promise.all(Array.from({ length: 4 }, () => open(url, undefined, `operations-${url}`)));
       const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 1 });
       const answers = await Promise.all(
-        Array.from({ length: 100 }, async (_, index) => processes[index % 4]?.limiter.admitFree(caller, "sandbox")),
+        Array.from({ length: 100 }, async (_, index) =>
+          processes[index % 4]?.limiter.admitSeparately(caller, "sandbox"),
+        ),
       );
       expect(answers.filter((answer) => answer?.verdict === "admitted")).toHaveLength(20);
       await Promise.all(processes.map(({ close }) => close()));
@@ -141,7 +143,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       const { limiter, close } = await open(url, undefined, "forgotten:");
       const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
       for (const one of [caller, { ...caller, mode: "live" as const }]) await limiter.admit(one);
-      await limiter.admitFree(caller, "sandbox");
+      await limiter.admitSeparately(caller, "sandbox");
       await limiter.forget("acc_1");
       if (url === server.url) expect(await server.command("KEYS", "forgotten:{*")).toEqual([]);
       expect((await limiter.peek(caller)).day.used).toBe(0);

@@ -1,9 +1,9 @@
-import { type FreeQuota, type Quota, sandboxQuota } from "../../contract/quota.ts";
+import { type Quota, type SeparateQuota, sandboxQuota } from "../../contract/quota.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
-import { admissionAt, admissionFrom, type Decision, freeAdmission, limitStatusOf } from "./decision.ts";
+import { admissionAt, admissionFrom, type Decision, limitStatusOf, separateAdmission } from "./decision.ts";
 import { LastKnownLimits, type ValkeyBackup } from "./last-known-limits.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import { Pending, type PendingQuestion } from "./pending.ts";
@@ -94,13 +94,13 @@ export class ValkeyLimiter implements Limiter {
     return pending.count();
   }
 
-  admitFree(caller: Caller, quota: FreeQuota): MaybePromise<Admission> {
+  admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
     const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#local.countFree(caller);
     // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>
       admission.verdict === "limited"
         ? admission
-        : whenReady(this.peek(caller), (limitStatus) => freeAdmission(caller, limitStatus)),
+        : whenReady(this.peek(caller), (limitStatus) => separateAdmission(caller, limitStatus)),
     );
   }
 
