@@ -11,14 +11,15 @@ const MAX_NAME = 64;
 Settings.Set({ maxErrors: MAX_FAULTS });
 
 type Validator = ReturnType<typeof compileValidator>;
-type ValidationError = ReturnType<Validator["Errors"]>[number];
+type ValidationError = ReturnType<Validator["Errors"]>[1][number];
 
 /**
  * The faults of a value that does not fit its schema, at least one. `base` is the JSON Pointer of the
  * value within the request; `noun` is what a property of it is called (`field`, `query parameter`).
  */
 export function faultsOf(validator: Validator, value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
-  const faults = validator.Errors(value).flatMap((error) => translate(error, schema, base, noun));
+  const [, errors] = validator.Errors(value);
+  const faults = errors.flatMap((error) => translate(error, schema, base, noun));
   return faults.length > 0 ? faults : [{ path: base, message: "is not valid" }];
 }
 

@@ -6,7 +6,7 @@ import type { Operation } from "./operation.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { isInt64 } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
-import { compileValidator } from "./validators.ts";
+import { firstErrors } from "./validators.ts";
 
 /** All faults of one operation, each as one sentence. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
@@ -144,14 +144,10 @@ function shapeFaults(part: string, schema: unknown): string[] {
 
 function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {
   if (!schema || !examples) return [];
-  const validator = compileValidator(schema);
   if (Object.keys(examples).length === 0) return [`the ${part} has no example; add one to ${part}.examples.`];
-  return Object.entries(examples)
-    .filter(([, example]) => !validator.Check(example))
-    .map(([title, example]) => {
-      const [error] = validator.Errors(example);
-      return `the ${part} example "${title}" does not fit its schema: ${error?.instancePath || "it"} ${error?.message}.`;
-    });
+  return firstErrors(schema, examples).map(
+    ([title, error]) => `the ${part} example "${title}" does not fit its schema: ${error}.`,
+  );
 }
 
 function locationFaults({ response }: Operation): string[] {
