@@ -1,6 +1,5 @@
 import { write, writeSync } from "node:fs";
 import { basename, join } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { addAbortSignal } from "node:stream";
 import { promisify } from "node:util";
 import { run } from "./cli/run.ts";
@@ -53,6 +52,7 @@ function showStatus(line: string): void {
 }
 
 async function ask(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline/promises"); // loaded here, so that no start waits for it
   const dialog = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await dialog.question(question, { signal: stop.signal });

@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Config } from "../config.ts";
 import type { ProgramCommand } from "./command.ts";
 
@@ -19,6 +19,7 @@ export const health: ProgramCommand = {
 
 /** The status that the service reports. It does not use `fetch`, which would use a proxy from the environment. */
 export async function readiness({ host, port }: Config): Promise<string> {
+  const { get } = await import("node:http"); // loaded here, so that the start of the service does not wait for it
   const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const signal = AbortSignal.timeout(DEADLINE);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

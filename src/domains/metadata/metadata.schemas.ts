@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { PATTERN_MEANING, RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
+import { withCommas } from "../../contract/with-commas.ts";
 
 /** Limits of one resource: pairs, characters of a key and of a value, and bytes of all keys and values together. */
 const PAIRS = 50;
@@ -22,12 +23,12 @@ const noRefusedKey: Rule = {
 };
 const notTooLarge: Rule = {
   allows: (pairs) => bytesOf(pairs as MetadataPatch) <= BYTES,
-  message: `must not hold more than ${BYTES.toLocaleString("en")} bytes in keys and values together`,
+  message: `must not hold more than ${withCommas(BYTES)} bytes in keys and values together`,
 };
 
 const bounds =
   `Up to ${PAIRS} pairs, with keys of 1 to ${KEY} characters and values of up to ${VALUE}: together at most ` +
-  `${BYTES.toLocaleString("en")} bytes in UTF-8. The key \`${REFUSED_KEY}\` is not allowed.`;
+  `${withCommas(BYTES)} bytes in UTF-8. The key \`${REFUSED_KEY}\` is not allowed.`;
 
 const keys = {
   type: "string",

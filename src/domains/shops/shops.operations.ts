@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { Int64, LargeCount } from "../../contract/schemas.ts";
+import { withCommas } from "../../contract/with-commas.ts";
 
 /** The maximum number of categories in a summary, and how many are scanned to find them. */
 export const MAX_CATEGORIES = 100;
@@ -66,7 +67,7 @@ const getShop = defineOperation({
   summary: "Get the figures of the shop",
   description:
     "Returns the number of animals by status and category, the number of open orders, and today's changes. The " +
-    `largest categories are found among the first ${CATEGORY_SCAN.toLocaleString("en")} that have animals.`,
+    `largest categories are found among the first ${withCommas(CATEGORY_SCAN)} that have animals.`,
   response: { status: 200, description: "The figures.", schema: ShopSummary, examples: { "A small shop": summary } },
 });
 
