@@ -8,6 +8,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { clientPackage } from "../../src/app/client-package.ts";
 import { version } from "../../src/telemetry/version.ts";
 import { sampleFaults } from "../../test/samples/sample-files.ts";
+import { buildExecutable, isOfThisMachine } from "./executable.ts";
 import { type Inspected, inspectExecutable } from "./inspect-executable.ts";
 import { packService } from "./service-package.ts";
 import { versionFaults } from "./versions.ts";
@@ -52,7 +53,7 @@ function makeExecutable(platform: string): string {
   if (!wanted) throw new Error(`${platform} is none of ${Object.keys(platforms).join(", ")}.`);
   const name = `petstore-${version}-${platform}${wanted.format === "PE" ? ".exe" : ""}`;
   const file = join(target, name);
-  call("npm", ["run", "--silent", "build", "--", `--target=bun-${platform}`, "--outfile", file]);
+  buildExecutable(file, platform);
   rmSync(`${file}.map`, { force: true }); // the executable has its own
   const found = inspectExecutable(readFileSync(file));
   const { signature, ...rest } = found;
@@ -63,15 +64,6 @@ function makeExecutable(platform: string): string {
   const line = `${name}: ${facts.join(", ")}; ${isOfThisMachine(platform) ? ranHere(file) : "built, not run"}`;
   console.log(`program   ${line}`);
   return line;
-}
-
-function isOfThisMachine(platform: string): boolean {
-  return platform === `${process.platform}-${process.arch}` && (process.platform !== "linux" || isGlibc());
-}
-
-/** True if this machine uses glibc: npm installs the build of Bun for the C library of the machine. */
-function isGlibc(): boolean {
-  return inspectExecutable(readFileSync(process.execPath)).libc === "glibc";
 }
 
 function ranHere(file: string): string {

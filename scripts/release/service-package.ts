@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
+import { buildProgram } from "./build-program.ts";
 
 const root = join(import.meta.dir, "../..");
 /** Files of the package in addition to the program. */
@@ -37,7 +38,7 @@ export function packService(target: string): string {
 
 /** Builds the program as one script, `main.js`, with its assets beside it. */
 export function buildScript(target: string): void {
-  call(process.execPath, ["build", "src/main.ts", "--target=bun", "--outdir", target], root);
+  buildProgram(["--target=bun", "--outdir", target]);
 }
 
 function call(command: string, args: readonly string[], cwd: string): void {

@@ -20,6 +20,7 @@ import type { Console } from "./console.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { keyEnvironment, openIdentity } from "./identity.ts";
+import { isBuilt } from "./is-built.ts";
 import { openDeletion } from "./open-deletion.ts";
 import { openIdempotency } from "./open-idempotency.ts";
 import { type LimiterEngine, openLimiter } from "./open-limiter.ts";
@@ -79,7 +80,7 @@ export class App {
   static async start(config: Config, options: AppOptions = {}): Promise<App> {
     const { clock = systemClock, openStore = openStorage, metrics = new Metrics(), onFatal } = options;
     const log = options.log ?? new Log(config.logLevel);
-    checkDomains(options.domains ?? domains, Object.keys(settings));
+    if (!isBuilt) checkDomains(options.domains ?? domains, Object.keys(settings));
     const observer: StorageObserver = {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
       failed: (cause) => metrics.storeFailed(cause),

@@ -2,6 +2,7 @@ import { FixedContent } from "../http/fixed-content.ts";
 import type { StaticFile, WebContent } from "../http/web-content.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { buildConsole, type ConsoleFile } from "./build-console.ts";
+import { isBuilt } from "./is-built.ts";
 
 const types: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -64,10 +65,7 @@ export class Console {
   }
 }
 
-/** True in the one-file executable, which contains the console. */
-const isBuilt = !import.meta.path.endsWith(".ts");
-
-/** Builds the console from its sources, or returns the files in the one-file executable. */
+/** Builds the console from its sources, or returns the files that a built program contains. */
 function filesOfConsole(): MaybePromise<ConsoleFile[]> {
   return isBuilt ? import("./embedded-console.ts").then(({ embeddedConsole }) => embeddedConsole) : buildConsole();
 }
