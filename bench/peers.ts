@@ -67,6 +67,8 @@ export interface Place {
   readonly folder: string;
   /** The checkout of the service. */
   readonly service: string;
+  /** The executable of the service. Absent: the service runs from the sources of its checkout. */
+  readonly executable?: string;
   readonly store: SeededStore;
   /** A running service, whose answers the bare servers give. */
   readonly model?: RunningServer;
@@ -109,10 +111,10 @@ interface Recipe {
 }
 
 const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promise<Recipe>> = {
-  service: ({ folder, service, store, settings }, port) => {
+  service: ({ folder, service, executable, store, settings }, port) => {
     copyFileSync(store.file, join(folder, "petstore.db"));
     return {
-      command: [process.execPath, "src/main.ts", "serve"],
+      command: [...(executable ? [executable] : [process.execPath, "src/main.ts"]), "serve"],
       cwd: service,
       env: { PETSTORE_ENV: "production", PETSTORE_DATA_DIR: folder, PETSTORE_PORT: String(port), ...settings },
       dialect: serviceDialect(store.animals),
