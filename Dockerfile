@@ -6,8 +6,9 @@ WORKDIR /petstore
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 COPY console/package.json console/
-COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/print-console.ts scripts/
+COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/
 RUN npm ci --omit=dev --no-audit --no-fund
+COPY scripts scripts
 COPY src src
 COPY client client
 COPY console console
