@@ -6,10 +6,10 @@ export const RESPONSE_TIMEOUT = 10_000;
 const MAX_AT_ONCE = 100;
 
 /** A pending response. */
-export interface Pending<T> {
+export interface PendingResponse<T> {
   readonly response: Promise<T>;
   readonly resolve: (response: T | Promise<T>) => void;
-  /** Returns the substitute. */
+  /** Returns the response that replaces a late one. */
   readonly expire: () => T | Promise<T>;
   /** When it was registered, by the monotonic clock. */
   readonly since: number;
@@ -23,7 +23,7 @@ export class Deadlines<T> {
   readonly #clock: Clock;
   readonly #milliseconds: number;
   /** In order of registration, which is also the order of their deadlines. */
-  readonly #pending = new Set<Pending<T>>();
+  readonly #pending = new Set<PendingResponse<T>>();
 
   /** Responses are late after `milliseconds`. */
   constructor(clock: Clock, milliseconds: number = RESPONSE_TIMEOUT) {
@@ -37,20 +37,20 @@ export class Deadlines<T> {
   }
 
   /** Registers a pending response. If it is late, the result of `expire` replaces it. */
-  register(expire: () => T | Promise<T>): Pending<T> {
+  register(expire: () => T | Promise<T>): PendingResponse<T> {
     const { promise, resolve } = Promise.withResolvers<T>();
-    const pending: Pending<T> = { response: promise, resolve, expire, since: this.#clock.monotonic() };
+    const pending: PendingResponse<T> = { response: promise, resolve, expire, since: this.#clock.monotonic() };
     this.#pending.add(pending);
     return pending;
   }
 
   /** True until it is late. A result that arrives later is dropped. */
-  isOpen(pending: Pending<T>): boolean {
+  isOpen(pending: PendingResponse<T>): boolean {
     return this.#pending.has(pending);
   }
 
   /** Settles with the response, unless it was late. */
-  settle(pending: Pending<T>, response: T | Promise<T>): void {
+  settle(pending: PendingResponse<T>, response: T | Promise<T>): void {
     if (this.#pending.delete(pending)) pending.resolve(response);
   }
 
