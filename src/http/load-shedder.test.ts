@@ -3,7 +3,7 @@ import { ManualClock } from "../../test/harness/manual-clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { type LoadLimits, LoadShedder, loadLimits } from "./load-shedder.ts";
 
-const { maxInFlight, overloadAfterMs, refuseOneIn, mostWaiting, longestTurn } = loadLimits;
+const { maxInFlight, overloadAfterMs, refuseOneIn, maxWaiting, maxTurnMs } = loadLimits;
 
 /** The shop of most requests in these tests, and other shops. */
 const SHOP = 1;
@@ -126,7 +126,7 @@ describe("the load", () => {
 
   test("refuses all writes and no reads once the maximum number of writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count < mostWaiting; count++) scene.shedder.wait(SHOP);
+    for (let count = 0; count < maxWaiting; count++) scene.shedder.wait(SHOP);
     expect([await scene.turn(100), await scene.turn(100, false)]).toEqual([100, 0]);
     scene.shedder.endWait(SHOP);
     expect(await scene.turn(100)).toBe(0);
@@ -167,9 +167,9 @@ describe("the load", () => {
 
   test("lets a shop with less than its share write while the maximum number of writes wait", async () => {
     const scene = new Scene();
-    for (let count = 0; count < mostWaiting; count++) scene.shedder.wait(2);
+    for (let count = 0; count < maxWaiting; count++) scene.shedder.wait(2);
     expect([scene.request(2), scene.request(SHOP)]).toEqual([true, false]);
-    for (let count = 0; count < mostWaiting / 2 - 2; count++) scene.shedder.wait(SHOP);
+    for (let count = 0; count < maxWaiting / 2 - 2; count++) scene.shedder.wait(SHOP);
     expect([scene.request(SHOP), scene.request(3)]).toEqual([true, false]);
   });
 
@@ -218,10 +218,10 @@ test("a turn that has lasted long enough delays further requests to the next one
   const { shedder } = new Scene();
   shedder.begin(1_000, false);
   for (let index = 0; index < 2 * maxInFlight; index++) {
-    expect(shedder.turnFor(1_000 + longestTurn, { connection: `early ${index}` })).toBeUndefined();
+    expect(shedder.turnFor(1_000 + maxTurnMs, { connection: `early ${index}` })).toBeUndefined();
   }
   const late = Array.from({ length: maxInFlight + 1 }, (_, index) =>
-    shedder.turnFor(1_001 + longestTurn, { connection: `late ${index}` }),
+    shedder.turnFor(1_001 + maxTurnMs, { connection: `late ${index}` }),
   );
   expect(late.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
   let hasCome = false;
@@ -237,7 +237,7 @@ test("a long turn with few connections does not delay requests", () => {
   const { shedder } = new Scene();
   shedder.begin(1_000, false);
   const turns = Array.from({ length: 200 * maxInFlight }, (_, index) =>
-    shedder.turnFor(2_000 + longestTurn, { connection: String(Math.floor(index / 200)) }),
+    shedder.turnFor(2_000 + maxTurnMs, { connection: String(Math.floor(index / 200)) }),
   );
   expect(turns.filter(Boolean)).toEqual([]);
 });

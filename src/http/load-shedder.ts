@@ -11,10 +11,10 @@ export interface LoadLimits {
   readonly overloadAfterMs: number;
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
-  /** Writes that may wait for the store. If there are more, a shop that has its share gets no further ones. */
-  readonly mostWaiting: number;
+  /** If this many requests wait for the store, a shop that has its share of them gets no further writes. */
+  readonly maxWaiting: number;
   /** How long one turn of the event loop may start requests, in milliseconds. */
-  readonly longestTurn: number;
+  readonly maxTurnMs: number;
 }
 
 /**
@@ -27,8 +27,8 @@ export const loadLimits: LoadLimits = {
   maxInFlight: 256,
   overloadAfterMs: 500,
   refuseOneIn: 16,
-  mostWaiting: 16_384,
-  longestTurn: 20,
+  maxWaiting: 16_384,
+  maxTurnMs: 20,
 };
 
 /** A request that has begun and is identified. */
@@ -101,8 +101,8 @@ export class LoadShedder {
   }
 
   /**
-   * Counts a request that begins at `now` (of `performance.now`). Returns true if there are too many. Writes that wait
-   * for the store count only for writes, because reads do not wait for them.
+   * Counts a request that begins at `now` (of `performance.now`). Returns true if there are too many. Requests that wait
+   * for the store count against writes only, because reads do not wait for writes.
    */
   begin(now: number, isWrite: boolean): boolean {
     this.#begun++;
@@ -122,7 +122,7 @@ export class LoadShedder {
     const shop = caller?.shop;
     this.#shops.begin(shop);
     if (this.#shops.size > 1) this.#sharedFor = SHARED_SAMPLES;
-    if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.mostWaiting, shop)) return true;
+    if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.maxWaiting, shop)) return true;
     if (!this.#isOverloaded || !this.#shops.hasShareOf(this.#shops.total, shop)) return false;
     if (isExcess && this.#candidates++ % this.#limits.refuseOneIn === 0) return true;
     // Without another shop, holding requests would help no one.
@@ -144,7 +144,7 @@ export class LoadShedder {
    * after it, because the runtime then closes the connection.
    */
   turnFor(now: number, from: { readonly connection: string }): Promise<void> | undefined {
-    if (now - this.#turnStart <= this.#limits.longestTurn) return undefined;
+    if (now - this.#turnStart <= this.#limits.maxTurnMs) return undefined;
     const { connection } = from;
     if (connection === this.#connection) return undefined;
     this.#connection = connection;
@@ -186,7 +186,7 @@ export class LoadShedder {
   }
 
   get #isFull(): boolean {
-    return this.#waiting >= this.#limits.mostWaiting;
+    return this.#waiting >= this.#limits.maxWaiting;
   }
 
   #beginTurn(now: number): void {
