@@ -12,7 +12,7 @@ export const DRAIN_TIMEOUT = 5_000;
 export const MAX_DRAINS = 64;
 
 /**
- * Reads and discards the bodies of rejected requests. Most clients do not read the response while they send the body.
+ * Reads and discards the bodies of refused requests. Most clients do not read the response while they send the body.
  * If the connection is closed before that, they report a network error instead of the reason.
  */
 export class BodyDrains {
@@ -28,7 +28,7 @@ export class BodyDrains {
   }
 
   /**
-   * Drains the body of a request that is rejected with `failed`, within the limits above. Returns true if the
+   * Drains the body of a request that is refused with `failed`, within the limits above. Returns true if the
    * connection can be reused, and false if the body has not ended or its length is malformed. Never rejects. The
    * runtime drains small bodies with a length itself.
    */

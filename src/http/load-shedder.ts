@@ -18,8 +18,8 @@ export interface LoadLimits {
 }
 
 /**
- * One in sixteen. A rejection costs almost as much as a response, because most of the work is HTTP. Rejections
- * therefore take at most a sixteenth of the time; rejecting every excess request would leave no time for the
+ * One in sixteen. A refusal costs almost as much as a response, because most of the work is HTTP. Refusals
+ * therefore take at most a sixteenth of the time; refusing every excess request would leave no time for the
  * others. A client that obeys `Retry-After` frees its slot for at least a second, which drains the queue. TCP
  * limits the others to one request per connection.
  */
@@ -44,7 +44,7 @@ export interface Begun {
 /** For how many samples requests are held after several shops had requests in flight: 10 s. */
 const SHARED_SAMPLES = 100;
 
-/** Rejected clients return after 1 to this many seconds, so that they do not all return at once. */
+/** Refused clients return after 1 to this many seconds, so that they do not all return at once. */
 const RETRY_SPREAD = 4;
 
 /**
