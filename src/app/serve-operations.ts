@@ -24,7 +24,7 @@ const STORAGE_RETRY = 1;
 
 /** What requests need from the service besides their operations. */
 interface ServerContext {
-  readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "explain">;
+  readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "failureFor">;
   readonly health: Omit<HealthOptions, "clock">;
   /** True if other processes may listen on the port as well. */
   readonly isShared: boolean;
@@ -57,7 +57,7 @@ export function serveOperations(
     const { clock } = services;
     webConsole = new Console(root, pageProtection);
     const clients = new ClientAddresses(config.trustedProxies, config.host);
-    const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, explain: explainError };
+    const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, failureFor: failureForError };
     return {
       api: new Api({ ...services, ...own }, base),
       basePath,
@@ -74,7 +74,7 @@ export function serveOperations(
   return { server, base, docs, webConsole };
 }
 
-function explainError(error: unknown, caller: Caller | undefined, isWrite: boolean): Failure | undefined {
+function failureForError(error: unknown, caller: Caller | undefined, isWrite: boolean): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;
   // A live shop is deleted only with its account, and so with its keys. No read waits for a reset.
   if (error instanceof ShopDeleted && caller?.mode === "live") {

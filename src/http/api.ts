@@ -34,7 +34,7 @@ export interface ApiServices extends ReportServices {
   readonly limiter: Limiter;
   /** Runs the change of an operation. */
   readonly write: Write;
-  /** Runs it for a request with an `Idempotency-Key`. */
+  /** Runs the change of a request with an `Idempotency-Key`. */
   readonly idempotency: Idempotency;
   readonly clock: Clock;
   readonly shedder: LoadShedder;
@@ -43,7 +43,7 @@ export interface ApiServices extends ReportServices {
   readonly delays: Delays;
   readonly streams: Streams;
   /** The failure for an error that a store threw; undefined for an unknown error. */
-  readonly explain: (error: unknown, caller: Caller | undefined, isWrite: boolean) => Failure | undefined;
+  readonly failureFor: (error: unknown, caller: Caller | undefined, isWrite: boolean) => Failure | undefined;
 }
 
 /** Runs the stages of each request, sends its response, and reports it. */
@@ -132,7 +132,7 @@ export class Api {
     const awaitsBody = stage === "readInput";
     exchange.awaitsBody = awaitsBody;
     const awaitsStore = !awaitsBody && stage !== "shedLoad";
-    const isTimed = !awaitsBody || tracer !== undefined; // reading the clock is as slow as a look-up
+    const isTimed = !awaitsBody || tracer !== undefined; // otherwise not needed, and reading the clock takes time
     const from = isTimed ? performance.now() : 0;
     const shop = exchange.caller?.shop;
     if (awaitsStore) shedder.wait(shop);
@@ -160,7 +160,7 @@ export class Api {
   }
 
   #failIn(index: number, exchange: Exchange, failed: Failure): MaybePromise<Response> {
-    exchange.stage = stageNames[index] ?? "handle"; // after the last one: its result could not be rendered
+    exchange.stage = stageNames[index] ?? "handle"; // past the last stage, rendering the result of `handle` has failed
     return this.#fail(exchange, failed);
   }
 
@@ -168,10 +168,10 @@ export class Api {
     if (exchange.authFailure?.error === invalidApiKey)
       this.#services.abuse.invalidKey(addressOf(exchange, this.#services.addresses));
     const isReusable = this.#services.drains.drain(exchange.request, failed);
-    return whenReady(isReusable, (reusable) => this.#giveFailure(exchange, failed, !reusable));
+    return whenReady(isReusable, (reusable) => this.#respondWithFailure(exchange, failed, !reusable));
   }
 
-  #giveFailure(exchange: Exchange, failed: Failure, closesConnection: boolean): MaybePromise<Response> {
+  #respondWithFailure(exchange: Exchange, failed: Failure, closesConnection: boolean): MaybePromise<Response> {
     const { admission } = exchange;
     exchange.failed = failed;
     if (exchange.stage === "shedLoad") this.#services.metrics.shed();
@@ -188,13 +188,13 @@ export class Api {
 
   /** The failure for an unexpected error. The service continues, and the response reveals nothing internal. */
   #failureOf(exchange: Exchange, error: unknown): Failure {
-    const { explain, log } = this.#services;
-    const explained = explain(error, exchange.caller, exchange.isWrite);
+    const { failureFor, log } = this.#services;
+    const known = failureFor(error, exchange.caller, exchange.isWrite);
     // An error that the client's own request caused is not a failure of the store.
-    if (explained && explained.error !== storageUnavailable) return explained;
-    if (explained) log.failing("storage_unavailable", error, { requestId: exchange.id });
+    if (known && known.error !== storageUnavailable) return known;
+    if (known) log.failing("storage_unavailable", error, { requestId: exchange.id });
     else log.error("request_failed", error, { requestId: exchange.id });
-    return explained ?? failure(internalError, `An internal error. It is logged as ${exchange.id}.`);
+    return known ?? failure(internalError, `An internal error. It is logged as ${exchange.id}.`);
   }
 
   #serveOptions(exchange: Exchange): MaybePromise<Response> {
