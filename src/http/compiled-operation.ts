@@ -8,13 +8,13 @@ import {
   responseType,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
+import { type CanonicalRequest, compileCanonicalRequest } from "./canonical-request.ts";
 import { compilePath } from "./fill-path.ts";
 import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { type SimulationReader, simulationReader } from "./read-simulation.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
-import { compileRequestText, type RequestText } from "./request-text.ts";
 import { compileStreamText, type StreamText } from "./stream-text.ts";
 
 /** The addresses that responses refer to. */
@@ -35,7 +35,7 @@ export interface CompiledOperation extends BoundOperation {
   /** For an operation whose response is streamed. */
   readonly streamText: StreamText | undefined;
   /** Set for operations that accept an idempotency key. */
-  readonly requestText: RequestText | undefined;
+  readonly canonicalRequest: CanonicalRequest | undefined;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
   /** From this moment on the operation returns 410, in unix milliseconds. */
@@ -68,7 +68,7 @@ export function compileOperation(
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, link),
     streamText: compileStreamText(operation),
-    requestText: takesIdempotencyKey(operation) ? compileRequestText(operation) : undefined,
+    canonicalRequest: takesIdempotencyKey(operation) ? compileCanonicalRequest(operation) : undefined,
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,

@@ -39,16 +39,16 @@ export class Idempotency {
   /** Serves a request with an idempotency key. Sets `isReplay` of the exchange if the outcome is a stored one. */
   async serve(exchange: Exchange, input: Input): Promise<Success | Failure> {
     const { operation: compiled, caller, request } = exchange;
-    if (!compiled?.requestText || !caller)
+    if (!compiled?.canonicalRequest || !caller)
       throw new TypeError("An Idempotency-Key was read for an operation that takes none.");
-    const { operation, requestText } = compiled;
+    const { operation, canonicalRequest } = compiled;
     const { accountId, mode, shop } = caller;
     const key = input.idempotencyKey as string;
     // Only the client has this value, so no one with access to the store can read a stored secret.
     const secret = operation.response.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
-    const keyDigest = digest(`${accountId}\n${mode}\n${requestText.target(input)}\n${key}`);
+    const keyDigest = digest(`${accountId}\n${mode}\n${canonicalRequest.target(input)}\n${key}`);
     const ifMatch = operation.ifMatch ? request.headers.get("if-match") : "";
-    const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${requestText.content(input)}`);
+    const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${canonicalRequest.content(input)}`);
     if (this.#running.has(keyDigest)) {
       const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
       return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });

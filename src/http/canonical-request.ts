@@ -3,15 +3,15 @@ import type { Operation } from "../contract/operation.ts";
 import { compileSerializer } from "../contract/serialize.ts";
 import { compilePath } from "./fill-path.ts";
 
-/** Canonical texts of a request: equal for two requests with the same content. */
-export interface RequestText {
+/** The canonical form of a request, by which idempotency compares it: equal for two requests with the same content. */
+export interface CanonicalRequest {
   /** The method, and the path with its parameters. */
   readonly target: (input: Input) => string;
   /** The parsed query and body, without differences in spaces and the order of fields. */
   readonly content: (input: Input) => string;
 }
 
-export function compileRequestText({ method, path, query, body }: Operation): RequestText {
+export function compileCanonicalRequest({ method, path, query, body }: Operation): CanonicalRequest {
   const fillPath = compilePath(path);
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema) : () => "";
