@@ -9,13 +9,13 @@ import {
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
 import { type CanonicalRequest, compileCanonicalRequest } from "./canonical-request.ts";
+import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
 import { compilePath } from "./fill-path.ts";
 import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
 import { type SimulationReader, simulationReader } from "./read-simulation.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
-import { compileStreamText, type StreamText } from "./stream-text.ts";
 
 /** The addresses that responses refer to. */
 export interface Addresses {
@@ -33,7 +33,7 @@ export interface CompiledOperation extends BoundOperation {
   readonly readInput: InputReader;
   readonly render: Render;
   /** For an operation whose response is streamed. */
-  readonly streamText: StreamText | undefined;
+  readonly eventEncoder: EventEncoder | undefined;
   /** Set for operations that accept an idempotency key. */
   readonly canonicalRequest: CanonicalRequest | undefined;
   readonly hasEntityTag: boolean;
@@ -67,7 +67,7 @@ export function compileOperation(
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, link),
-    streamText: compileStreamText(operation),
+    eventEncoder: compileEventEncoder(operation),
     canonicalRequest: takesIdempotencyKey(operation) ? compileCanonicalRequest(operation) : undefined,
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),

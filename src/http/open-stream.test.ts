@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { readStream } from "../../test/harness/server-sent-events.ts";
 import { streamTicks, tick } from "../../test/harness/ticks.ts";
+import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
-import { compileStreamText, type StreamText } from "./stream-text.ts";
 
-const text = compileStreamText(streamTicks) as StreamText;
+const encoder = compileEventEncoder(streamTicks) as EventEncoder;
 
 /** A stream that started at time 0, and the data that its client reads. */
 function open() {
   const ends: StreamEnd[] = [];
-  const stream = new OpenStream(text, 3n, 1_000, 0, (reason) => ends.push(reason));
+  const stream = new OpenStream(encoder, 3n, 1_000, 0, (reason) => ends.push(reason));
   const reader = stream.body.getReader();
   let got = "";
   const read = async () => {

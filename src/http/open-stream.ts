@@ -1,5 +1,5 @@
 import type { StreamSink } from "../contract/stream.ts";
-import { aliveComment, type StreamText, streamHead } from "./stream-text.ts";
+import { aliveComment, type EventEncoder, streamHead } from "./event-encoder.ts";
 
 /** The maximum number of bytes buffered for a slow client, in addition to the system's buffers of its connection. */
 const MAX_WAITING = 512 * 1024;
@@ -20,7 +20,7 @@ export interface StreamCounts {
 /** One stream. It buffers data that the client has not read yet, up to a limit. */
 export class OpenStream implements StreamSink<unknown> {
   readonly body: ReadableStream<Uint8Array>;
-  readonly #text: StreamText;
+  readonly #encoder: EventEncoder;
   readonly #since: number;
   readonly #onEnd: (reason: StreamEnd) => void;
   #position: bigint;
@@ -38,8 +38,8 @@ export class OpenStream implements StreamSink<unknown> {
   #drained: PromiseWithResolvers<void> | undefined;
 
   /** `now` is monotonic time. `retry` is sent to the client, in milliseconds. `onEnd` is called once. */
-  constructor(text: StreamText, position: bigint, retry: number, now: number, onEnd: (reason: StreamEnd) => void) {
-    this.#text = text;
+  constructor(encoder: EventEncoder, position: bigint, retry: number, now: number, onEnd: (reason: StreamEnd) => void) {
+    this.#encoder = encoder;
     this.#position = position;
     this.#since = this.#silentSince = now;
     this.#onEnd = onEnd;
@@ -62,9 +62,9 @@ export class OpenStream implements StreamSink<unknown> {
   send(events: readonly unknown[]): void {
     const last = events.at(-1);
     if (last === undefined || !this.#isOpen) return;
-    this.#position = this.#text.idOf(last);
+    this.#position = this.#encoder.idOf(last);
     this.#events += events.length;
-    this.#push(this.#text.events(events));
+    this.#push(this.#encoder.encode(events));
   }
 
   skipTo(id: bigint): void {

@@ -15,7 +15,7 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   const { successHeaders } = compiled;
   const headers = successHeaders.all;
   successHeaders.setOwn(exchange.id, admission);
-  if (compiled.streamText) return answerStream(exchange, headers);
+  if (compiled.eventEncoder) return answerStream(exchange, headers);
   if (status === 204) return marked(exchange, new Response(null, { status, headers }));
   const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
   if (compiled.operation.paged) successHeaders.setLink(link);

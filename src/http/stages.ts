@@ -155,8 +155,8 @@ const handle: Stage = (exchange, { write, idempotency }) => {
 
 /** Stage: opens the stream of a streamed operation, unless there are too many. `HEAD` gets only the headers. */
 const openStream: Stage = (exchange, { streams }) => {
-  const text = exchange.operation?.streamText;
-  return text && exchange.request.method !== "HEAD" ? streams.open(exchange, text) : undefined;
+  const encoder = exchange.operation?.eventEncoder;
+  return encoder && exchange.request.method !== "HEAD" ? streams.open(exchange, encoder) : undefined;
 };
 
 /** The stages of a request, in the order of `requestStages`. */

@@ -4,10 +4,10 @@ import { MAX_STREAMS } from "../contract/stream.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
+import type { EventEncoder } from "./event-encoder.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Authenticator, Caller, KnownCaller } from "./interfaces.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
-import type { StreamText } from "./stream-text.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */
 const MAX_TOTAL = 10_000;
@@ -65,7 +65,7 @@ export class Streams {
   }
 
   /** Opens the stream that the handler of a request has returned; returns the failure if there are too many. */
-  open(exchange: Exchange, text: StreamText): Failure | undefined {
+  open(exchange: Exchange, encoder: EventEncoder): Failure | undefined {
     const { operation, success, caller } = exchange;
     if (!operation || !success || !caller) throw new TypeError("A stream was opened before its request was handled.");
     const count = this.#ofAccount.get(caller.accountId) ?? 0;
@@ -82,7 +82,7 @@ export class Streams {
     const source = (success as Streamed).stream;
     const now = this.#dependencies.clock.monotonic();
     let stop: (() => void) | undefined;
-    const stream = new OpenStream(text, source.position, RETRY, now, (reason) => {
+    const stream = new OpenStream(encoder, source.position, RETRY, now, (reason) => {
       stop?.();
       this.#close(entry, exchange, name, reason, now);
     });
