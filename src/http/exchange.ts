@@ -21,7 +21,7 @@ interface Peer {
   readonly port: number;
 }
 
-/** The connections of requests. */
+/** Gives access to the connections of requests; the server implements it. */
 export interface Peers {
   /** The address and port of the peer. */
   requestIP(request: Request): Peer | null;
@@ -91,7 +91,7 @@ export class Exchange {
   }
 
   /** Sets how many seconds the connection may be idle; 0 for any time. */
-  keepConnection(seconds: number): void {
+  setIdleTimeout(seconds: number): void {
     this.#peers.timeout(this.request, seconds);
   }
 

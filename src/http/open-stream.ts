@@ -11,7 +11,7 @@ const MAX_STREAM = 3_600_000;
 /** Why a stream has ended: the `reason` in the log. docs/monitoring.md says what each means. */
 export type StreamEnd = "client_closed" | "slow_client" | "key_invalid" | "max_age" | "shutdown" | "source_ended";
 
-/** The state of an open stream. */
+/** What a stream has sent so far. */
 export interface StreamCounts {
   readonly events: number;
   readonly bytes: number;
@@ -29,8 +29,9 @@ export class OpenStream implements StreamSink<unknown> {
   #waiting = 0;
   #events = 0;
   #bytes = 0;
-  /** True if anything was sent since the last sweep, and the time of the sweep since which nothing was sent. */
+  /** True if anything was sent since the last sweep. */
   #hasSent = false;
+  /** When the stream began, or the time of the last sweep that found or sent anything. */
   #silentSince: number;
   #isOpen = true;
   /** Set while the connection waits for more data. */

@@ -15,8 +15,9 @@ const MAX_TOTAL = 10_000;
 const RETRY_AFTER = 5;
 /** Milliseconds after which a client whose stream has ended should reconnect. */
 const RETRY = 1_000;
-/** How many seconds a connection may be idle after its stream has ended, and if the stream was read too slowly. */
+/** How many seconds a connection may be idle after its stream has ended. */
 const IDLE = 30;
+/** The same for a connection whose client has read too slowly. */
 const IDLE_SLOW = 1;
 /** Milliseconds between checks of streams and keys. A change of keys is checked as soon as it is known. */
 const PERIOD = 1_000;
@@ -91,7 +92,7 @@ export class Streams {
     const entry: Entry = { stream, caller, mayContinue };
     this.#open.add(entry);
     this.#ofAccount.set(caller.accountId, count + 1);
-    exchange.keepConnection(0);
+    exchange.setIdleTimeout(0);
     exchange.stream = stream;
     stop = source.start(stream);
     if (!stream.isOpen) stop();
@@ -136,7 +137,7 @@ export class Streams {
     else this.#ofAccount.set(caller.accountId, left);
     if (reason === "slow_client") this.#slow++;
     // The connection of a client that reads nothing must not stay open.
-    if (reason !== "client_closed") exchange.keepConnection(reason === "slow_client" ? IDLE_SLOW : IDLE);
+    if (reason !== "client_closed") exchange.setIdleTimeout(reason === "slow_client" ? IDLE_SLOW : IDLE);
     const { events, bytes } = stream.counts;
     this.#events += events;
     this.#dependencies.log.info("stream_ended", {
