@@ -108,7 +108,7 @@ export function optionsHeaders(allow: string): Record<string, string> {
   };
 }
 
-/** RFC 6750, section 3: no error code if the request had no credentials. */
+/** The value of `WWW-Authenticate` (RFC 6750, section 3). It has no error code if the request had no credentials. */
 export function challenge(error: "none" | "invalid_token" | "insufficient_scope", scope?: string): string {
   const realm = 'Bearer realm="petstore"';
   if (error === "none") return realm;

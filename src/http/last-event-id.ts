@@ -4,7 +4,7 @@ import { LAST_EVENT_ID } from "../contract/stream.ts";
 
 const fault: Fault = { path: `/header/${LAST_EVENT_ID}`, message: "must hold the id of an event, a whole number" };
 
-/** The id of the last event that a client received. Without one, the header is missing or empty. */
+/** The id of the last event that a client received; undefined if the header is missing or empty. */
 export function readLastEventId(
   headers: Headers,
 ): { readonly value: bigint | undefined } | { readonly faults: Fault[] } {

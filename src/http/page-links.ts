@@ -56,14 +56,14 @@ export function exampleScope(list: string): string {
  */
 export function compileListName(operation: Operation): (params: Values, query: Values) => string {
   const inPath = Object.keys(operation.params?.schema.properties ?? {});
-  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !placing.has(name));
-  return (params, query) => operation.name + listed(inPath, params) + listed(filters, query);
+  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !pageParameters.has(name));
+  return (params, query) => operation.name + parametersText(inPath, params) + parametersText(filters, query);
 }
 
-/** Parameters that select a part of a list, not another list. */
-const placing: ReadonlySet<string> = new Set(["limit", "cursor"]);
+/** Parameters that select a page of a list, not another list. */
+const pageParameters: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
-function listed(names: readonly string[], values: Values): string {
+function parametersText(names: readonly string[], values: Values): string {
   let text = "";
   for (const name of names) if (values[name] !== undefined) text += `&${name}=${encoded(values[name])}`;
   return text;

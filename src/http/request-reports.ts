@@ -51,19 +51,19 @@ export class RequestReports {
   report(exchange: Exchange, response: Response): MaybePromise<Response> {
     const duration = performance.now() - exchange.startedAt;
     const { caller, failed, simulation } = exchange;
-    const isSimulated = simulation !== undefined && isAskedFor(exchange);
+    const isSimulated = simulation !== undefined && hasSimulatedFailure(exchange);
     const { usage, metrics, log, tracer } = this.#services;
     const operation = exchange.operation?.operation;
     if (caller) usage.count(caller, operation, response.status);
     metrics.request(operation?.name, isSimulated ? "simulated" : response.status, duration / 1000);
     if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
-    if (failed || exchange.isWrite) this.#keep(exchange, response.status, duration);
-    if (log.takesRequests || tracer) this.#tell(exchange, response.status, duration);
+    if (failed || exchange.isWrite) this.#record(exchange, response.status, duration);
+    if (log.takesRequests || tracer) this.#log(exchange, response.status, duration);
     return simulation?.delay ? simulation.delay.then(() => response) : response;
   }
 
   /** Writes a request to log and traces, without its path and query: clients put keys there by mistake. */
-  #tell(exchange: Exchange, status: number, duration: number): void {
+  #log(exchange: Exchange, status: number, duration: number): void {
     const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, startedAt } = exchange;
     const operation = exchange.operation?.operation;
@@ -88,12 +88,12 @@ export class RequestReports {
       traceparent: request.headers.get("traceparent"),
       route: operation && this.#basePath + operation.path,
       startedAt,
-      isSimulated: isAskedFor(exchange),
+      isSimulated: hasSimulatedFailure(exchange),
     });
   }
 
   /** Records a request that changed something or failed. */
-  #keep(exchange: Exchange, status: number, duration: number): void {
+  #record(exchange: Exchange, status: number, duration: number): void {
     const { records, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, admission, isReplay, failed, authFailure, stage } = exchange;
     const operation = exchange.operation?.operation;
@@ -123,7 +123,7 @@ function recordedPath({ fillPath }: CompiledOperation, params: RoutedRequest["pa
 }
 
 /** True if the failure was simulated. */
-function isAskedFor({ failed, simulation }: Exchange): boolean {
+function hasSimulatedFailure({ failed, simulation }: Exchange): boolean {
   return failed !== undefined && failed === simulation?.failure;
 }
 

@@ -139,14 +139,14 @@ export class Server {
       return whenReady(response, closing);
     };
     const unknown = handler(unknownRoute);
-    const entrance: typeof unknown = (request, server) =>
+    const base: typeof unknown = (request, server) =>
       whenReady(unknown(request, server), (response) => {
         response.headers.set("Link", baseLinks);
         return response;
       });
     return {
       ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
-      ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, entrance])),
+      ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, base])),
       [`${basePath}/*`]: unknown,
       ...Object.fromEntries(
         [...content].map(([path, one]) => [path, (request: Request) => serveContent(one, request)]),

@@ -144,10 +144,10 @@ const readInput: Stage = (exchange) => {
 const handle: Stage = (exchange, { write, idempotency }) => {
   const { operation, input } = exchange;
   if (!operation || !input) throw new TypeError("A request was handled before it was read.");
-  const retried = input.idempotencyKey !== undefined;
-  const served = retried ? idempotency.serve(exchange, input) : operation.serve(input, write);
+  const hasKey = input.idempotencyKey !== undefined;
+  const served = hasKey ? idempotency.serve(exchange, input) : operation.serve(input, write);
   return whenReady(served, (outcome) => {
-    if ("error" in outcome) return retried ? outcome : requireDeclared(outcome, operation.operation);
+    if ("error" in outcome) return hasKey ? outcome : requireDeclared(outcome, operation.operation);
     exchange.success = outcome;
     return undefined;
   });
