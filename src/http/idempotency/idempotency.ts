@@ -7,7 +7,7 @@ import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../interfaces.ts";
 import { seal, unseal } from "./sealed-text.ts";
-import { isFinal, parseOutcome, serializeOutcome } from "./stored-response.ts";
+import { isFinal, parseResponse, serializeResponse } from "./stored-response.ts";
 
 /** Seconds after which a client may repeat a request that is still running. */
 const RUNNING_RETRY = 1;
@@ -19,14 +19,14 @@ const DIGEST_LENGTH = 22;
  * request does nothing twice. A key belongs to one account, mode, method and path.
  */
 export class Idempotency {
-  readonly #records: StoredResponses;
+  readonly #responses: StoredResponses;
   readonly #write: Write;
   readonly #clock: Clock;
   /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
   readonly #running = new Set<string>();
 
-  constructor(records: StoredResponses, write: Write, clock: Clock) {
-    this.#records = records;
+  constructor(responses: StoredResponses, write: Write, clock: Clock) {
+    this.#responses = responses;
     this.#write = write;
     this.#clock = clock;
   }
@@ -54,22 +54,22 @@ export class Idempotency {
       return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });
     }
 
-    const records = this.#records;
+    const responses = this.#responses;
     const serialize = (outcome: Success | Failure) =>
-      serializeOutcome(
+      serializeResponse(
         "error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) },
       );
     const now = this.#clock.now();
     function* once(change: () => Change<Success | Failure>): Change<StoredResponse | Success | Failure> {
-      const known = yield* records.claim(shop, keyDigest, fingerprint, now);
+      const known = yield* responses.claim(shop, keyDigest, fingerprint, now);
       if (known) return known;
-      const outcome = yield* records.nested(change());
+      const outcome = yield* responses.nested(change());
       if ("error" in outcome) requireDeclared(outcome, operation);
       if (isFinal(outcome)) {
         const text = serialize(outcome);
-        yield* records.store(shop, keyDigest, secret === "" ? text : seal(text, secret, keyDigest));
-        if ("body" in outcome && outcome.shop !== undefined) yield* records.move(shop, keyDigest, outcome.shop);
-      } else yield* records.release(shop, keyDigest);
+        yield* responses.store(shop, keyDigest, secret === "" ? text : seal(text, secret, keyDigest));
+        if ("body" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);
+      } else yield* responses.release(shop, keyDigest);
       return outcome;
     }
     this.#running.add(keyDigest);
@@ -80,9 +80,9 @@ export class Idempotency {
         if (outcome.fingerprint !== fingerprint) return reused(secret !== "");
         exchange.isReplay = true;
         const { response } = outcome;
-        const kept = parseOutcome(secret === "" ? response : unseal(response, secret, keyDigest), operation);
-        if ("error" in kept) return kept;
-        exchange.rendered = kept.rendered;
+        const stored = parseResponse(secret === "" ? response : unseal(response, secret, keyDigest), operation);
+        if ("error" in stored) return stored;
+        exchange.rendered = stored.rendered;
         return { body: undefined };
       });
     } finally {

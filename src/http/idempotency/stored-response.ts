@@ -3,9 +3,11 @@ import type { Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { RenderedBody } from "../rendered-body.ts";
 
-/** A stored outcome: a failure, or a success that is already rendered, so that a replay is identical byte for byte. */
-interface Kept {
-  /** The name must not change: the next release must read what this one stored. */
+/**
+ * A stored response: a failure, or a success that is already rendered, so that a replay is identical byte for byte. The
+ * names of its fields must not change: the next release must read what this one stored.
+ */
+interface StoredFields {
   readonly ready?: RenderedBody;
   readonly failure?: Pick<Failure, "message" | "details" | "retryAfter"> & Pick<ErrorDefinition, "code" | "status">;
 }
@@ -15,21 +17,21 @@ export function isFinal(outcome: Success | Failure): boolean {
   return !("error" in outcome) || (outcome.error.status < 500 && outcome.error.status !== 429);
 }
 
-/** Serializes an outcome for the store. */
-export function serializeOutcome(outcome: Failure | { readonly rendered: RenderedBody }): string {
+/** Serializes the response of an outcome for the store. */
+export function serializeResponse(outcome: Failure | { readonly rendered: RenderedBody }): string {
   if ("error" in outcome) {
     const { error, message, details, retryAfter } = outcome;
     return JSON.stringify({ failure: { code: error.code, status: error.status, message, details, retryAfter } });
   }
-  return JSON.stringify({ ready: outcome.rendered } satisfies Kept);
+  return JSON.stringify({ ready: outcome.rendered } satisfies StoredFields);
 }
 
-/** Parses a stored outcome of the operation. */
-export function parseOutcome(
+/** Parses a stored response of the operation. */
+export function parseResponse(
   text: string,
   { errors }: Operation,
 ): Failure | { readonly rendered: RenderedBody | undefined } {
-  const { ready, failure } = JSON.parse(text) as Kept;
+  const { ready, failure } = JSON.parse(text) as StoredFields;
   if (!failure) return { rendered: ready };
   const { code, status, message, details, retryAfter } = failure;
   // An earlier release may have stored an error that this one no longer has.
