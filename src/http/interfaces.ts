@@ -6,7 +6,7 @@ import type { SeparateQuota } from "../contract/quota.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
-export type { Caller, Mode, ShopName } from "../contract/caller.ts";
+// What the HTTP service needs from the other parts of the program. They implement it, so that HTTP imports none of them.
 
 /** A caller as the service knows it. */
 export interface KnownCaller extends Caller {

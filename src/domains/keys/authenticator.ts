@@ -1,4 +1,5 @@
-import type { Authenticator, Caller, KnownCaller } from "../../http/interfaces.ts";
+import type { Caller } from "../../contract/caller.ts";
+import type { Authenticator, KnownCaller } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";

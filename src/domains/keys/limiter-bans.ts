@@ -1,4 +1,5 @@
-import type { Caller, Limiter } from "../../http/interfaces.ts";
+import type { Caller } from "../../contract/caller.ts";
+import type { Limiter } from "../../http/interfaces.ts";
 import type { ApiKey } from "./keys.ts";
 
 /** Tells which keys are banned. */
