@@ -1,7 +1,7 @@
 // Bans, for commands.
 import type { Config } from "../config.ts";
-import type { Caller } from "../contract/caller.ts";
 import { forgetNotedBan } from "../domains/keys/keys.statements.ts";
+import type { Caller } from "../http/interfaces.ts";
 import { ClockReader, realSeconds } from "../limits/clock-reading.ts";
 import { liftBan } from "../limits/lifted-bans.store.ts";
 import { LimitStore } from "../limits/limits.store.ts";

@@ -1,10 +1,9 @@
-import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Input, Success } from "../contract/handler.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResponse } from "./deadlines.ts";
-import type { Admission } from "./interfaces.ts";
+import type { Admission, Caller } from "./interfaces.ts";
 import type { OpenStream } from "./open-stream.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import type { Simulation } from "./read-simulation.ts";

@@ -6,7 +6,10 @@ import type { SeparateQuota } from "../contract/quota.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
-// What the HTTP service needs from the other parts of the program. They implement it, so that HTTP imports none of them.
+// What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports none of them.
+
+/** Exported here too, because the limiter may import these interfaces and not the contract. */
+export type { Caller, Mode, ShopName } from "../contract/caller.ts";
 
 /** A caller as the service knows it. */
 export interface KnownCaller extends Caller {

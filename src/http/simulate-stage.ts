@@ -1,4 +1,3 @@
-import type { Caller } from "../contract/caller.ts";
 import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.ts";
 import { MAX_DELAYED, SIMULATE } from "../contract/simulate-header.ts";
 import type { Clock } from "../timing/clock.ts";
@@ -6,7 +5,7 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { MINUTE_SECONDS } from "../timing/units.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Limiter } from "./interfaces.ts";
+import type { Caller, Limiter } from "./interfaces.ts";
 import { noResponse, refused } from "./read-simulation.ts";
 
 interface Services {

@@ -1,4 +1,3 @@
-import type { Caller } from "../contract/caller.ts";
 import { type Failure, failure, streamsExhausted, tooManyStreams } from "../contract/errors.ts";
 import type { Streamed } from "../contract/handler.ts";
 import { MAX_STREAMS } from "../contract/stream.ts";
@@ -7,7 +6,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { EventEncoder } from "./event-encoder.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Authenticator, KnownCaller } from "./interfaces.ts";
+import type { Authenticator, Caller, KnownCaller } from "./interfaces.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */

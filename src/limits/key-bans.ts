@@ -1,5 +1,4 @@
-import type { ShopName } from "../contract/caller.ts";
-import type { Admission, LimitStatus } from "../http/interfaces.ts";
+import type { Admission, LimitStatus, ShopName } from "../http/interfaces.ts";
 import { DAY_MS } from "../timing/units.ts";
 import { type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
 

@@ -1,5 +1,5 @@
-import type { Mode, ShopName } from "../contract/caller.ts";
 import type { ShopMap } from "../contract/shop-map.ts";
+import type { Mode, ShopName } from "../http/interfaces.ts";
 import { each } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";

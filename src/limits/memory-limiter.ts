@@ -1,7 +1,6 @@
-import type { Caller, ShopName } from "../contract/caller.ts";
 import { type Quota, type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
 import { entriesOf, ShopMap } from "../contract/shop-map.ts";
-import type { Admission, Limiter, LimitStatus } from "../http/interfaces.ts";
+import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/interfaces.ts";
 import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";

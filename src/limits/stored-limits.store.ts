@@ -1,5 +1,5 @@
-import type { Mode } from "../contract/caller.ts";
 import { ShopMap } from "../contract/shop-map.ts";
+import type { Mode } from "../http/interfaces.ts";
 import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DayCount } from "./windows.ts";

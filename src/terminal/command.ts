@@ -1,5 +1,5 @@
-import type { Caller } from "../contract/caller.ts";
 import type { Operation } from "../contract/operation.ts";
+import type { Caller } from "../http/interfaces.ts";
 import type { Settings, Values } from "../settings/setting.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 

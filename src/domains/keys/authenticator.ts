@@ -1,5 +1,4 @@
-import type { Caller } from "../../contract/caller.ts";
-import type { Authenticator, KnownCaller } from "../../http/interfaces.ts";
+import type { Authenticator, Caller, KnownCaller } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";

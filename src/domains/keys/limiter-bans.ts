@@ -1,5 +1,4 @@
-import type { Caller } from "../../contract/caller.ts";
-import type { Limiter } from "../../http/interfaces.ts";
+import type { Caller, Limiter } from "../../http/interfaces.ts";
 import type { ApiKey } from "./keys.ts";
 
 /** Tells which keys are banned. */

@@ -1,5 +1,5 @@
-import type { Caller, ShopName } from "../../contract/caller.ts";
 import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
+import type { Caller, ShopName } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";

@@ -1,7 +1,6 @@
-import type { Caller } from "../../contract/caller.ts";
 import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import { ShopMap } from "../../contract/shop-map.ts";
-import type { Admission, LimitStatus } from "../../http/interfaces.ts";
+import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";

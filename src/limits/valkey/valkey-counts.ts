@@ -1,6 +1,6 @@
-import type { Mode, ShopName } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
+import type { Mode, ShopName } from "../../http/interfaces.ts";
 import { strikesUntilBan } from "../key-bans.ts";
 import type { StoredLimits } from "../stored-limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";

@@ -1,6 +1,5 @@
-import type { Caller, ShopName } from "../../contract/caller.ts";
 import { type Quota, type SeparateQuota, sandboxQuota } from "../../contract/quota.ts";
-import type { Admission, Limiter, LimitStatus } from "../../http/interfaces.ts";
+import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
