@@ -1,8 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 import { scopes } from "./caller.ts";
 import { preconditionFailed } from "./errors.ts";
-import { unknownKeyFaults } from "./known-keys.ts";
 import type { Operation } from "./operation.ts";
+import { unknownKeyFaults } from "./operation-keys.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { isInt64 } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
