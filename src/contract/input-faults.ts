@@ -34,7 +34,7 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
       }));
     case "boolean": // the schema of all unknown properties, which rejects every value
       return [unknownProperty(error, schema, base, noun)];
-    case "additionalProperties": // sum those up, or faults of free names
+    case "additionalProperties": // sums up faults that are also reported one by one
     case "propertyNames":
       return [];
     case "enum":

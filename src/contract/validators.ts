@@ -16,11 +16,11 @@ function checkable<S>(schema: S): S | object {
   if (isInt64(schema)) return int64Value;
   const { [RULES]: rules = [], ...keywords } = schema as { readonly [RULES]?: readonly Rule[] };
   const copy: TSchema = Object.fromEntries(Object.entries(keywords).map(([key, value]) => [key, checkable(value)]));
-  return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, allowsAny(allows), () => message), copy);
+  return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, forObjects(allows), () => message), copy);
 }
 
 /** Applies a rule to objects only: the schema's `type` rejects other values. */
-function allowsAny(allows: Rule["allows"]): Rule["allows"] {
+function forObjects(allows: Rule["allows"]): Rule["allows"] {
   return (value) => typeof value !== "object" || value === null || allows(value);
 }
 
