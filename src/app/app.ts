@@ -5,7 +5,7 @@ import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
-import { PendingRequests } from "../http/pending-requests.ts";
+import { RequestsInFlight } from "../http/requests-in-flight.ts";
 import type { InStep, Server } from "../http/server.ts";
 import { strikesUntilBan } from "../limits/key-bans.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
@@ -72,7 +72,7 @@ export class App {
   readonly #server: Server;
   readonly #console: Console;
   readonly #tracer: Tracer | undefined;
-  readonly #pending: PendingRequests;
+  readonly #inFlight: RequestsInFlight;
   readonly #inStep: InStep | undefined;
   #stopping = false;
 
@@ -127,7 +127,7 @@ export class App {
     const identity = openIdentity(host, keyEnvironment(config));
     const { accounts, keys, authenticator, usage, records } = identity;
     const tracer = config.traces && new Tracer(config.traces, parts);
-    const pending = new PendingRequests({ ...parts, authenticator }, loadLimits, maxStreams);
+    const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
     // The handlers of our domains yield the steps of transactions for this store.
     const write = storage.write.bind(storage) as Write;
     const idempotency = openIdempotency(host, write);
@@ -136,7 +136,7 @@ export class App {
       domain.open({ ...host, identity, operations }, valuesOf(config, domain.settings ?? {})),
     );
     openDeletion(host, identity, served);
-    const { shedder, deadlines, drains, delays, streams } = pending;
+    const { shedder, deadlines, drains, delays, streams } = inFlight;
     const { server, base, docs, webConsole } = serveOperations(config, bound, {
       services: {
         authenticator,
@@ -166,10 +166,10 @@ export class App {
     if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
     [this.base, this.docs, this.port] = [base, docs, server.port];
     [this.accounts, this.keys, this.log, this.#storage, this.#limits] = [accounts, keys, log, storage, limits];
-    [this.#abuse, this.#server, this.#tracer, this.#pending] = [abuse, server, tracer, pending];
+    [this.#abuse, this.#server, this.#tracer, this.#inFlight] = [abuse, server, tracer, inFlight];
     this.#console = webConsole;
     this.#inStep = shared?.inStep;
-    pending.start();
+    inFlight.start();
     this.#tasks = new BackgroundTasks(log, tasks, () => storage.lead());
   }
 
@@ -190,12 +190,12 @@ export class App {
   /** Stops accepting requests, finishes those in flight, saves what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#pending.delays.stop(); // a delayed response is sent now, before its connection closes
-    this.#pending.streams.stop(); // clients reconnect to another process
+    this.#inFlight.delays.stop(); // a delayed response is sent now, before its connection closes
+    this.#inFlight.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const rest = () => STOP_DEADLINE - (performance.now() - started);
     await settlesWithin(this.#server.stop(SHUTDOWN_GRACE, this.#inStep), rest());
-    this.#pending.stop();
+    this.#inFlight.stop();
     const saved = this.#tasks
       .stop()
       .then(() => this.#limits.close())

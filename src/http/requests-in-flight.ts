@@ -8,8 +8,8 @@ import type { Authenticator } from "./interfaces.ts";
 import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
 import { Streams } from "./streams.ts";
 
-/** How often the load and the deadlines of requests are checked, in milliseconds. */
-const LOOK = 100;
+/** The time between two checks of load, deadlines and streams, in milliseconds. */
+const CHECK_INTERVAL = 100;
 
 interface Dependencies {
   readonly clock: Clock;
@@ -18,14 +18,17 @@ interface Dependencies {
   readonly authenticator: Authenticator;
 }
 
-/** Tracks requests in flight: their number, their deadlines, and the bodies of rejected ones. */
-export class PendingRequests {
+/**
+ * Tracks requests in flight: their number, their deadlines, the bodies of refused ones, simulated delays, and open
+ * streams.
+ */
+export class RequestsInFlight {
   readonly shedder: LoadShedder;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
   readonly delays: Delays;
   readonly streams: Streams;
-  #looks: Timer | undefined;
+  #checks: Timer | undefined;
 
   /** If `limits` is absent, the service's own limits apply. */
   constructor(dependencies: Dependencies, limits?: LoadLimits, maxStreams?: number) {
@@ -53,17 +56,17 @@ export class PendingRequests {
 
   /** Starts the checks. */
   start(): void {
-    this.#looks = setInterval(() => {
+    this.#checks = setInterval(() => {
       this.shedder.sample();
       this.deadlines.sweep();
       this.drains.sweep();
       this.delays.sweep();
       this.streams.sweep();
-    }, LOOK);
+    }, CHECK_INTERVAL);
   }
 
   /** Stops once the last request has its response. */
   stop(): void {
-    clearInterval(this.#looks);
+    clearInterval(this.#checks);
   }
 }
