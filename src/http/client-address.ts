@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import type { Exchange } from "./exchange.ts";
 
 /**
  * Returns the address that a request without a valid key is counted for: an IPv4 address, or the first
@@ -63,6 +64,16 @@ export class ClientAddresses {
   #isTrusted(address: string): boolean {
     return this.#trusted?.check(address, isV6(address) ? "ipv6" : "ipv4") ?? false;
   }
+}
+
+/** The address of the client that sent a request. Read once per request. */
+export function addressOf(exchange: Exchange, addresses: ClientAddresses): string {
+  return (exchange.address ??=
+    addresses.only ??
+    addresses.of(
+      addresses.onlyPeer ?? exchange.peer?.address ?? "",
+      addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
+    ));
 }
 
 /** Distinguishes IPv4 from IPv6. */

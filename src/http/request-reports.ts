@@ -5,13 +5,12 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { isPlainId } from "../telemetry/plain-id.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import type { ClientAddresses } from "./client-address.ts";
+import { addressOf, type ClientAddresses } from "./client-address.ts";
 import { readClientRequestId } from "./client-request-id.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { AbuseMonitor, Admission, RequestRecords, Usage } from "./interfaces.ts";
 import type { RoutedRequest } from "./read-input.ts";
-import { addressOf } from "./request-address.ts";
 
 export interface ReportServices {
   readonly usage: Usage;
