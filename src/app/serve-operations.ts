@@ -10,7 +10,7 @@ import { mayHoldKey } from "../domains/keys/api-key.ts";
 import { ShopDeleted } from "../domains/shops/shops.store.ts";
 import { Api, type ApiServices } from "../http/api.ts";
 import { ClientAddresses } from "../http/client-address.ts";
-import { type Addresses, compileOperation } from "../http/compiled-operation.ts";
+import { compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
 import { type HealthOptions, healthContent } from "../http/health.ts";
 import { Server } from "../http/server.ts";
@@ -53,7 +53,7 @@ export function serveOperations(
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
     docs = `${rootOf(base)}/docs`;
-    const addresses: Addresses = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
+    const targets: LinkTargets = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
     const { clock } = services;
     webConsole = new Console(root, pageProtection);
     const clients = new ClientAddresses(config.trustedProxies, config.host);
@@ -62,7 +62,7 @@ export function serveOperations(
       api: new Api({ ...services, ...own }, base),
       basePath,
       baseLinks: startingLinks(root),
-      routes: compileRoutes(bound, operations, addresses),
+      routes: compileRoutes(bound, operations, targets),
       content: new Map([
         ...documentContent(operations, config, base, root),
         ...webConsole.content,
@@ -91,9 +91,9 @@ function failureForError(error: unknown, caller: Caller | undefined, isWrite: bo
 function compileRoutes(
   bound: readonly BoundOperation[],
   operations: readonly Operation[],
-  addresses: Addresses,
+  targets: LinkTargets,
 ): Map<string, Route> {
-  const compiled = new Map(bound.map((one) => [one.operation, compileOperation(one, operations, addresses)]));
+  const compiled = new Map(bound.map((one) => [one.operation, compileOperation(one, operations, targets)]));
   return new Map(
     derivePaths(operations).map(({ pattern, methods, allow }) => [
       pattern,

@@ -17,8 +17,8 @@ import { compileInputReader, type InputReader } from "./read-input.ts";
 import { type SimulationReader, simulationReader } from "./read-simulation.ts";
 import { compileRender, type Render } from "./rendered-body.ts";
 
-/** The addresses that responses refer to. */
-export interface Addresses {
+/** The addresses to which responses link. */
+export interface LinkTargets {
   /** Base address of the API, without a slash at the end: `https://api.example.org/v1`. */
   readonly base: string;
   /** Where the reference page shows an operation. */
@@ -49,15 +49,15 @@ export interface CompiledOperation extends BoundOperation {
 export function compileOperation(
   bound: BoundOperation,
   operations: readonly Operation[],
-  addresses: Addresses,
+  targets: LinkTargets,
 ): CompiledOperation {
   const { operation } = bound;
   const { deprecation } = operation;
-  const link = deprecation ? deprecationLink(operation, deprecation.replacement, operations, addresses) : "";
+  const link = deprecation ? deprecationLink(operation, deprecation.replacement, operations, targets) : "";
   const headers = new Headers({ ...sharedHeaders, ...(deprecation ? deprecationHeaders(deprecation) : {}) });
   if (link !== "") headers.set("Link", link);
   if (operation.response.status !== 204) headers.set("Content-Type", responseType(operation));
-  const pages = compilePageLinks(operation, addresses.base);
+  const pages = compilePageLinks(operation, targets.base);
   const failureHeaders = new Headers(headers);
   if (operation.response.stream) for (const [name, value] of Object.entries(streamHeaders)) headers.set(name, value);
   failureHeaders.set("Content-Type", "application/json");
@@ -96,7 +96,7 @@ function deprecationLink(
   operation: Operation,
   replacement: string,
   operations: readonly Operation[],
-  { base, documentation }: Addresses,
+  { base, documentation }: LinkTargets,
 ): string {
   const successor = operations.find(({ name }) => name === replacement);
   return [
