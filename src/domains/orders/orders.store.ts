@@ -61,19 +61,13 @@ interface NoAnimal {
 }
 
 /**
- * Part of a transaction: the order that decides the animal's status. It is the animal's last one, because another can
- * be placed only when it is over.
+ * Part of a transaction: the order that decides the animal's status, as `DecidingOrder` of the animals describes it. It
+ * is the animal's last one, because another can be placed only when it is over.
  */
-export function* decidingOrder({ shop }: LockedShop, petId: bigint): Transaction<DecidingOrder | undefined> {
+export function* decidingOrder({ shop }: LockedShop, petId: bigint) {
   const last = yield* first(lastByPet, shop, petId);
   if (last?.status !== "placed" && last?.status !== "confirmed") return undefined;
   return { id: last.id, isOpen: last.status === "placed" };
-}
-
-/** An order that reserves its animal, being open, or that has sold it. */
-interface DecidingOrder {
-  readonly id: bigint;
-  readonly isOpen: boolean;
 }
 
 /**
