@@ -13,11 +13,11 @@ export interface OrderedPets {
     shop: LockedShop,
     petId: bigint,
     ...change: AnimalChange
-  ): Transaction<NewEvent | "not found" | NotAllowed>;
+  ): Transaction<NewEvent | "not found" | RefusedTransition>;
 }
 
-/** What does not go with the status that the animal has. */
-export interface NotAllowed {
+/** The animal's status, `from`, does not allow the change. */
+export interface RefusedTransition {
   readonly refused: "transition";
   readonly from: string | undefined;
 }

@@ -20,7 +20,7 @@ import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.st
 import { count } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { orderEvent } from "./order-events.ts";
-import type { NotAllowed, OrderedPets } from "./ordered-pets.ts";
+import type { OrderedPets, RefusedTransition } from "./ordered-pets.ts";
 import {
   type OrderFilters,
   orderCancelled,
@@ -101,7 +101,7 @@ export class OrderStore {
   }
 
   /** Part of a transaction: places an order, which reserves its animal. `from` is the status of an animal that is not available. */
-  *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | NotAllowed> {
+  *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | RefusedTransition> {
     const { petId, reference } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
@@ -171,7 +171,7 @@ export class OrderStore {
     return changed;
   }
 
-  *#reserve(locked: LockedShop, petId: bigint): Transaction<NewEvent | "not found" | NotAllowed> {
+  *#reserve(locked: LockedShop, petId: bigint): Transaction<NewEvent | "not found" | RefusedTransition> {
     const outcome = yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
     if (outcome === "not found" || !("refused" in outcome)) return outcome;
     const open = yield* first(openByPet, locked.shop, petId);
@@ -185,7 +185,7 @@ function withPairs(order: StoreOrder, metadata: Metadata | undefined): StoreOrde
   return metadata ? { ...order, metadata } : order;
 }
 
-function problemOf({ id, status, pet_id }: OrderRow, outcome: "not found" | NotAllowed): string {
+function problemOf({ id, status, pet_id }: OrderRow, outcome: "not found" | RefusedTransition): string {
   const state = outcome === "not found" ? "missing" : `${outcome.from}`;
   return `The order ${id} is ${status}, but its animal ${pet_id} is ${state}.`;
 }

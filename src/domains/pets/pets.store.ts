@@ -39,7 +39,7 @@ import {
   setStatus,
   toPet,
 } from "./pets.statements.ts";
-import { type Refusal, refusalOf, type StatusCause } from "./transitions.ts";
+import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
 
 /** Part of a transaction: true if an animal may be in this category. */
 export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Transaction<boolean>;
@@ -216,7 +216,7 @@ export class PetStore {
     id: bigint,
     to: PetStatus,
     cause: StatusCause,
-  ): Transaction<NewEvent | "not found" | Refusal> {
+  ): Transaction<NewEvent | "not found" | RefusedTransition> {
     const { shop } = locked;
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";

@@ -33,13 +33,17 @@ export const transitions: readonly Transition[] = [
 ];
 
 /** A change of status that is not allowed, and the current status. */
-export interface Refusal {
+export interface RefusedTransition {
   readonly refused: "transition";
   readonly from: PetStatus | undefined;
 }
 
 /** Why the change is not allowed; undefined if it is. */
-export function refusalOf(from: PetStatus | undefined, to: PetStatus, cause: StatusCause): Refusal | undefined {
+export function refusalOf(
+  from: PetStatus | undefined,
+  to: PetStatus,
+  cause: StatusCause,
+): RefusedTransition | undefined {
   const isAllowed = transitions.some((one) => one.from === from && one.to === to && one.causes.includes(cause));
   return isAllowed ? undefined : { refused: "transition", from };
 }
