@@ -58,10 +58,10 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
     *returnStoreOrder({ caller, requestId, params: { orderId } }) {
       return successOr(yield* orders.change(authorOf(caller, requestId), orderId, transitions.return), {
         "not found": () => notFound(orderId),
-        "wrong state": ({ state }) =>
-          failure(orderNotConfirmed, `The order ${orderId} is ${state}; only a confirmed one can be returned.`),
-        // A sold one may be deleted.
-        "no animal": () => failure(orderedPetNotFound, `The animal that the order ${orderId} sold was deleted.`),
+        "wrong status": ({ status }) =>
+          failure(orderNotConfirmed, `The order ${orderId} is ${status}; only a confirmed one can be returned.`),
+        // A sold animal may be deleted. Only its order can change its status.
+        "pet mismatch": () => failure(orderedPetNotFound, `The animal that the order ${orderId} sold was deleted.`),
       });
     },
   };
@@ -75,10 +75,10 @@ function notFound(id: bigint) {
 function failuresOfOpen(id: bigint) {
   return {
     "not found": () => notFound(id),
-    "wrong state": ({ state }: { readonly state: StoreOrderStatus }) =>
-      failure(orderNotOpen, `The order ${id} is ${state}, so it is no longer open.`),
+    "wrong status": ({ status }: { readonly status: StoreOrderStatus }) =>
+      failure(orderNotOpen, `The order ${id} is ${status}, so it is no longer open.`),
     // Only the open order can change its animal.
-    "no animal": ({ problem }: { readonly problem: string }): never => {
+    "pet mismatch": ({ problem }: { readonly problem: string }): never => {
       throw new Error(problem);
     },
   };

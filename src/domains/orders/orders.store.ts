@@ -48,15 +48,15 @@ import type { Transition } from "./transitions.ts";
 /** The event of an order by the status that it gets. */
 const eventTypes = { confirmed: orderConfirmed, cancelled: orderCancelled, returned: orderReturned };
 
-/** The state of the order does not allow the change. */
-interface WrongState {
-  readonly refused: "wrong state";
-  readonly state: StoreOrderStatus;
+/** The status of the order does not allow the change. */
+interface WrongStatus {
+  readonly refused: "wrong status";
+  readonly status: StoreOrderStatus;
 }
 
-/** The order's animal does not allow the change of the order. `problem` is one sentence that says why. */
-interface NoAnimal {
-  readonly refused: "no animal";
+/** The order's animal is missing, or has a status that does not fit the order. `problem` is one sentence about it. */
+interface PetMismatch {
+  readonly refused: "pet mismatch";
   readonly problem: string;
 }
 
@@ -150,19 +150,19 @@ export class OrderStore {
     author: Author,
     id: bigint,
     { from, to, animal }: Transition,
-  ): Transaction<StoreOrder | "not found" | WrongState | NoAnimal> {
+  ): Transaction<StoreOrder | "not found" | WrongStatus | PetMismatch> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const order = yield* first(byId, shop, id);
     if (!order) return "not found";
-    if (order.status !== from) return { refused: "wrong state", state: order.status };
+    if (order.status !== from) return { refused: "wrong status", status: order.status };
     if (from === "placed" && isOver(order, locked)) {
       yield* this.reservations.expire(locked, order);
-      return { refused: "wrong state", state: "expired" };
+      return { refused: "wrong status", status: "expired" };
     }
     const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...animal);
     if (outcome === "not found" || "refused" in outcome)
-      return { refused: "no animal", problem: problemOf(order, outcome) };
+      return { refused: "pet mismatch", problem: problemOf(order, outcome) };
     if (from === "placed") count(locked, "open_orders", -1);
     else count(locked, "returned");
     const before = toOrder(order);
