@@ -25,7 +25,7 @@ import { Reservations } from "../src/domains/orders/reservations.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
 import { RequestStore } from "../src/domains/requests/requests.store.ts";
 import { ShopSummaries } from "../src/domains/shops/summary.store.ts";
-import { forgetOldDeliveries } from "../src/domains/webhooks/delivery-retention.store.ts";
+import { deleteOldDeliveries } from "../src/domains/webhooks/delivery-retention.store.ts";
 import { EndpointStore } from "../src/domains/webhooks/endpoints.store.ts";
 import { WaitingAttempts } from "../src/domains/webhooks/waiting-attempts.store.ts";
 import type { Migration } from "../src/storage/migrations/migration.ts";
@@ -131,8 +131,8 @@ const work: Record<string, (storage: Storage) => unknown> = {
     new EndpointStore(storage, clock, {} as never).list({ accountId: "account 500", mode: "live" }),
   "a request": (storage) => new RequestStore(storage).get(1, "500"),
   "records of requests that are too old": (storage) => new RequestStore(storage).sweep(7 * DAY * 1000),
-  "attempts to deliver that are too old": (storage) => forgetOldDeliveries(storage, 0),
-  "whether a stored response has expired": (storage) => new StoredResponseStore(storage).forgetExpired(NOW * 1000),
+  "attempts to deliver that are too old": (storage) => deleteOldDeliveries(storage, 0),
+  "whether a stored response has expired": (storage) => new StoredResponseStore(storage).deleteExpired(NOW * 1000),
 };
 
 /** Reads that are not asked here, each by a part of its text, and why. */

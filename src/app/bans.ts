@@ -1,6 +1,6 @@
 // Bans, for commands.
 import type { Config } from "../config.ts";
-import { forgetNotedBan } from "../domains/keys/keys.statements.ts";
+import { clearNotedBan } from "../domains/keys/keys.statements.ts";
 import type { Caller } from "../http/interfaces.ts";
 import { ClockReader, realSeconds } from "../limits/clock-reading.ts";
 import { liftBan } from "../limits/lifted-bans.store.ts";
@@ -78,7 +78,7 @@ export async function liftBanOf(
     await counts?.forgetKey(shop, keyId);
     await storage.write(function* () {
       yield* liftBan(shop, keyId, clock.now());
-      yield* forgetNotedBan(keyId);
+      yield* clearNotedBan(keyId);
     });
     await counts?.forgetKey(shop, keyId); // if it lost its data in between, a process has restored the ban
   } finally {

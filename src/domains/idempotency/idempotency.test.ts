@@ -306,7 +306,7 @@ test("expired stored responses are deleted in parts, oldest first", async () => 
   });
   const left: [number, string | undefined][] = [];
   for (let round = 0; round < 3; round++) {
-    await store.forgetExpired(start + 24 * HOUR + count - 2);
+    await store.deleteExpired(start + 24 * HOUR + count - 2);
     const rows = (await records()).map(({ digest }) => Number(digest.slice(5)));
     left.push([rows.length, String(Math.min(...rows))]);
   }

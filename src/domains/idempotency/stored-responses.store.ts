@@ -83,7 +83,7 @@ export class StoredResponseStore implements StoredResponses {
   }
 
   /** Deletes expired records, the oldest first; of very many, some in this call and the others later. */
-  async forgetExpired(now: number): Promise<void> {
+  async deleteExpired(now: number): Promise<void> {
     for (let batch = 0; batch < BATCHES; batch++) {
       const found = await this.#storage.all(due, now, DELETE_BATCH_SIZE);
       if (found.length === 0) return;

@@ -67,7 +67,7 @@ export const validKeys = statement<KeyRow>(
 export const countKeys = statement<CountRow>(
   "SELECT count(*) AS keys FROM api_keys WHERE account_id = $1 AND mode = $2",
 );
-export const forgetEndedKeys = statement(
+export const deleteEndedKeys = statement(
   `DELETE FROM api_keys WHERE id IN (
      SELECT id FROM api_keys WHERE account_id = $1 AND mode = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
      ORDER BY created_at, id LIMIT $4
@@ -103,14 +103,14 @@ export const noteBan = statement<KeyRow>(
    RETURNING ${keyColumns}`,
 );
 // The scopes do not change. Writing them makes PostgreSQL notify other processes of the key.
-const forgetNoted = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
+const clearNoted = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 export const touch = statement(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
 
 /** Part of a transaction: clears the recorded ban of a key, so that its next ban adds an event again. */
-export function* forgetNotedBan(keyId: string): Transaction<void> {
-  yield* all(forgetNoted, keyId);
+export function* clearNotedBan(keyId: string): Transaction<void> {
+  yield* all(clearNoted, keyId);
 }
 
 function toNumber(value: bigint | null): number | null {

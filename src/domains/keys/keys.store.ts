@@ -16,8 +16,8 @@ import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.opera
 import { type ApiKeyBody, ApiKey as ApiKeySchema, ListedApiKey, type ListedApiKeyBody } from "./keys.schemas.ts";
 import {
   countKeys,
+  deleteEndedKeys,
   expire,
-  forgetEndedKeys,
   insertKey,
   type KeyRow,
   keyById,
@@ -132,7 +132,7 @@ export class KeyStore {
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
     const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
-    if (keys >= KEPT_KEYS) yield* all(forgetEndedKeys, accountId, mode, now, keys - KEPT_KEYS + 1n);
+    if (keys >= KEPT_KEYS) yield* all(deleteEndedKeys, accountId, mode, now, keys - KEPT_KEYS + 1n);
     const key = generateApiKey(mode, cell);
     const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
     const [digest, scopeList] = [keyDigest(key), scopes.join(",")];

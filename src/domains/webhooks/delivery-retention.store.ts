@@ -21,7 +21,7 @@ const old = acrossShops<OldRow>(
 const remove = statement("DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3");
 
 /** Deletes attempts that are too old. `now` is in unix milliseconds. Rejects with `StorageUnavailable`. */
-export async function forgetOldDeliveries(storage: Storage, now: number): Promise<void> {
+export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const found = await storage.all(old, now - RETENTION, AT_ONCE);
     if (found.length === 0) return;

@@ -90,7 +90,7 @@ export const insertDelivery = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
    ON CONFLICT (shop, endpoint_id, id) DO NOTHING`,
 );
-export const forgetDeliveriesUpTo = statement(
+export const deleteDeliveriesUpTo = statement(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id <= $3",
 );
 export const saveJob = statement(

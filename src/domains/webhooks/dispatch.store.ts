@@ -7,10 +7,10 @@ import { lockShop } from "../shops/shops.store.ts";
 import {
   type CourierRow,
   courierById,
+  deleteDeliveriesUpTo,
   deleteJob,
   disable,
   type EndpointName,
-  forgetDeliveriesUpTo,
   insertDelivery,
   type JobRow,
   jobsOf,
@@ -157,7 +157,7 @@ function* saving(state: CourierState, progress: Progress): Transaction<boolean> 
     insertDelivery,
     attempts.map((attempt) => [...place, ...valuesOf(attempt)]),
   );
-  if (attempts.length > 0) yield* all(forgetDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
+  if (attempts.length > 0) yield* all(deleteDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
   const [waiting, finished] = [parked.filter(([, one]) => one), parked.filter(([, one]) => !one)];
   yield* each(
     unpark,

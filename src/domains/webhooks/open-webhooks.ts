@@ -4,7 +4,7 @@ import type { Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";
 import { AddressPolicy } from "./addresses.ts";
 import { DeliveryStore } from "./deliveries.store.ts";
-import { forgetOldDeliveries } from "./delivery-retention.store.ts";
+import { deleteOldDeliveries } from "./delivery-retention.store.ts";
 import { DisabledEndpoints } from "./disabled-endpoints.store.ts";
 import { DispatchStore } from "./dispatch.store.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -110,6 +110,6 @@ function deliver(
   repeat({
     name: "forget_webhook_deliveries",
     by: "leader",
-    run: () => forgetOldDeliveries(storage, clock.now()),
+    run: () => deleteOldDeliveries(storage, clock.now()),
   });
 }
