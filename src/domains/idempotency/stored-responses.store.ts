@@ -2,7 +2,7 @@ import type { Change } from "../../contract/change.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/idempotency-key.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { each, nested } from "../../storage/combined-steps.ts";
-import { shopTable } from "../../storage/owned-table.ts";
+import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
@@ -24,8 +24,7 @@ interface DueRow extends NameRow {
 export const storedResponseTables = [shopTable("stored_responses", "digest")];
 
 const LIFETIME = RESPONSE_LIFETIME_HOURS * 60 * 60 * 1000;
-/** Records deleted in one transaction, which limits the delay of requests, and the number of transactions in one round. */
-const DELETE_BATCH_SIZE = 500;
+/** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 
 // The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key. A

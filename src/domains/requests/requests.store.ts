@@ -1,4 +1,5 @@
 import { each } from "../../storage/combined-steps.ts";
+import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, final, first, type Transaction } from "../../storage/transaction.ts";
@@ -27,8 +28,6 @@ export type { RecordFilters } from "./requests.statements.ts";
 
 /** The maximum number of records per second of requests without a valid key, for all addresses together. */
 export const MAX_ANONYMOUS_PER_SECOND = 50;
-/** Records deleted in one transaction. It limits how long the transaction blocks others. */
-const DELETE_BATCH = 500;
 /** The pause before the next search for old records after one that has deleted all, in milliseconds. */
 const SWEEP_PAUSE = 60_000;
 
@@ -100,11 +99,11 @@ export class RequestStore {
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
-    const found = await this.#storage.all(findOld, end, DELETE_BATCH);
+    const found = await this.#storage.all(findOld, end, DELETE_BATCH_SIZE);
     for (const shop of new Set(found.map((row) => Number(row.shop)))) {
-      await this.#storage.write(() => all(deleteOld, shop, shop, end, DELETE_BATCH));
+      await this.#storage.write(() => all(deleteOld, shop, shop, end, DELETE_BATCH_SIZE));
     }
-    if (found.length < DELETE_BATCH) this.#sweepPause.start(now);
+    if (found.length < DELETE_BATCH_SIZE) this.#sweepPause.start(now);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
@@ -64,8 +65,6 @@ interface UsageQuery {
 /** How long rows are kept, in seconds: one span longer than they are shown, so that the first interval is complete. */
 const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 * DAY_SECONDS };
 
-/** The maximum number of rows deleted in one transaction. It limits how long the transaction blocks others. */
-const DELETE_BATCH = 500;
 /** The pause before the next search for old rows after one that has deleted all, in milliseconds. */
 const SWEEP_PAUSE = 60_000;
 
@@ -137,17 +136,17 @@ export class UsageStore {
       const oldest = newest - kept[span] - length;
       // Each statement uses the start of the key, so it is fast with many shops and other writers do not wait.
       for (let start = oldest; start <= newest; start += length) {
-        await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH));
+        await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH_SIZE));
       }
       // There are few of these: rows that will be swept soon, or rows written while the clock was ahead.
-      await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_BATCH));
-      await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_BATCH));
+      await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_BATCH_SIZE));
+      await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_BATCH_SIZE));
     }
-    await this.#deleteAll(() => all(deleteCalls, accountId, DELETE_BATCH));
+    await this.#deleteAll(() => all(deleteCalls, accountId, DELETE_BATCH_SIZE));
   }
 
   async #deleteAll(part: () => Transaction<readonly SweptRow[]>): Promise<void> {
-    while ((await this.#storage.write(part)).length === DELETE_BATCH) continue;
+    while ((await this.#storage.write(part)).length === DELETE_BATCH_SIZE) continue;
   }
 
   /** Deletes some of the old rows, if the pause is over. `now` is in unix milliseconds. */
@@ -156,11 +155,11 @@ export class UsageStore {
     const seconds = now / 1000;
     let isMore = false;
     for (const swept of [
-      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR_SECONDS), DELETE_BATCH),
-      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH),
-      () => all(sweepCalls, floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH),
+      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR_SECONDS), DELETE_BATCH_SIZE),
+      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH_SIZE),
+      () => all(sweepCalls, floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH_SIZE),
     ]) {
-      if ((await this.#storage.write(swept)).length === DELETE_BATCH) isMore = true;
+      if ((await this.#storage.write(swept)).length === DELETE_BATCH_SIZE) isMore = true;
     }
     if (!isMore) this.#sweepPause.start(now);
   }

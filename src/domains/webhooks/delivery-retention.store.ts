@@ -1,4 +1,5 @@
 import { each } from "../../storage/combined-steps.ts";
+import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 
@@ -11,8 +12,7 @@ interface OldRow extends Row {
 
 /** How long an attempt is stored, in milliseconds. */
 const RETENTION = 7 * 86_400_000;
-/** Attempts deleted in one transaction, which limits how long it delays requests; and transactions in one round. */
-const AT_ONCE = 500;
+/** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 
 const old = acrossShops<OldRow>(
@@ -23,7 +23,7 @@ const remove = statement("DELETE FROM webhook_deliveries WHERE shop = $1 AND end
 /** Deletes attempts that are too old. `now` is in unix milliseconds. Rejects with `StorageUnavailable`. */
 export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
-    const found = await storage.all(old, now - RETENTION, AT_ONCE);
+    const found = await storage.all(old, now - RETENTION, DELETE_BATCH_SIZE);
     if (found.length === 0) return;
     const rows = found.map(({ shop, endpoint_id, id }) => [shop, endpoint_id, id]);
     await storage.write(() => each(remove, rows));
