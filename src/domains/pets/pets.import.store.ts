@@ -1,3 +1,4 @@
+import { INT64_MAX } from "../../contract/schemas.ts";
 import { exactJson } from "../../contract/serialize.ts";
 import type { LineFault, LineFaults } from "../../files/lines.ts";
 import type { StagingTable, Storage } from "../../storage/storage.ts";
@@ -140,7 +141,7 @@ export class PetImportStore {
 
   /** Adds all staged animals. Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing was added. */
   async addAll(): Promise<void> {
-    await this.#staging.write(() => this.#addNext(undefined, LAST_LINE));
+    await this.#staging.write(() => this.#addNext(undefined, INT64_MAX));
   }
 
   /** The position that imports of the file with this digest have reached; without a digest, the start. */
@@ -241,6 +242,3 @@ function toPosition(row: PositionRow | undefined): Position {
   const { line, animals, ids_above, last_id } = row ?? { line: null, animals: null, ids_above: null, last_id: 0n };
   return { line: line ?? 0n, animals: animals ?? 0n, idsAbove: ids_above ?? last_id };
 }
-
-/** Higher than any line number of a file. */
-const LAST_LINE = 2n ** 63n - 1n;

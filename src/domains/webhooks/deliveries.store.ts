@@ -1,4 +1,4 @@
-import { timestampOf } from "../../contract/schemas.ts";
+import { INT64_MAX, timestampOf } from "../../contract/schemas.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
@@ -9,9 +9,6 @@ import {
   deliveryById,
 } from "./deliveries.statements.ts";
 import { type Delivery, type DeliveryOutcome, sendFailures } from "./webhooks.schemas.ts";
-
-/** Larger than the id of any delivery. */
-const BEHIND_ALL = 2n ** 63n - 1n;
 
 /** The attempts to send messages, as clients read them. */
 export class DeliveryStore {
@@ -33,7 +30,7 @@ export class DeliveryStore {
     limit: number,
     outcome: DeliveryOutcome | undefined,
   ): MaybePromise<Page<Delivery>> {
-    const [end, most] = [after ?? BEHIND_ALL, limit + 1];
+    const [end, most] = [after ?? INT64_MAX, limit + 1];
     const rows = outcome
       ? this.#storage.all(deliveriesBeforeByOutcome, shop, endpointId, outcome, end, most)
       : this.#storage.all(deliveriesBefore, shop, endpointId, end, most);
