@@ -92,7 +92,7 @@ export function keyHandlers(
       // With an overlap there is one more.
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
         return keysUsedUp(old.mode);
-      const { key, record, replaced } = yield* store.replace(authorOf(caller, requestId), old, overlap * 1000, now);
+      const { key, record, replaced } = yield* store.rotate(authorOf(caller, requestId), old, overlap * 1000, now);
       return { body: { key, ...toApiKeyBody(record), replaced: toApiKeyBody(replaced, uses.lastUse(keyId)) } };
     },
 
@@ -107,7 +107,7 @@ export function keyHandlers(
           `No other ${key.mode} key with the scope admin is valid for as long. Create one first.`,
         );
       }
-      yield* store.end(authorOf(caller, requestId), keyId, now);
+      yield* store.revoke(authorOf(caller, requestId), keyId, now);
       return { body: null };
     },
   };

@@ -143,7 +143,7 @@ export class KeyStore {
   }
 
   /** Part of a transaction: issues a replacement for a valid key, which stays valid for another `overlap` milliseconds. */
-  *replace(author: KeyAuthor, key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
+  *rotate(author: KeyAuthor, key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
     yield* all(expire, now + overlap, key.id, now + overlap);
     yield* afterCommit(this.#changed);
     const replaced = (yield* this.find(key.id)) as ApiKey;
@@ -152,13 +152,13 @@ export class KeyStore {
   }
 
   /** Part of a transaction: revokes a key. Repeating it is not an error. Returns undefined if there is no such key. */
-  *end(author: KeyAuthor, keyId: string, now: number): Transaction<ApiKey | undefined> {
+  *revoke(author: KeyAuthor, keyId: string, now: number): Transaction<ApiKey | undefined> {
     const key = yield* this.find(keyId);
     if (!key) return undefined;
-    const ended = toApiKey((yield* first(revoke, now, keyId)) as KeyRow);
+    const revoked = toApiKey((yield* first(revoke, now, keyId)) as KeyRow);
     yield* afterCommit(this.#changed);
-    if (key.revokedAt === null) yield* publishKey(author, key, now, eventOf(keyRevoked, shown(ended), shown(key)));
-    return ended;
+    if (key.revokedAt === null) yield* publishKey(author, key, now, eventOf(keyRevoked, shown(revoked), shown(key)));
+    return revoked;
   }
 
   /**
@@ -186,7 +186,7 @@ export class KeyStore {
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
     const find = () => this.find(keyId);
-    const replace = (key: ApiKey) => this.replace(undefined, key, overlap, now);
+    const rotate = (key: ApiKey) => this.rotate(undefined, key, overlap, now);
     return this.#storage.write(function* () {
       yield* first(lockAccountOfKey, keyId);
       const old = yield* find();
@@ -194,19 +194,19 @@ export class KeyStore {
       if (!isValid(old, now)) {
         throw new OperatorError("key_not_valid", `The key ${keyId} is not valid any more; create a new one instead.`);
       }
-      return yield* replace(old);
+      return yield* rotate(old);
     });
   }
 
   /** Revokes a key. Repeating it is not an error. Throws `OperatorError` if the key does not exist. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
-    const end = () => this.end(undefined, keyId, now);
-    const ended = await this.#storage.write(function* () {
+    const revokeLocked = () => this.revoke(undefined, keyId, now);
+    const revoked = await this.#storage.write(function* () {
       yield* first(lockAccountOfKey, keyId);
-      return yield* end();
+      return yield* revokeLocked();
     });
-    if (!ended) throw noSuchKey(keyId);
-    return ended;
+    if (!revoked) throw noSuchKey(keyId);
+    return revoked;
   }
 
   /**
