@@ -10,7 +10,8 @@ import type { Storage } from "../storage/storage.ts";
 import type { Clock } from "../timing/clock.ts";
 import { connectCounts } from "./open-limiter.ts";
 
-type BannedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
+/** A key that may be banned. */
+type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
 
 /** Keys in one query to the server. */
 const KEY_BATCH = 100;
@@ -24,7 +25,7 @@ export async function readBanEnds(
   { valkey }: Config,
   storage: Storage,
   clock: Clock,
-  keys: readonly BannedKey[],
+  keys: readonly LimitedKey[],
 ): Promise<ReadonlyMap<string, number>> {
   const stored = await new LimitStore(storage).banEnds(new ClockReader(clock).now());
   if (valkey === undefined) return stored;
@@ -71,7 +72,7 @@ export async function liftBanOf(
   { valkey }: Config,
   storage: Storage,
   clock: Clock,
-  { keyId, ...shop }: BannedKey,
+  { keyId, ...shop }: LimitedKey,
 ): Promise<void> {
   const counts = valkey && (await connectCounts(valkey));
   try {

@@ -15,7 +15,7 @@ interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId">
 /** The banned keys, ordered by the end of their bans. */
 async function bannedOf(context: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
   const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
-  const ends = await known(() => context.store.banEnds(storage, asked));
+  const ends = await workOnBans(() => context.store.banEnds(storage, asked));
   return keys
     .flatMap(({ id: keyId, accountId, mode, hint, name }) => {
       const end = ends.get(keyId);
@@ -25,8 +25,8 @@ async function bannedOf(context: CommandContext, storage: Storage, keys: readonl
     .toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
 }
 
-/** Bans are unknown if the server that holds them does not respond. */
-async function known<T>(work: () => Promise<T>): Promise<T> {
+/** Runs work on bans. Rejects with `bans_unknown` if the server that holds them does not respond. */
+async function workOnBans<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -68,7 +68,7 @@ const liftBan: Command = {
       const [banned] = await bannedOf(context, storage, [key]);
       if (!banned) throw new OperatorError("key_not_banned", `The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
-      await known(() => context.store.liftBan(storage, { keyId, accountId, mode }));
+      await workOnBans(() => context.store.liftBan(storage, { keyId, accountId, mode }));
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
     }),
 };

@@ -40,7 +40,7 @@ export function keyHandlers(
   function* ownKey(keyId: string, caller: Caller) {
     yield* store.lock(caller.accountId);
     const key = yield* store.find(keyId);
-    return key?.accountId === caller.accountId && knows(caller, key.mode) ? key : undefined;
+    return key?.accountId === caller.accountId && canSee(caller, key.mode) ? key : undefined;
   }
 
   /** Part of a transaction: when the calling key ends, in unix milliseconds; null for a key without an end. */
@@ -50,7 +50,7 @@ export function keyHandlers(
 
   return {
     listKeys: async ({ caller, query: { limit, mode }, after }) => {
-      if (mode && !knows(caller, mode)) return { items: [] };
+      if (mode && !canSee(caller, mode)) return { items: [] };
       const wanted = caller.mode === "test" ? "test" : mode;
       const { items: keys, next } = await store.page(caller.accountId, wanted, after, limit);
       const valid = keys.filter((key) => isValid(key, clock.now()));
@@ -63,7 +63,7 @@ export function keyHandlers(
       const scopes = allScopes.filter((scope) => wanted.includes(scope));
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
-      if (!knows(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
+      if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
       yield* store.lock(caller.accountId);
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
@@ -114,7 +114,7 @@ export function keyHandlers(
 }
 
 /** True if a key can see keys of this mode. A test key cannot see live keys. */
-function knows(caller: Caller, mode: Mode): boolean {
+function canSee(caller: Caller, mode: Mode): boolean {
   return caller.mode === "live" || mode === "test";
 }
 
