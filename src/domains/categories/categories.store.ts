@@ -99,12 +99,12 @@ type Expectation = (category: Category) => boolean;
 /** The categories in the store. Everything that changes them is part of a transaction. */
 export class CategoryStore {
   readonly #storage: Storage;
-  readonly #animals: CategorizedPets;
+  readonly #pets: CategorizedPets;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, animals: CategorizedPets, clock: Clock = systemClock) {
+  constructor(storage: Storage, pets: CategorizedPets, clock: Clock = systemClock) {
     this.#storage = storage;
-    this.#animals = animals;
+    this.#pets = pets;
     this.#clock = clock;
   }
 
@@ -182,11 +182,11 @@ export class CategoryStore {
     if (!isExpected(category)) return "not expected";
     let reassigned: NewEvent | undefined;
     if (moveTo === undefined) {
-      const animals = yield* this.#animals.countIn(locked, id);
+      const animals = yield* this.#pets.countIn(locked, id);
       if (animals > 0n) return { refused: "in use", animals };
     } else {
       if (moveTo === id || !(yield* first(byId, shop, moveTo))) return "no target";
-      reassigned = yield* this.#animals.reassign(locked, id, moveTo);
+      reassigned = yield* this.#pets.reassign(locked, id, moveTo);
     }
     yield* all(remove, shop, id);
     yield* replacePairs(shop, "category", id, category.metadata, undefined);
@@ -205,7 +205,7 @@ export class CategoryStore {
     let id = ((yield* first(lastAssigned, shop)) as IdRow).id + 1n;
     for (;;) {
       const unused = ((yield* first(firstUnused, id, shop)) as IdRow).id;
-      id = yield* this.#animals.firstUnnamed(locked, unused);
+      id = yield* this.#pets.firstUnnamed(locked, unused);
       if (id === unused) break;
     }
     yield* all(noteAssigned, id, shop);

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../storage/transaction.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
-import type { AnimalChange } from "./transitions.ts";
+import type { PetChange } from "./transitions.ts";
 
 /** What orders may do to the animals that they are for. */
 export interface OrderedPets {
@@ -12,7 +12,7 @@ export interface OrderedPets {
   changeStatus(
     shop: LockedShop,
     petId: bigint,
-    ...change: AnimalChange
+    ...change: PetChange
   ): Transaction<NewEvent | "not found" | RefusedTransition>;
 }
 

@@ -149,7 +149,7 @@ export class OrderStore {
   *change(
     author: Author,
     id: bigint,
-    { from, to, animal }: Transition,
+    { from, to, pet }: Transition,
   ): Transaction<StoreOrder | "not found" | WrongStatus | PetMismatch> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
@@ -160,7 +160,7 @@ export class OrderStore {
       yield* this.reservations.expire(locked, order);
       return { refused: "wrong status", status: "expired" };
     }
-    const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...animal);
+    const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
     if (outcome === "not found" || "refused" in outcome)
       return { refused: "pet mismatch", problem: problemOf(order, outcome) };
     if (from === "placed") count(locked, "open_orders", -1);

@@ -100,10 +100,10 @@ export class Reservations implements TimedWork {
     yield* all(setExpired, locked.shop, id);
     count(locked, "open_orders", -1);
     count(locked, "expired");
-    const ofAnimal = yield* this.#pets.changeStatus(locked, pet_id, "available", "order_expired");
+    const petEvent = yield* this.#pets.changeStatus(locked, pet_id, "available", "order_expired");
     const before = toOrder(row);
     const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];
-    if (typeof ofAnimal === "object" && "type" in ofAnimal) events.push(ofAnimal);
+    if (typeof petEvent === "object" && "type" in petEvent) events.push(petEvent);
     yield* publish(locked, system(locked.shop), events);
   }
 }

@@ -1,5 +1,5 @@
 /** The new status of an animal, and why it gets it. */
-export type AnimalChange =
+export type PetChange =
   | [to: "pending", cause: "order_placed"]
   | [to: "sold", cause: "order_confirmed"]
   | [to: "available", cause: "order_cancelled" | "order_expired" | "order_returned"];
@@ -8,12 +8,12 @@ export type AnimalChange =
 export interface Transition {
   readonly from: "placed" | "confirmed";
   readonly to: "confirmed" | "cancelled" | "returned";
-  readonly animal: Readonly<AnimalChange>;
+  readonly pet: Readonly<PetChange>;
 }
 
 /** All changes of an order's status by clients. */
 export const transitions = {
-  confirm: { from: "placed", to: "confirmed", animal: ["sold", "order_confirmed"] },
-  cancel: { from: "placed", to: "cancelled", animal: ["available", "order_cancelled"] },
-  return: { from: "confirmed", to: "returned", animal: ["available", "order_returned"] },
+  confirm: { from: "placed", to: "confirmed", pet: ["sold", "order_confirmed"] },
+  cancel: { from: "placed", to: "cancelled", pet: ["available", "order_cancelled"] },
+  return: { from: "confirmed", to: "returned", pet: ["available", "order_returned"] },
 } as const satisfies Readonly<Record<string, Transition>>;

@@ -142,7 +142,7 @@ test("finds animals that were imported", async () => {
   const bearer = await fresh.newKey();
   const storage = await fresh.store.open();
   const imports = await PetImportStore.open(storage, await fresh.shop(), "new");
-  const animals = ["Rex", "Æsop", "ÆON"].map((name, index) => ({ line: index + 1, animal: { name, categoryId: 1n } }));
+  const animals = ["Rex", "Æsop", "ÆON"].map((name, index) => ({ line: index + 1, pet: { name, categoryId: 1n } }));
   await imports.add(animals, new LineFaults());
   await imports.addAll();
   await imports.close();

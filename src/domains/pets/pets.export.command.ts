@@ -4,8 +4,8 @@ import type { Command } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { PetExportStore } from "./pets.export.store.ts";
-import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
-import { animalWriter, type Format, fileHead } from "./pets.files.ts";
+import { formatOption, readPetFile } from "./pets.file-arguments.ts";
+import { type Format, fileHead, petWriter } from "./pets.files.ts";
 
 export const exportCommand: Command = {
   name: "export",
@@ -21,20 +21,20 @@ export const exportCommand: Command = {
     force: { meaning: "Replace the file if there is one." },
   },
   run: async (given, { store, folder, output, showStatus, stop }) => {
-    const { path, format } = readAnimalFile(given, folder);
+    const { path, format } = readPetFile(given, folder);
     const progress = new Progress(showStatus, "animal");
     const rest = path === undefined ? "The output is incomplete." : "The file was not written.";
     const storage = await store.open();
     try {
-      const animalStore = new PetExportStore(storage, await chosenShop(given, store, storage));
-      const expected = showStatus ? Number(await animalStore.count()) : 0;
+      const pets = new PetExportStore(storage, await chosenShop(given, store, storage));
+      const expected = showStatus ? Number(await pets.count()) : 0;
       let animals = 0;
       const onProgress = (count: number) => {
         if (stop.aborted) throw new FileError(`It was stopped. ${rest}`);
         animals += count;
         progress.report("Writing", animals, Math.min(1, animals / expected));
       };
-      const pieces = textOf(animalStore, format, onProgress);
+      const pieces = textOf(pets, format, onProgress);
       const bytes =
         path === undefined
           ? await writeOut(pieces, output)
@@ -61,7 +61,7 @@ async function* textOf(
   format: Format,
   onProgress: (animals: number) => void,
 ): AsyncGenerator<string> {
-  const write = animalWriter(format);
+  const write = petWriter(format);
   yield fileHead(format);
   for await (const animals of store.all()) {
     onProgress(animals.length);

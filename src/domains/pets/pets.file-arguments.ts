@@ -10,14 +10,14 @@ export const formatOption = {
 const STANDARD = "-";
 
 /** The file of animals that a command line names. */
-export interface AnimalFile {
+export interface PetFile {
   /** An absolute path; undefined for the standard input or output. */
   readonly path: string | undefined;
   readonly format: Format;
 }
 
 /** Reads the argument `FILE` and the option `--format`. Throws `UsageError`. */
-export function readAnimalFile({ args, options }: ParsedArguments, folder: string): AnimalFile {
+export function readPetFile({ args, options }: ParsedArguments, folder: string): PetFile {
   const name = args[0] ?? "";
   const said = options["format"];
   const format = formats.find((known) => (said === undefined ? name.endsWith(`.${known}`) : known === said));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { type LineFault, readLines, UnreadableRest } from "../../files/lines.ts";
-import { animalWriter, type Format, fileHead, formats, type IdRule, readAnimals } from "./pets.files.ts";
+import { type Format, fileHead, formats, type IdRule, petWriter, readPets } from "./pets.files.ts";
 import type { NewPet, Pet } from "./pets.schemas.ts";
 
 /** The bytes of a text in chunks of this size. */
@@ -15,9 +15,9 @@ async function read(format: Format, text: string | Uint8Array, ids?: IdRule, siz
   const lines: number[] = [];
   const faults: LineFault[] = [];
   try {
-    for await (const part of readAnimals(format, ids, readLines(pieces(text, size)))) {
-      animals.push(...part.animals.map(({ animal }) => ({ ...animal })));
-      lines.push(...part.animals.map(({ line }) => line));
+    for await (const part of readPets(format, ids, readLines(pieces(text, size)))) {
+      animals.push(...part.pets.map(({ pet }) => ({ ...pet })));
+      lines.push(...part.pets.map(({ line }) => line));
       faults.push(...part.faults);
     }
   } catch (error) {
@@ -59,7 +59,7 @@ describe.each([...formats])("a file of the format %s", (format) => {
           ...(state && { status: state }),
           ...(kept && { metadata: kept }),
         })) as Pet[];
-        const text = fileHead(format) + animalWriter(format)(animals);
+        const text = fileHead(format) + petWriter(format)(animals);
         expect(await read(format, text, "keep", size)).toMatchObject({ animals, faults: [] });
       }),
       { numRuns: 300 },
@@ -67,7 +67,7 @@ describe.each([...formats])("a file of the format %s", (format) => {
   });
 
   test("may begin with a byte order mark, and end without a line break", async () => {
-    const text = `\ufeff${fileHead(format)}${animalWriter(format)([{ id: 1n, name: "\ufeffRex", categoryId: 2n }])}`;
+    const text = `\ufeff${fileHead(format)}${petWriter(format)([{ id: 1n, name: "\ufeffRex", categoryId: 2n }])}`;
     const expected = { animals: [{ id: 1n, name: "\ufeffRex", categoryId: 2n }], faults: [] };
     for (const size of [1, 2, 3, 100]) {
       expect(await read(format, text.trimEnd(), "keep", size)).toMatchObject(expected);

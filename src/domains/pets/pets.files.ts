@@ -24,34 +24,34 @@ const MAX_NAME = 64;
 const FAULTS_OF_A_LINE = 3;
 
 /** An animal of a file, and the number of its first line. */
-export interface FileAnimal {
+export interface FilePet {
   readonly line: number;
-  readonly animal: NewPet & { readonly id?: bigint };
+  readonly pet: NewPet & { readonly id?: bigint };
 }
 
 /** The result of reading some lines of a file. */
 export interface FilePart {
-  readonly animals: readonly FileAnimal[];
+  readonly pets: readonly FilePet[];
   readonly faults: readonly LineFault[];
 }
 
 /** Reads an animal from a value of a file, or returns its fault. */
-type Reader = (value: unknown, line: number) => FileAnimal | LineFault;
+type Reader = (value: unknown, line: number) => FilePet | LineFault;
 
 /**
  * Reads animals. The rules and error messages are those of `createPet`. Without `ids`, an id in the file is a
  * fault. Throws `UnreadableRest`.
  */
-export function readAnimals(format: Format, ids: IdRule | undefined, source: AsyncIterable<Lines>) {
-  return format === "csv" ? readCsvAnimals(ids, source) : readJsonAnimals(ids, source);
+export function readPets(format: Format, ids: IdRule | undefined, source: AsyncIterable<Lines>) {
+  return format === "csv" ? readCsvPets(ids, source) : readJsonPets(ids, source);
 }
 
-async function* readJsonAnimals(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
+async function* readJsonPets(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
   const read = compileReader(ids);
   const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   for await (const { bytes, first, faults } of source) {
     const broken = new Set(faults.map(({ line }) => line));
-    const results: (FileAnimal | LineFault)[] = [...faults];
+    const results: (FilePet | LineFault)[] = [...faults];
     for (const [index, text] of utf8.decode(bytes).split("\n").entries()) {
       if (!broken.has(first + index) && text.trim() !== "") results.push(readLine(read, text, first + index));
     }
@@ -59,7 +59,7 @@ async function* readJsonAnimals(ids: IdRule | undefined, source: AsyncIterable<L
   }
 }
 
-function readLine(read: Reader, text: string, line: number): FileAnimal | LineFault {
+function readLine(read: Reader, text: string, line: number): FilePet | LineFault {
   let value: unknown;
   try {
     value = parseJson(text);
@@ -69,7 +69,7 @@ function readLine(read: Reader, text: string, line: number): FileAnimal | LineFa
   return read(value, line);
 }
 
-async function* readCsvAnimals(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
+async function* readCsvPets(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
   const read = compileReader(ids);
   const schema = schemaOf(ids);
   const texts = compileTextReaders(schema);
@@ -84,7 +84,7 @@ async function* readCsvAnimals(ids: IdRule | undefined, source: AsyncIterable<Li
     return value;
   };
   for await (const { records, faults } of readCsv(source)) {
-    const results: (FileAnimal | LineFault)[] = [...faults];
+    const results: (FilePet | LineFault)[] = [...faults];
     for (const record of records) {
       if (!header) {
         header = record;
@@ -141,12 +141,12 @@ function compileReader(ids: IdRule | undefined): Reader {
       const faults = faultsOf(validator, value, schema, "", "field");
       return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? undecided : fault))) };
     }
-    const animal = decode(value) as FileAnimal["animal"];
-    const { id } = animal;
+    const pet = decode(value) as FilePet["pet"];
+    const { id } = pet;
     if (ids === "keep" && id !== undefined && (id < 1n || id > LARGEST_KEPT_ID)) {
       return { line, message: `/id must be from 1 to ${LARGEST_KEPT_ID}` };
     }
-    return { line, animal };
+    return { line, pet };
   };
 }
 
@@ -158,14 +158,14 @@ function describe(faults: readonly { path: string; message: string }[]): string 
   return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
-function toPart(results: readonly (FileAnimal | LineFault)[]): FilePart {
-  const animals: FileAnimal[] = [];
+function toPart(results: readonly (FilePet | LineFault)[]): FilePart {
+  const pets: FilePet[] = [];
   const faults: LineFault[] = [];
   for (const result of results) {
-    if ("animal" in result) animals.push(result);
+    if ("pet" in result) pets.push(result);
     else faults.push(result);
   }
-  return { animals, faults };
+  return { pets, faults };
 }
 
 /** The text before the first animal in a file of this format. */
@@ -174,9 +174,9 @@ export function fileHead(format: Format): string {
 }
 
 /** Returns a function that writes animals as lines of a file. An absent status stays absent. */
-export function animalWriter(format: Format): (animals: readonly Pet[]) => string {
-  if (format === "jsonl") return (animals) => animals.map((animal) => `${serialize(animal)}\n`).join("");
-  return (animals) => animals.map((animal) => csvLine(columns.map((name) => textOf(animal[name])))).join("");
+export function petWriter(format: Format): (pets: readonly Pet[]) => string {
+  if (format === "jsonl") return (pets) => pets.map((pet) => `${serialize(pet)}\n`).join("");
+  return (pets) => pets.map((pet) => csvLine(columns.map((name) => textOf(pet[name])))).join("");
 }
 
 /** A field of a CSV file. Pairs are written as JSON, because a field is one text. */

@@ -10,10 +10,10 @@ import {
 } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
-import { formatOption, readAnimalFile } from "./pets.file-arguments.ts";
+import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { idRules } from "./pets.files.ts";
 import { PetImportStore } from "./pets.import.store.ts";
-import { ImportFailed, type ImportProgress, type ImportResult, importAnimals } from "./pets.import.ts";
+import { ImportFailed, type ImportProgress, type ImportResult, importPets } from "./pets.import.ts";
 import type { CategoryCheck } from "./pets.store.ts";
 
 /** The maximum number of bytes read at once. */
@@ -57,7 +57,7 @@ const description = {
 } as const;
 
 async function runImport(given: ParsedArguments, context: CommandContext, categories: CategoryRule): Promise<Report> {
-  const { path, format } = readAnimalFile(given, context.folder);
+  const { path, format } = readPetFile(given, context.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
   const inParts = given.options["resumable"] !== undefined;
@@ -75,7 +75,7 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
     try {
       const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
       const source = path === undefined ? context.input() : readFile(path, context);
-      const result = await importAnimals(imports, source, { format, ids, inParts, stop, onProgress });
+      const result = await importPets(imports, source, { format, ids, inParts, stop, onProgress });
       return report(path ?? "standard input", result, progress.seconds);
     } catch (error) {
       throw broken ? new ImportFailed(unknownEnd(broken), { cause: error }) : error;

@@ -71,7 +71,7 @@ export const partAfter = statement<PartRow>(`
   FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
 `);
 /** The animals of a part. Ids are null if the store assigns them, in the order of lines. */
-export const animalsOf = statement<PetRow>(
+export const petsOfPart = statement<PetRow>(
   "SELECT id, name, category_id, status, metadata FROM staged_pets WHERE line > $1 AND line <= $2 ORDER BY line",
 );
 export const idsOf = statement<RangeRow>(

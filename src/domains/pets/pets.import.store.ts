@@ -12,9 +12,8 @@ import { metadataFlag } from "../metadata/metadata.store.ts";
 import { count, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { keptFold } from "./folded-name.ts";
-import type { FileAnimal, IdRule } from "./pets.files.ts";
+import type { FilePet, IdRule } from "./pets.files.ts";
 import {
-  animalsOf,
   beyond,
   countStaged,
   givenIds,
@@ -30,6 +29,7 @@ import {
   type PartRow,
   type PositionRow,
   partAfter,
+  petsOfPart,
   positionOf,
   repeatedIds,
   staged,
@@ -104,9 +104,9 @@ export class PetImportStore {
   }
 
   /** Stages animals, and records a fault for each one whose category does not exist. */
-  async add(animals: readonly FileAnimal[], faults: LineFaults): Promise<void> {
+  async add(pets: readonly FilePet[], faults: LineFaults): Promise<void> {
     await this.#staging.add(
-      animals.map(({ line, animal: { id, name, categoryId, status, metadata } }) => {
+      pets.map(({ line, pet: { id, name, categoryId, status, metadata } }) => {
         const pairs = withoutEmpty(metadata);
         this.#hasMetadata ||= pairs !== undefined;
         return [
@@ -121,7 +121,7 @@ export class PetImportStore {
         ];
       }),
     );
-    if (this.#categoryExists) faults.add(await this.#faultsOfCategories(animals, this.#categoryExists));
+    if (this.#categoryExists) faults.add(await this.#faultsOfCategories(pets, this.#categoryExists));
   }
 
   /** Records a fault for each remaining line with an id of an earlier line, or one that the shop has assigned. */
@@ -194,7 +194,7 @@ export class PetImportStore {
   /** The events of a part: one per animal or, for a large import, one with the number of animals and their ids. */
   *#eventsOf({ from, to, lastId, animals }: Part): Transaction<NewEvent[]> {
     if (!(yield* first(beyond, MAX_EVENTS))) {
-      const rows = yield* all(animalsOf, from, to);
+      const rows = yield* all(petsOfPart, from, to);
       return rows.map((row, index) => event(petCreated, toPet({ ...row, id: row.id ?? lastId + BigInt(index + 1) })));
     }
     const kept = this.#ids === "keep" ? yield* first(idsOf, from, to) : undefined;
@@ -219,8 +219,8 @@ export class PetImportStore {
     }
   }
 
-  async #faultsOfCategories(animals: readonly FileAnimal[], categoryExists: CategoryCheck): Promise<LineFault[]> {
-    const named = new Set(animals.map(({ animal }) => animal.categoryId));
+  async #faultsOfCategories(pets: readonly FilePet[], categoryExists: CategoryCheck): Promise<LineFault[]> {
+    const named = new Set(pets.map(({ pet }) => pet.categoryId));
     const asked = [...named].filter((id) => !this.#categories.has(id));
     if (asked.length === 0) return [];
     const [shop, now] = [this.#shop, this.#clock.now()];
@@ -231,8 +231,8 @@ export class PetImportStore {
       return found;
     });
     for (const id of known) this.#categories.add(id);
-    return animals
-      .filter(({ animal }) => !this.#categories.has(animal.categoryId))
+    return pets
+      .filter(({ pet }) => !this.#categories.has(pet.categoryId))
       .map(({ line }) => ({ line, message: `/categoryId ${notACategory}` }));
   }
 }

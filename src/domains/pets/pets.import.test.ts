@@ -10,7 +10,7 @@ import { operator } from "../events/author.ts";
 import { EventLog } from "../events/events.store.ts";
 import { shopOf } from "../shops/shops.store.ts";
 import { PetImportStore } from "./pets.import.store.ts";
-import { ImportFailed, type ImportOptions, importAnimals } from "./pets.import.ts";
+import { ImportFailed, type ImportOptions, importPets } from "./pets.import.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { type CategoryCheck, PetStore } from "./pets.store.ts";
 
@@ -68,7 +68,7 @@ async function importText(text: string, { into, categoryExists, meanwhile, ...mo
     for (let start = 0; start < text.length; start += 100_000) yield Buffer.from(text.slice(start, start + 100_000));
   }
   try {
-    const { faults, ...result } = await importAnimals(store, source(), {
+    const { faults, ...result } = await importPets(store, source(), {
       stop: new AbortController().signal,
       ...options,
     });

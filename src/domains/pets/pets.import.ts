@@ -3,7 +3,7 @@ import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
 import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { CommandFailed } from "../../terminal/command.ts";
-import { type Format, type IdRule, readAnimals } from "./pets.files.ts";
+import { type Format, type IdRule, readPets } from "./pets.files.ts";
 import { ConcurrentChange, type PetImportStore } from "./pets.import.store.ts";
 
 /** The number of animals in a part. Adding a part blocks other writers for some hundredths of a second. */
@@ -50,7 +50,7 @@ export class ImportFailed extends CommandFailed {
  * Adds the animals of a file to the store. It first reads, checks and stages the whole file. Rejects with
  * `ImportFailed`.
  */
-export async function importAnimals(
+export async function importPets(
   store: PetImportStore,
   source: AsyncIterable<Uint8Array>,
   options: ImportOptions,
@@ -58,7 +58,7 @@ export async function importAnimals(
   const done = { before: 0, added: 0 };
   let isStaged = false;
   try {
-    const { faults, staged, digest, bytes } = await stageAnimals(store, source, options);
+    const { faults, staged, digest, bytes } = await stagePets(store, source, options);
     const position = await store.position(options.inParts ? digest : undefined);
     await store.checkIds(faults, position);
     isStaged = true;
@@ -85,7 +85,7 @@ export async function importAnimals(
 }
 
 /** Reads the whole file, stages its animals and collects its faults. */
-async function stageAnimals(store: PetImportStore, source: AsyncIterable<Uint8Array>, options: ImportOptions) {
+async function stagePets(store: PetImportStore, source: AsyncIterable<Uint8Array>, options: ImportOptions) {
   const { format, ids, stop, onProgress } = options;
   const faults = new LineFaults();
   // The same file with another format or id rule is a different import.
@@ -102,10 +102,10 @@ async function stageAnimals(store: PetImportStore, source: AsyncIterable<Uint8Ar
     requireGo(stop);
   }
   try {
-    for await (const part of readAnimals(format, ids, readLines(watched()))) {
+    for await (const part of readPets(format, ids, readLines(watched()))) {
       faults.add(part.faults);
-      await store.add(part.animals, faults);
-      staged += part.animals.length;
+      await store.add(part.pets, faults);
+      staged += part.pets.length;
       onProgress({ bytes, staged, added: undefined });
     }
   } catch (error) {

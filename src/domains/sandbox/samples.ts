@@ -6,7 +6,7 @@ interface SampleCategory {
   readonly id: bigint;
   readonly name: string;
 }
-interface SampleAnimal {
+interface SamplePet {
   readonly name: string;
   readonly categoryId: bigint;
   readonly status?: "available" | "pending" | "sold";
@@ -18,7 +18,7 @@ const categories: readonly SampleCategory[] = [
   { id: 3n, name: "Birds" },
   { id: 4n, name: "Fish" },
 ];
-const animals: readonly SampleAnimal[] = [
+const pets: readonly SamplePet[] = [
   { name: "Rex", categoryId: 1n, status: "available" },
   { name: "Bella", categoryId: 1n, status: "pending" },
   { name: "Tom", categoryId: 2n, status: "available" },
@@ -30,11 +30,11 @@ const animals: readonly SampleAnimal[] = [
 /** The stores that the samples are added to. */
 export interface SampleStores {
   readonly categories: { add(author: Author, category: SampleCategory): Transaction<unknown> };
-  readonly pets: { add(author: Author, animal: SampleAnimal): Transaction<unknown> };
+  readonly pets: { add(author: Author, pet: SamplePet): Transaction<unknown> };
 }
 
 /** Part of a transaction: adds six animals in four categories to the author's shop, which must be empty. */
 export function* addSamples(author: Author, stores: SampleStores): Transaction<void> {
   for (const category of categories) yield* nested(stores.categories.add(author, category));
-  for (const animal of animals) yield* nested(stores.pets.add(author, animal));
+  for (const pet of pets) yield* nested(stores.pets.add(author, pet));
 }

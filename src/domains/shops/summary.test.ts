@@ -54,7 +54,7 @@ test("animals that are added concurrently, moved, imported and deleted are count
   const imports = await PetImportStore.open(storage, await service.shop(), "new", { clock: service.clock });
   const animals = (["sold", "sold", "available", undefined] as const).map((status, index) => ({
     line: index + 1,
-    animal: { name: "Tom", categoryId: 9n, ...(status && { status }) },
+    pet: { name: "Tom", categoryId: 9n, ...(status && { status }) },
   }));
   await imports.add(animals, new LineFaults());
   await imports.addAll();
