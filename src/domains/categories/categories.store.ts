@@ -30,15 +30,15 @@ import {
 
 /** The animals, as far as categories need them. */
 export interface CategorizedPets {
-  /** Part of a transaction: how many animals name the category. */
+  /** Part of a transaction: how many animals refer to the category. */
   countIn(shop: LockedShop, categoryId: bigint): Transaction<bigint>;
   /**
    * Part of a transaction: moves all animals of one category to another. Returns the event, which the caller must
    * publish; undefined if there is no such animal.
    */
   reassign(shop: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined>;
-  /** Part of a transaction: the first number, from this one on, that no animal names. */
-  firstUnnamed(shop: LockedShop, from: bigint): Transaction<bigint>;
+  /** Part of a transaction: the first id, from this one on, that no animal refers to. */
+  firstUnreferenced(shop: LockedShop, from: bigint): Transaction<bigint>;
 }
 
 interface CategoryRow extends Row {
@@ -205,7 +205,7 @@ export class CategoryStore {
     let id = ((yield* first(lastAssigned, shop)) as IdRow).id + 1n;
     for (;;) {
       const unused = ((yield* first(firstUnused, id, shop)) as IdRow).id;
-      id = yield* this.#pets.firstUnnamed(locked, unused);
+      id = yield* this.#pets.firstUnreferenced(locked, unused);
       if (id === unused) break;
     }
     yield* all(noteAssigned, id, shop);

@@ -95,7 +95,7 @@ export const countMore = statement(
   `INSERT INTO category_animals (shop, category_id, animals) VALUES ($1, $2, $3)
    ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals`,
 );
-export const firstUnnamedCategory = statement<CountRow>(`
+export const firstUnreferencedCategory = statement<CountRow>(`
   WITH RECURSIVE candidate (figure) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL

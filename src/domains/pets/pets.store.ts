@@ -29,7 +29,7 @@ import {
   countByCategory,
   countFewer,
   countMore,
-  firstUnnamedCategory,
+  firstUnreferencedCategory,
   insertWithMetadata,
   nextId,
   plainById,
@@ -249,9 +249,9 @@ export class PetStore {
     return reassignment({ from, to, animals });
   }
 
-  /** Part of a transaction: the first category id from this one on that no animal has. */
-  *firstUnnamed({ shop }: LockedShop, from: bigint): Transaction<bigint> {
-    return ((yield* first(firstUnnamedCategory, from, shop)) as CountRow).figure;
+  /** Part of a transaction: the first category id, from this one on, that no animal refers to. */
+  *firstUnreferenced({ shop }: LockedShop, from: bigint): Transaction<bigint> {
+    return ((yield* first(firstUnreferencedCategory, from, shop)) as CountRow).figure;
   }
 
   #forgetPages(shop: number): Transaction<void> {
