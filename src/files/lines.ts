@@ -26,12 +26,12 @@ export class UnreadableRest extends Error implements LineFault {
 export class LineFaults {
   /** The maximum number of faults to report. */
   readonly most = 50;
-  #told: LineFault[] = [];
+  #reported: LineFault[] = [];
   #total = 0;
 
   /** `total` is the number of faults if `faults` does not hold all of them. */
   add(faults: readonly LineFault[], total = faults.length): void {
-    this.#told.push(...faults.slice(0, this.most - this.#told.length));
+    this.#reported.push(...faults.slice(0, this.most - this.#reported.length));
     this.#total += total;
   }
 
@@ -40,8 +40,8 @@ export class LineFaults {
   }
 
   /** By ascending line. */
-  get told(): readonly LineFault[] {
-    return this.#told.toSorted((a, b) => a.line - b.line);
+  get reported(): readonly LineFault[] {
+    return this.#reported.toSorted((a, b) => a.line - b.line);
   }
 }
 

@@ -113,16 +113,16 @@ function show(progress: Progress, state: ImportProgress, size: number | undefine
 }
 
 function report(file: string, { added, before, faults }: ImportResult, seconds: number): Report {
-  const { told, total } = faults;
+  const { reported, total } = faults;
   if (total === 0) {
     const earlier = before > 0 ? ` ${before.toLocaleString("en")} of it had been added before.` : "";
     const text = `Added ${counted(added, "animal")} of ${file} ${pace(added, seconds)}.${earlier}`;
     return { json: { file, added, before, seconds }, text };
   }
-  const lines = told.map(({ line, message }) => `line ${line}: ${plain(message)}`);
-  if (total > told.length) lines.push(`and ${(total - told.length).toLocaleString("en")} more`);
+  const lines = reported.map(({ line, message }) => `line ${line}: ${plain(message)}`);
+  if (total > reported.length) lines.push(`and ${(total - reported.length).toLocaleString("en")} more`);
   return {
-    json: { file, added, before, faults: told, moreFaults: total - told.length },
+    json: { file, added, before, faults: reported, moreFaults: total - reported.length },
     text: `${lines.join("\n")}\nNothing of ${file} was added: it has ${total.toLocaleString("en")} ${total === 1 ? "fault" : "faults"}.`,
     hasFailed: true,
   };

@@ -53,7 +53,7 @@ export const insert = statement(`
     has_metadata, CAST($3 AS BIGINT)
   FROM staged_pets WHERE line > $4 AND line <= $5 ORDER BY line
 `);
-export const keepPairsWithIds = statement(`
+export const insertPairsWithIds = statement(`
   INSERT INTO metadata (shop, kind, id, pairs)
   SELECT CAST($1 AS BIGINT), 'pet', id, metadata FROM staged_pets
   WHERE line > $2 AND line <= $3 AND has_metadata = 1
@@ -77,18 +77,18 @@ export const petsOfPart = statement<PetRow>(
 export const idsOf = statement<RangeRow>(
   "SELECT min(id) AS first, max(id) AS last FROM staged_pets WHERE line > $1 AND line <= $2",
 );
-/** Returns a row if more than `$1` animals are staged. */
-export const beyond = statement("SELECT line FROM staged_pets ORDER BY line LIMIT 1 OFFSET $1");
+/** A line beyond the first `$1`: a row if more than `$1` animals are staged. */
+export const lineBeyond = statement("SELECT line FROM staged_pets ORDER BY line LIMIT 1 OFFSET $1");
 export const countStaged = statement<StatusRow>(
   "SELECT status, count(*) AS animals FROM staged_pets WHERE line > $1 AND line <= $2 GROUP BY status",
 );
-export const noteGiven = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
+export const noteAssigned = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
 export const noteKept = statement(`
   UPDATE shops SET last_pet_id = (SELECT max(id) FROM staged_pets)
   WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
 `);
-/** Lines after `$1` with an id of at most `$2`. */
-export const givenIds = statement<IdRow>(`
+/** Lines after `$1` with an id of at most `$2`, which the shop has already assigned. */
+export const assignedIds = statement<IdRow>(`
   SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
 `);
 export const repeatedIds = statement<IdRow>(`

@@ -14,16 +14,16 @@ import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { keptFold } from "./folded-name.ts";
 import type { FilePet, IdRule } from "./pets.files.ts";
 import {
-  beyond,
+  assignedIds,
   countStaged,
-  givenIds,
   type IdRow,
   idsOf,
   insert,
   insertPairs,
+  insertPairsWithIds,
   insertWithIds,
-  keepPairsWithIds,
-  noteGiven,
+  lineBeyond,
+  noteAssigned,
   noteKept,
   notePosition,
   type PartRow,
@@ -134,7 +134,7 @@ export class PetImportStore {
       );
     note(await this.#staging.all(repeatedIds, faults.most), "is on an earlier line too");
     note(
-      await this.#staging.all(givenIds, from, idsAbove, faults.most),
+      await this.#staging.all(assignedIds, from, idsAbove, faults.most),
       `was assigned before; kept ids must be above ${idsAbove}, the last id that the shop has assigned`,
     );
   }
@@ -176,7 +176,7 @@ export class PetImportStore {
     else {
       yield* all(insert, this.#shop, lastId, locked.at, from.line, line);
       if (this.#hasMetadata) yield* all(insertPairs, this.#shop, lastId, from.line, line);
-      yield* all(noteGiven, animals, this.#shop);
+      yield* all(noteAssigned, animals, this.#shop);
     }
     for (const part of yield* all(countStaged, from.line, line))
       count(locked, statusFigure(part.status), Number(part.animals));
@@ -193,7 +193,7 @@ export class PetImportStore {
 
   /** The events of a part: one per animal or, for a large import, one with the number of animals and their ids. */
   *#eventsOf({ from, to, lastId, animals }: Part): Transaction<NewEvent[]> {
-    if (!(yield* first(beyond, MAX_EVENTS))) {
+    if (!(yield* first(lineBeyond, MAX_EVENTS))) {
       const rows = yield* all(petsOfPart, from, to);
       return rows.map((row, index) => event(petCreated, toPet({ ...row, id: row.id ?? lastId + BigInt(index + 1) })));
     }
@@ -205,11 +205,11 @@ export class PetImportStore {
 
   /** The first part reserves the ids of the whole file. Animals that clients add between two parts get larger ids. */
   *#addWithIds({ at }: LockedShop, from: Position, to: bigint): Transaction<void> {
-    const given = yield* first(givenIds, from.line, from.idsAbove, 1);
-    if (given) throw new ConcurrentChange(`The id ${given.id} of line ${given.line} is now in use.`);
+    const assigned = yield* first(assignedIds, from.line, from.idsAbove, 1);
+    if (assigned) throw new ConcurrentChange(`The id ${assigned.id} of line ${assigned.line} is now in use.`);
     yield* all(noteKept, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
-    if (this.#hasMetadata) yield* all(keepPairsWithIds, this.#shop, from.line, to);
+    if (this.#hasMetadata) yield* all(insertPairsWithIds, this.#shop, from.line, to);
   }
 
   *#requireCategories(locked: LockedShop): Transaction<void> {

@@ -72,7 +72,7 @@ async function importText(text: string, { into, categoryExists, meanwhile, ...mo
       stop: new AbortController().signal,
       ...options,
     });
-    return { ...result, faults: faults.told, total: faults.total };
+    return { ...result, faults: faults.reported, total: faults.total };
   } finally {
     await store.close();
   }

@@ -72,7 +72,7 @@ export async function importPets(
     }
     for (;;) {
       report();
-      requireGo(options.stop);
+      throwIfStopped(options.stop);
       const next = await store.addPart(digest, PART);
       if (!next) return { ...done, faults };
       done.added = Number(next.animals) - done.before;
@@ -94,12 +94,12 @@ async function stagePets(store: PetImportStore, source: AsyncIterable<Uint8Array
   let staged = 0;
   async function* watched() {
     for await (const piece of source) {
-      requireGo(stop);
+      throwIfStopped(stop);
       digest.update(piece);
       bytes += piece.length;
       yield piece;
     }
-    requireGo(stop);
+    throwIfStopped(stop);
   }
   try {
     for await (const part of readPets(format, ids, readLines(watched()))) {
@@ -117,7 +117,7 @@ async function stagePets(store: PetImportStore, source: AsyncIterable<Uint8Array
 
 class Stopped extends Error {}
 
-function requireGo(stop: AbortSignal): void {
+function throwIfStopped(stop: AbortSignal): void {
   if (stop.aborted) throw new Stopped();
 }
 
