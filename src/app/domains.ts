@@ -3,7 +3,7 @@ import { accountCommands } from "../domains/accounts/accounts.command.ts";
 import { categoryHandlers } from "../domains/categories/categories.handlers.ts";
 import { categoryEventTypes, categoryOperations } from "../domains/categories/categories.operations.ts";
 import { categorySettings } from "../domains/categories/categories.settings.ts";
-import { CategoryStore, categoryHasRecord, categoryTables } from "../domains/categories/categories.store.ts";
+import { CategoryStore, categoryExists, categoryTables } from "../domains/categories/categories.store.ts";
 import { type Domain, defineDomain } from "../domains/domain.ts";
 import { EventRetention } from "../domains/events/event-retention.store.ts";
 import { EventWatch } from "../domains/events/event-watch.ts";
@@ -85,7 +85,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
   commands: [
     importCommand({
       isStrict: (settings) => settings(categorySettings).PETSTORE_STRICT_CATEGORIES,
-      hasRecord: categoryHasRecord,
+      categoryExists,
     }),
     exportCommand,
   ],
@@ -95,7 +95,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
     { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES },
   ) => {
     const pets = new PetStore(storage, {
-      categoryExists: PETSTORE_STRICT_CATEGORIES ? categoryHasRecord : undefined,
+      categoryExists: PETSTORE_STRICT_CATEGORIES ? categoryExists : undefined,
       decidingOrder,
       clock,
     });

@@ -5,7 +5,7 @@ import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
-  categoryExists,
+  categoryIdTaken,
   categoryInUse,
   categoryNameTaken,
   categoryNotFound,
@@ -20,7 +20,7 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
 
     *createCategory({ caller, requestId, body }) {
       return successOr(yield* categories.add(authorOf(caller, requestId), body), {
-        "id taken": () => failure(categoryExists, `A category with the id ${body.id} already exists.`),
+        "id taken": () => failure(categoryIdTaken, `A category with the id ${body.id} already exists.`),
         "name taken": () => nameTaken,
       });
     },

@@ -17,7 +17,7 @@ export const categoryNotFound = defineError({
   status: 404,
   meaning: "No category has this identifier.",
 });
-export const categoryExists = defineError({
+export const categoryIdTaken = defineError({
   code: "category_exists",
   status: 409,
   meaning: "A category with this identifier already exists.",
@@ -133,7 +133,7 @@ const createCategory = defineOperation({
     location: "/categories/{id}",
     entityTag: true,
   },
-  errors: [categoryExists, categoryNameTaken],
+  errors: [categoryIdTaken, categoryNameTaken],
 });
 
 const getCategory = defineOperation({

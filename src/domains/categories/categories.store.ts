@@ -83,7 +83,7 @@ function toCategory(row: CategoryRow): Category {
 }
 
 /** Part of a transaction: whether the category exists. */
-export function* categoryHasRecord({ shop }: LockedShop, id: bigint): Transaction<boolean> {
+export function* categoryExists({ shop }: LockedShop, id: bigint): Transaction<boolean> {
   return (yield* first(byId, shop, id)) !== undefined;
 }
 

@@ -24,7 +24,7 @@ interface CategoryRule {
   /** True if the settings require that the category exists. */
   readonly isStrict: (settings: CommandContext["settings"]) => boolean;
   /** Part of a transaction: true if the category exists. */
-  readonly hasRecord: CategoryCheck;
+  readonly categoryExists: CategoryCheck;
 }
 
 /** The command that imports animals. */
@@ -70,7 +70,7 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
   try {
     const shop = await chosenShop(given, store, storage);
     const isStrict = categories.isStrict(context.settings) || given.options["strict-categories"] !== undefined;
-    const categoryExists = isStrict ? categories.hasRecord : undefined;
+    const categoryExists = isStrict ? categories.categoryExists : undefined;
     const imports = await PetImportStore.open(storage, shop, ids, { categoryExists });
     try {
       const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);

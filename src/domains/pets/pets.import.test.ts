@@ -5,7 +5,7 @@ import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
-import { categoryHasRecord } from "../categories/categories.store.ts";
+import { categoryExists } from "../categories/categories.store.ts";
 import { operator } from "../events/author.ts";
 import { EventLog } from "../events/events.store.ts";
 import { shopOf } from "../shops/shops.store.ts";
@@ -56,9 +56,9 @@ interface Options extends Partial<ImportOptions> {
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-async function importText(text: string, { into, categoryExists, meanwhile, ...more }: Options = {}) {
+async function importText(text: string, { into, categoryExists: check, meanwhile, ...more }: Options = {}) {
   const options = { format: "jsonl", ids: undefined, inParts: false, onProgress: () => {}, ...more } as const;
-  const store = await PetImportStore.open(storage, into ?? shop, options.ids, { categoryExists });
+  const store = await PetImportStore.open(storage, into ?? shop, options.ids, { categoryExists: check });
   const addAll = store.addAll.bind(store);
   store.addAll = async () => {
     await meanwhile?.();
@@ -308,7 +308,6 @@ describe("an import in parts", () => {
 
 describe("an import with strict categories", () => {
   beforeEach(() => storage.write(() => all(addCategory, shop, 1, "Dogs")));
-  const categoryExists = categoryHasRecord;
   const text = '{"name":"Rex","categoryId":1}\n{"name":"Tom","categoryId":2}\n{"name":"Ida","categoryId":1}\n';
 
   test("refuses a line with an unknown category", async () => {
