@@ -18,7 +18,7 @@ const newMemory = () =>
     capacity: 80,
     shopCapacity: 20,
     sizeOf: ({ text }) => text.length,
-    isLasting: () => true,
+    isCacheable: () => true,
   });
 
 let values: StoreCache<Value>;
@@ -97,7 +97,7 @@ test("reads of one turn share a query that begins after it, if the engine does n
     capacity: 80,
     shopCapacity: 20,
     sizeOf: ({ text }) => text.length,
-    isLasting: () => true,
+    isCacheable: () => true,
   });
   let written = "old";
   const ask = async (shop: number, key: string) => shared.get(shop, key, () => ({ text: `${++reads} ${written}` }));

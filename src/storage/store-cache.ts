@@ -14,7 +14,7 @@ interface ShopValues<V> {
 }
 
 /** Which values are cached, and how much memory they take. */
-export interface Keeping<V> {
+export interface CachePolicy<V> {
   /** The maximum size of all values, in bytes. */
   readonly capacity: number;
   /** The maximum size of one shop's values, in bytes, so that one busy shop does not evict the values of others. */
@@ -22,7 +22,7 @@ export interface Keeping<V> {
   /** The approximate size of a value in bytes. */
   readonly sizeOf: (value: V) => number;
   /** False for a value that must not be cached. */
-  readonly isLasting: (value: V) => boolean;
+  readonly isCacheable: (value: V) => boolean;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface Keeping<V> {
  */
 export class StoreCache<V extends object> {
   readonly #storage: Storage;
-  readonly #keeping: Keeping<V>;
+  readonly #policy: CachePolicy<V>;
   /** In eviction order. */
   #shops = new Map<number, ShopValues<V>>();
   #bytes = 0;
@@ -43,13 +43,13 @@ export class StoreCache<V extends object> {
   readonly #nextReads = new Map<string, Promise<V>>();
   #turnEnd: Promise<void> | undefined;
 
-  constructor(storage: Storage, keeping: Keeping<V>) {
+  constructor(storage: Storage, policy: CachePolicy<V>) {
     this.#storage = storage;
-    this.#keeping = keeping;
+    this.#policy = policy;
     storage.onOtherProcessChange(() => this.forgetAll());
   }
 
-  /** Returns the cached value of a shop's key, or reads it and caches it if `isLasting`. */
+  /** Returns the cached value of a shop's key, or reads it and caches it if `isCacheable`. */
   get(shop: number, key: string, read: () => MaybePromise<V>): MaybePromise<V> {
     if (!this.#storage.noticesEveryWrite) return this.#readTogether(`${shop} ${key}`, read);
     if (!this.#storage.catchUp()) return read();
@@ -67,7 +67,7 @@ export class StoreCache<V extends object> {
     const before = this.#timesForgotten;
     return whenReady(read(), (found) => {
       // If something was forgotten during the read, the value may be stale.
-      if (this.#timesForgotten === before && this.#keeping.isLasting(found)) this.#keep(shop, key, found);
+      if (this.#timesForgotten === before && this.#policy.isCacheable(found)) this.#keep(shop, key, found);
       return found;
     });
   }
@@ -118,7 +118,7 @@ export class StoreCache<V extends object> {
   }
 
   #keep(shop: number, key: string, value: V): void {
-    const { capacity, shopCapacity, sizeOf } = this.#keeping;
+    const { capacity, shopCapacity, sizeOf } = this.#policy;
     const size = sizeOf(value);
     const into = this.#shops.get(shop) ?? this.#open(shop);
     if (into.bytes + size > shopCapacity) {

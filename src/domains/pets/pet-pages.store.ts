@@ -49,7 +49,7 @@ export class PetPages {
       shopCapacity: SHOP_CAPACITY,
       sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL),
       // Only pages that are not the last one: a new animal comes after them and does not change them.
-      isLasting: ({ items, next }) => next !== undefined && items.length <= KEPT_PAGE,
+      isCacheable: ({ items, next }) => next !== undefined && items.length <= KEPT_PAGE,
     });
   }
 
