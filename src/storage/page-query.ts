@@ -36,7 +36,7 @@ export interface PageSelection {
    */
   readonly attached?: { readonly name: string; readonly of: (row: string, hasColumns: boolean) => string } | undefined;
   /** The columns besides `id` that are read from scanned rows. Default: all `columns`. */
-  readonly looked?: readonly string[];
+  readonly scannedColumns?: readonly string[];
 }
 
 /** A statement with its parameters. */
@@ -54,7 +54,7 @@ export type Scanned<R extends Row> = R & { id: bigint; reached: bigint | null };
  * could add rows that both miss.
  */
 export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>> {
-  const { table, columns, after, sort, lead, bounds = [], scanned = [], attached, looked: parts = columns } = page;
+  const { table, columns, after, sort, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const [direction, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
@@ -68,22 +68,22 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
     ...bounds.map((condition) => condition(bind)),
   ];
   const order = `${lead ? `${lead.column} ${direction}, ` : ""}id ${direction}`;
-  const looked = `FROM ${table} WHERE ${conditions.join(" AND ")} ORDER BY ${order}`;
+  const source = `FROM ${table} WHERE ${conditions.join(" AND ")} ORDER BY ${order}`;
   if (scanned.length === 0) {
     const also = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
-    const sql = `SELECT ${["id", ...columns, ...also].join(", ")}, NULL AS reached ${looked} LIMIT ${bind(page.limit)}`;
+    const sql = `SELECT ${["id", ...columns, ...also].join(", ")}, NULL AS reached ${source} LIMIT ${bind(page.limit)}`;
     return { statement: cachedStatement(sql), parameters };
   }
-  const read = ["id", ...parts].join(", ");
+  const read = ["id", ...scannedColumns].join(", ");
   const filters = scanned.map((condition) => condition(bind)).join(" AND ");
   const limit = bind(page.limit);
-  const found = `SELECT ${read} FROM (SELECT ${read} ${looked} LIMIT ${SCAN_LIMIT}) AS looked
+  const found = `SELECT ${read} FROM (SELECT ${read} ${source} LIMIT ${SCAN_LIMIT}) AS looked
     WHERE ${filters} ORDER BY ${order} LIMIT ${limit}`;
   // A limit instead of a condition, so that the rows of a full page are not scanned again.
   const unlessFull = `SELECT CASE WHEN count(*) < ${limit} THEN 1 ELSE 0 END FROM found`;
   // One lookup by id for each row. A join could scan the table instead.
   const shown = columns.map((column) =>
-    parts.includes(column)
+    scannedColumns.includes(column)
       ? column
       : `(SELECT ${column} FROM ${table} WHERE ${table}.shop = ${shop} AND ${table}.id = places.id) AS ${column}`,
   );
@@ -93,8 +93,8 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
       places (${read}, reached) AS (
         SELECT ${read}, NULL FROM found
         UNION ALL
-        SELECT id, ${parts.map(() => "NULL, ").join("")}id
-        FROM (SELECT id ${looked} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS last
+        SELECT id, ${scannedColumns.map(() => "NULL, ").join("")}id
+        FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS last
       )
     SELECT ${["id", ...shown, ...also].join(", ")}, reached FROM places ORDER BY id ${direction}`;
   return { statement: cachedStatement(sql), parameters };

@@ -187,11 +187,12 @@ export function petPageQuery(
   const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
   if (ids) return pageQuery({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] });
   // Names are stored in the order of ids. Looking them up in another order costs more.
-  const looked = [...page.columns, "name_folded"];
-  if (name !== undefined) return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], looked });
+  const scannedColumns = [...page.columns, "name_folded"];
+  if (name !== undefined)
+    return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns });
   // There is no index by category: see docs/decisions/pets-and-categories.md. The index by status has no names.
   const lead = status === undefined ? undefined : { column: "status", value: status };
-  return pageQuery({ ...page, lead, scanned: ofCategory, looked: ["category_id", "status"] });
+  return pageQuery({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] });
 }
 
 /** True if the name contains the text. Letter case does not matter. */
