@@ -5,7 +5,7 @@ import { backupStorage } from "../app/open-storage.ts";
 import type { Config } from "../config.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { makeFolder } from "../storage/sqlite/disk.ts";
-import { type Contents, verifySqlite } from "../storage/sqlite/verified.ts";
+import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { counted } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";

@@ -1,8 +1,8 @@
 import { StorageUnavailable } from "../errors.ts";
-import { Run } from "../run.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { StagingTable, StagingTableDefinition, Storage, StorageObserver } from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
+import { TransactionRun } from "../transaction-run.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
@@ -124,7 +124,7 @@ export class PostgresStorage implements Storage {
 
   async write<T>(body: () => Transaction<T>): Promise<T> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
-    const run = new Run(body);
+    const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
     if (step.isLast && !step.more) return (step.append ? this.#appends : this.#groups).add(run, step);

@@ -1,8 +1,8 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
-import { Run } from "../run.ts";
 import type { Row } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
+import { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
 import { begin, beginLocking, commitBehind, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
@@ -112,7 +112,7 @@ export class Transactions {
 
   async #runOn<T>(connection: Connection, body: () => Transaction<T>): Promise<T> {
     const started = performance.now();
-    const run = new Run(body);
+    const run = new TransactionRun(body);
     if (!run.step) return run.finish();
     let hasCommitted = false;
     const begun = connection.run(run.step.statement.locks ? beginLocking : begin);

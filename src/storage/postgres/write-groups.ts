@@ -1,8 +1,8 @@
 import { CommitUnknown } from "../errors.ts";
-import type { Run } from "../run.ts";
 import type { Append, Appended, Row, SqlParameter, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Step } from "../transaction.ts";
+import type { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
 import { begin, commitBehind, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
@@ -17,7 +17,7 @@ const ATTEMPTS = 10;
 
 /** A transaction of one statement that waits for its result. */
 interface Waiting {
-  readonly run: Run<unknown>;
+  readonly run: TransactionRun<unknown>;
   readonly step: Step;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -52,7 +52,7 @@ export class WriteGroups {
   }
 
   /** `step` is the current step of `run`, its first and last. */
-  add<T>(run: Run<T>, step: Step): Promise<T> {
+  add<T>(run: TransactionRun<T>, step: Step): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run, step, resolve: resolve as Waiting["resolve"], reject });
       this.#running ??= this.#run();

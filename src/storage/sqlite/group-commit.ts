@@ -1,4 +1,4 @@
-import { Run } from "../run.ts";
+import { TransactionRun } from "../transaction-run.ts";
 import type { Append, Counted, Row, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
@@ -152,11 +152,11 @@ export class GroupCommit {
   #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
     const { connection, begin } = this.#options;
     try {
-      const runs = group.map(({ body }) => new Run(body));
+      const runs = group.map(({ body }) => new TransactionRun(body));
       for (let index = 0, alike = 0; index < runs.length; index += alike) {
         alike = alikeFrom(runs, index);
         if (alike > 1) advanceTogether(connection, runs.slice(index, index + alike));
-        else runToEnd(connection, runs[index] as Run<unknown>);
+        else runToEnd(connection, runs[index] as TransactionRun<unknown>);
       }
       return runs.map((run, index) => verdictOf(run, group[index] as Waiting));
     } catch {
@@ -172,7 +172,7 @@ export class GroupCommit {
     return group.map((waiting) => {
       connection.run(savepoint);
       try {
-        const run = new Run(waiting.body);
+        const run = new TransactionRun(waiting.body);
         runToEnd(connection, run);
         connection.run(release);
         return verdictOf(run, waiting);
@@ -209,12 +209,12 @@ export class GroupCommit {
   }
 }
 
-function runToEnd(connection: Connection, run: Run<unknown>): void {
+function runToEnd(connection: Connection, run: TransactionRun<unknown>): void {
   for (let step = run.step; step; step = run.step) run.advance(runStep(connection, step));
 }
 
 /** Runs transactions that all begin with an append to the same list. */
-function advanceTogether(connection: Connection, runs: readonly Run<unknown>[]): void {
+function advanceTogether(connection: Connection, runs: readonly TransactionRun<unknown>[]): void {
   const rows = appendRows(
     connection,
     runs.map(({ step }) => step as Step),
@@ -225,7 +225,7 @@ function advanceTogether(connection: Connection, runs: readonly Run<unknown>[]):
   }
 }
 
-function verdictOf(run: Run<unknown>, { resolve, reject }: Waiting): Verdict {
+function verdictOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): Verdict {
   const settle = () => {
     try {
       resolve(run.finish());
@@ -266,7 +266,7 @@ function appendRows(connection: Connection, steps: readonly Step[]): Row[][] {
 }
 
 /** The number of consecutive runs from index `from` on that append to the same list; at least 1. */
-function alikeFrom(runs: readonly Run<unknown>[], from: number): number {
+function alikeFrom(runs: readonly TransactionRun<unknown>[], from: number): number {
   const step = runs[from]?.step;
   let end = from + 1;
   if (step?.append) while (end < runs.length && isAlike(step, runs[end]?.step)) end++;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { makeFolder, sync } from "./disk.ts";
 import { markOf } from "./moved-mark.ts";
-import { type Contents, verifySqlite } from "./verified.ts";
+import { type Contents, verifySqlite } from "./verify.ts";
 
 export interface Restored {
   readonly contents: Contents;

@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
-import { Run } from "../../../src/storage/run.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import type { Append, Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
 import type { StagingTable, Storage } from "../../../src/storage/storage.ts";
 import type { Transaction } from "../../../src/storage/transaction.ts";
+import { TransactionRun } from "../../../src/storage/transaction-run.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
 const DELAY = 50;
@@ -44,7 +44,7 @@ export class EarlyStorage implements Storage {
 
   /** Runs the statements of a transaction. Calls back with the SQL of each but the last, after it has run. */
   protected run<T>(body: () => Transaction<T>, between = (_sql: string) => {}): T {
-    const run = new Run(body);
+    const run = new TransactionRun(body);
     for (let step = run.step; step; step = run.step) {
       const { statement, parameters, more = [], append, logged } = step;
       if (append) run.advance(this.#append(append, parameters, logged));

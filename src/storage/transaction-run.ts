@@ -2,7 +2,7 @@ import type { Row } from "./statement.ts";
 import type { AfterCommit, Step, Transaction } from "./transaction.ts";
 
 /** One execution of a transaction's body by an engine. */
-export class Run<T> {
+export class TransactionRun<T> {
   readonly #body: Transaction<T>;
   /** The `afterCommit` actions of the body. Most have none. */
   #actions: (() => void)[] | undefined;
