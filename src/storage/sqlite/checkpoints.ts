@@ -43,7 +43,7 @@ export class Checkpoints {
   }
 
   /** Runs a checkpoint now, even while other processes write. */
-  now(): void {
+  runNow(): void {
     this.#checkpoint();
   }
 

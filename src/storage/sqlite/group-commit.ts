@@ -1,7 +1,7 @@
-import { TransactionRun } from "../transaction-run.ts";
 import type { Append, Counted, Row, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
+import { TransactionRun } from "../transaction-run.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteCode } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
@@ -36,14 +36,15 @@ interface Verdict {
 
 export interface GroupCommitOptions {
   readonly connection: Connection;
-  readonly log: WalFile;
+  /** The write-ahead log. */
+  readonly wal: WalFile;
   /** Begins the transaction of a group. Returns true if there were no recent reads. */
   readonly begin: () => boolean;
   /** Called when a commit is on disk, with its duration in seconds and its number of transactions. */
   readonly committed: StorageObserver["committed"];
   /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
-  /** Converts an error of syncing the log for the caller. */
+  /** Converts an error of syncing the write-ahead log for the caller. */
   readonly reportUnsynced: (error: Error) => unknown;
 }
 
@@ -109,7 +110,7 @@ export class GroupCommit {
   }
 
   #commitGroup(): void {
-    const { connection, log, begin, committed, report, reportUnsynced } = this.#options;
+    const { connection, wal, begin, committed, report, reportUnsynced } = this.#options;
     const members = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
     let verdicts: Verdict[];
@@ -144,8 +145,8 @@ export class GroupCommit {
       this.#next();
     };
     // A sync on another thread lets other requests continue. Without other requests, it would only add latency.
-    if (isQuiet && members.length === 1) synced(attempt(() => log.syncHere()));
-    else log.sync(synced);
+    if (isQuiet && members.length === 1) synced(attempt(() => wal.syncHere()));
+    else wal.sync(synced);
   }
 
   /** Runs all members. If one throws, rolls all of them back and returns undefined: they must run separately. */

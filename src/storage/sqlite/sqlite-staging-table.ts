@@ -20,7 +20,7 @@ export interface SqliteStagingTableOptions {
   readonly all: <R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]) => R[];
   readonly write: <T>(body: () => Transaction<T>) => Promise<T>;
   /** Runs a checkpoint. The write-ahead log is long after an import. */
-  readonly moveLog: () => void;
+  readonly checkpoint: () => void;
   /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
 }
@@ -76,8 +76,8 @@ export class SqliteStagingTable implements StagingTable {
   }
 
   async close(): Promise<void> {
-    const { connection, moveLog, report } = this.#options;
-    moveLog();
+    const { connection, checkpoint, report } = this.#options;
+    checkpoint();
     try {
       connection.run(this.#drop);
     } catch (error) {

@@ -53,7 +53,7 @@ export class SqliteStorage implements Storage {
   readonly #file: string;
   readonly #knownSchema: number;
   readonly #connection: Connection;
-  readonly #log: WalFile;
+  readonly #wal: WalFile;
   readonly #observer: StorageObserver;
   readonly #files: StoreFiles;
   readonly #writes: GroupCommit;
@@ -79,7 +79,7 @@ export class SqliteStorage implements Storage {
     this.#file = file;
     this.#knownSchema = migrations.length;
     this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations));
-    this.#log = new WalFile(file);
+    this.#wal = new WalFile(file);
     this.#files = new StoreFiles(file);
     this.#connection.run(leaveSyncsToUs);
     this.#observer = observer;
@@ -90,7 +90,7 @@ export class SqliteStorage implements Storage {
     });
     this.#writes = new GroupCommit({
       connection: this.#connection,
-      log: this.#log,
+      wal: this.#wal,
       begin: () => this.#beginWrite(),
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
@@ -133,7 +133,7 @@ export class SqliteStorage implements Storage {
       prepare: this.#endRead,
       all: (text, ...parameters) => this.all(text, ...parameters),
       write: (body) => this.write(body),
-      moveLog: () => this.#checkpoints.now(),
+      checkpoint: () => this.#checkpoints.runNow(),
       report: (error) => this.#report(error),
     });
   }
@@ -190,7 +190,7 @@ export class SqliteStorage implements Storage {
     this.#checkpoints.stop();
     this.#endRead();
     this.#ended = true;
-    this.#log.close();
+    this.#wal.close();
     this.#connection.close();
   }
 
