@@ -15,7 +15,7 @@ const GRACE = 500;
 const IDLE_IN_TRANSACTION = 15_000;
 const OLDEST_SERVER = 15;
 
-interface HelloRow {
+interface ServerRow {
   readonly version: string;
   readonly read_only: string;
 }
@@ -106,7 +106,7 @@ export class Connection {
       },
     });
     try {
-      const session = await withSilenceLimit(greet(pool, host), CONNECT_DEADLINE);
+      const session = await withSilenceLimit(reserveSession(pool, host), CONNECT_DEADLINE);
       connection = new Connection(pool, session, deadline);
       return connection;
     } catch (error) {
@@ -185,14 +185,14 @@ export class Connection {
 }
 
 /** Returns the session of a pool if its server is usable. */
-async function greet(pool: SQL, host: Host): Promise<ReservedSQL> {
+async function reserveSession(pool: SQL, host: Host): Promise<ReservedSQL> {
   const session = await pool.reserve();
   // The database may be configured to acknowledge commits before they are on disk. This session overrides that.
-  const [hello] = await session<HelloRow[]>`
+  const [server] = await session<ServerRow[]>`
     SELECT current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS read_only,
       set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
-  requireRecentServer(Number(hello?.version));
-  if (hello?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
+  requireRecentServer(Number(server?.version));
+  if (server?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
   return session;
 }
 
