@@ -4,7 +4,7 @@ import type { StagingTable, StagingTableDefinition, StorageObserver } from "../s
 import { all, type Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection } from "./errors.ts";
-import { type TransactionLink, Transactions } from "./transactions.ts";
+import { type TransactionSlot, Transactions } from "./transactions.ts";
 
 const types = { integer: "BIGINT", text: "TEXT" };
 
@@ -43,7 +43,7 @@ export class PostgresStagingTable implements StagingTable {
   private constructor(table: StagingTableDefinition, options: PostgresStagingTableOptions) {
     const { connection, committed } = options;
     this.#options = options;
-    this.#transactions = new Transactions({ links: [onlyLink(connection)], committed, leastAttempts: MIN_ATTEMPTS });
+    this.#transactions = new Transactions({ slots: [slotOf(connection)], committed, leastAttempts: MIN_ATTEMPTS });
     this.#columns = Object.keys(table.columns);
     const names = this.#columns.join(", ");
     // One parameter for all rows, so that the statement does not depend on their number.
@@ -80,8 +80,8 @@ export class PostgresStagingTable implements StagingTable {
   }
 }
 
-/** A link that does not reconnect, because the temporary table is lost with the connection. */
-function onlyLink(connection: Connection): TransactionLink {
+/** A slot that does not reconnect, because the temporary table is lost with the connection. */
+function slotOf(connection: Connection): TransactionSlot {
   return {
     get: () => {
       if (connection.isOpen) return connection;

@@ -5,9 +5,9 @@ import { all, type Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
+import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
-import { Link } from "./link.ts";
 import { PostgresStagingTable } from "./postgres-staging-table.ts";
 import { rewriteMark } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
@@ -51,8 +51,8 @@ export class PostgresStorage implements Storage {
   readonly readsAtOnce = false;
   readonly #address: PostgresAddress;
   readonly #observer: StorageObserver;
-  readonly #readers: readonly Link[];
-  readonly #links: readonly Link[];
+  readonly #readers: readonly ConnectionSlot[];
+  readonly #slots: readonly ConnectionSlot[];
   readonly #groups: WriteGroups;
   readonly #appends: WriteGroups;
   readonly #transactions: Transactions;
@@ -73,17 +73,20 @@ export class PostgresStorage implements Storage {
     this.#address = address;
     this.#keyChanges = keyChanges;
     this.#observer = observer;
-    const newLink = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
-      new Link({ address, deadline, ...kind }, { lost: (error) => observer.postponed("reach_database", error) });
-    const [group, appends] = [newLink(SHORT), newLink(SHORT, { isLocking: true })];
-    const writers = Array.from({ length: WRITERS }, () => newLink(LONG));
-    this.#readers = Array.from({ length: READERS }, () => newLink(SHORT, { isReader: true }));
-    this.#links = [group, appends, ...writers, ...this.#readers];
+    const newSlot = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
+      new ConnectionSlot(
+        { address, deadline, ...kind },
+        { lost: (error) => observer.postponed("reach_database", error) },
+      );
+    const [group, appends] = [newSlot(SHORT), newSlot(SHORT, { isLocking: true })];
+    const writers = Array.from({ length: WRITERS }, () => newSlot(LONG));
+    this.#readers = Array.from({ length: READERS }, () => newSlot(SHORT, { isReader: true }));
+    this.#slots = [group, appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     const report = (error: unknown) => this.#report(error);
-    this.#groups = new WriteGroups({ link: group, committed, report });
-    this.#appends = new WriteGroups({ link: appends, committed, report });
-    this.#transactions = new Transactions({ links: writers, committed });
+    this.#groups = new WriteGroups({ slot: group, committed, report });
+    this.#appends = new WriteGroups({ slot: appends, committed, report });
+    this.#transactions = new Transactions({ slots: writers, committed });
     this.#poll = setInterval(() => void this.#checkKeyChanges(), KEY_CHANGE_POLL);
     this.#poll.unref();
   }
@@ -173,7 +176,7 @@ export class PostgresStorage implements Storage {
     this.#isClosed = true;
     clearInterval(this.#poll);
     await Promise.all([this.#groups.drained(), this.#appends.drained(), this.#transactions.drained()]);
-    for (const link of this.#links) link.close();
+    for (const slot of this.#slots) slot.close();
     for (const connection of this.#ownConnections) this.#closeOwn(connection);
   }
 
@@ -204,41 +207,41 @@ export class PostgresStorage implements Storage {
 
   async #read(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
     const started = performance.now();
-    let link = this.#nextReader();
-    const connection = link.get();
+    let slot = this.#nextReader();
+    const connection = slot.get();
     // An open connection closes itself if the server is silent, so reads on it need no timer.
     if (!(connection instanceof Promise)) {
       try {
         return await connection.run(statement, parameters);
       } catch (error) {
-        link.failed(connection, error);
+        slot.failed(connection, error);
         if (!endsConnection(error) || connection.isSilent) throw this.#report(error);
       }
-      link = this.#nextReader();
+      slot = this.#nextReader();
     }
     try {
       const left = READ_DEADLINE - (performance.now() - started);
-      return await withSilenceLimit(this.#readOver(link, statement, parameters), left);
+      return await withSilenceLimit(this.#readOver(slot, statement, parameters), left);
     } catch (error) {
       throw this.#report(error);
     }
   }
 
   /** Repeats a read on another connection if its connection is lost. All connections may be lost at once. */
-  async #readOver(first: Link, statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
-    for (let link = first, attempt = 1; ; link = this.#nextReader(), attempt++) {
-      const connection = await link.get();
+  async #readOver(first: ConnectionSlot, statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+    for (let slot = first, attempt = 1; ; slot = this.#nextReader(), attempt++) {
+      const connection = await slot.get();
       try {
         return await connection.run(statement, parameters);
       } catch (error) {
-        link.failed(connection, error);
+        slot.failed(connection, error);
         if (attempt > READERS || !endsConnection(error) || connection.isSilent) throw error;
       }
     }
   }
 
-  #nextReader(): Link {
-    return this.#readers[this.#turn++ % READERS] as Link;
+  #nextReader(): ConnectionSlot {
+    return this.#readers[this.#turn++ % READERS] as ConnectionSlot;
   }
 
   /** Notifies the listeners if accounts or keys have changed, or if that is unknown. */

@@ -6,19 +6,19 @@ import { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
 import { begin, beginLocking, commitBehind, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
+import type { ConnectionSlot } from "./connection-slot.ts";
 import { endsConnection, isConflict, postgresCode } from "./errors.ts";
-import type { Link } from "./link.ts";
 
 /** How long a transaction may wait and be retried, in milliseconds. */
 const DEADLINE = 5_000;
 /** The maximum time between two attempts, in milliseconds. */
 const MAX_PAUSE = 50;
 
-/** The part of a link that a transaction uses. */
-export type TransactionLink = Pick<Link, "get" | "failed">;
+/** The part of a slot that a transaction uses. */
+export type TransactionSlot = Pick<ConnectionSlot, "get" | "failed">;
 
 export interface TransactionsOptions {
-  readonly links: readonly TransactionLink[];
+  readonly slots: readonly TransactionSlot[];
   readonly committed: StorageObserver["committed"];
   /** The number of attempts that a transaction with conflicts may make even after the deadline. */
   readonly leastAttempts?: number;
@@ -32,13 +32,13 @@ export interface TransactionsOptions {
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
   readonly #leastAttempts: number;
-  readonly #free: TransactionLink[];
-  readonly #waiting: ((link: TransactionLink) => void)[] = [];
+  readonly #free: TransactionSlot[];
+  readonly #waiting: ((slot: TransactionSlot) => void)[] = [];
   readonly #running = new Set<Promise<unknown>>();
   #again: Promise<unknown> = Promise.resolve();
 
-  constructor({ links, committed, leastAttempts = 1 }: TransactionsOptions) {
-    this.#free = [...links];
+  constructor({ slots, committed, leastAttempts = 1 }: TransactionsOptions) {
+    this.#free = [...slots];
     this.#committed = committed;
     this.#leastAttempts = leastAttempts;
   }
@@ -79,32 +79,32 @@ export class Transactions {
   }
 
   async #attempt<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
-    const link = this.#free.pop() ?? (await this.#nextFree(deadline));
+    const slot = this.#free.pop() ?? (await this.#nextFree(deadline));
     try {
-      const connection = await link.get();
+      const connection = await slot.get();
       try {
         return await this.#runOn(connection, body);
       } catch (error) {
-        link.failed(connection, error instanceof CommitUnknown ? error.cause : error);
+        slot.failed(connection, error instanceof CommitUnknown ? error.cause : error);
         throw error;
       }
     } finally {
       const next = this.#waiting.shift();
-      if (next) next(link);
-      else this.#free.push(link);
+      if (next) next(slot);
+      else this.#free.push(slot);
     }
   }
 
-  #nextFree(deadline: number): Promise<TransactionLink> {
+  #nextFree(deadline: number): Promise<TransactionSlot> {
     return new Promise((resolve, reject) => {
       const left = Math.max(0, deadline - performance.now()); // a transaction that runs again may have passed it
       const late = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(take), 1);
         reject(new StorageUnavailable("All connections to the database are in use."));
       }, left);
-      const take = (link: TransactionLink) => {
+      const take = (slot: TransactionSlot) => {
         clearTimeout(late);
-        resolve(link);
+        resolve(slot);
       };
       this.#waiting.push(take);
     });

@@ -6,8 +6,8 @@ import type { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
 import { begin, commitBehind, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
+import type { ConnectionSlot } from "./connection-slot.ts";
 import { endsConnection, isConflict } from "./errors.ts";
-import type { Link } from "./link.ts";
 import { silentServer } from "./silence.ts";
 
 /** The maximum number of transactions in one commit. If one of them fails, all must run again. */
@@ -31,7 +31,7 @@ interface Sent {
 }
 
 export interface WriteGroupsOptions {
-  readonly link: Link;
+  readonly slot: ConnectionSlot;
   readonly committed: StorageObserver["committed"];
   /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
@@ -74,7 +74,7 @@ export class WriteGroups {
         const reported = this.#options.report(error);
         for (const { reject } of group) reject(reported);
       }
-      if (this.#options.link.isSilent) this.#refuseWaiting();
+      if (this.#options.slot.isSilent) this.#refuseWaiting();
     }
     this.#running = undefined;
   }
@@ -88,7 +88,7 @@ export class WriteGroups {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const connection = await this.#options.link.get();
+      const connection = await this.#options.slot.get();
       try {
         const sent = statementsOf(group);
         const [first] = sent;
@@ -102,7 +102,7 @@ export class WriteGroups {
         }
         return;
       } catch (error) {
-        this.#options.link.failed(connection, error);
+        this.#options.slot.failed(connection, error);
         // An error that ends the connection, and is not `CommitUnknown`, means that nothing was committed.
         if (error instanceof CommitUnknown || !endsConnection(error) || attempt === ATTEMPTS) throw error;
       }
@@ -120,7 +120,7 @@ export class WriteGroups {
       rows = await connection.run(sent.statement, sent.parameters);
     } catch (error) {
       if (!endsConnection(error)) return false;
-      this.#options.link.failed(connection, error);
+      this.#options.slot.failed(connection, error);
       throw commitResultLost(error);
     }
     this.#options.committed((performance.now() - started) / 1000, sent.members.length);
@@ -158,7 +158,7 @@ export class WriteGroups {
         return succeed(waiting, rows);
       } catch (error) {
         if (isConflict(error) && attempt < ATTEMPTS) continue;
-        this.#options.link.failed(connection, error);
+        this.#options.slot.failed(connection, error);
         return waiting.reject(this.#options.report(endsConnection(error) ? commitResultLost(error) : error));
       }
     }

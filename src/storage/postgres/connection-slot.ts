@@ -6,21 +6,21 @@ import { asStorageError, endsConnection, isReported } from "./errors.ts";
 /** The time between two connection attempts, in milliseconds. In between, work fails immediately. */
 const PAUSE = 50;
 
-export interface LinkObserver {
+export interface SlotObserver {
   /** Connecting failed for the first time since the last success. */
   lost(error: Error): void;
 }
 
-/** A connection that is opened on first use, and reopened after it is lost. */
-export class Link {
+/** A slot for one connection, which is opened on first use, and again after it is lost. */
+export class ConnectionSlot {
   readonly #options: ConnectionOptions;
-  readonly #observer: LinkObserver;
+  readonly #observer: SlotObserver;
   #connection: Connection | undefined;
   #opening: Promise<Connection> | undefined;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isClosed = false;
 
-  constructor(options: ConnectionOptions, observer: LinkObserver) {
+  constructor(options: ConnectionOptions, observer: SlotObserver) {
     this.#options = options;
     this.#observer = observer;
   }
