@@ -8,7 +8,7 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
-import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
+import { readStoredLimits, type StoredLimits } from "./limits-to-restore.store.ts";
 import type { ShopState, WindowState } from "./windows.ts";
 
 interface WindowRow extends Row {

@@ -5,7 +5,7 @@ import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import type { KeyBan, LimitStore } from "../limits.store.ts";
-import type { StoredLimits } from "../stored-limits.store.ts";
+import type { StoredLimits } from "../limits-to-restore.store.ts";
 import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
