@@ -4,7 +4,7 @@ import type { Limiter } from "../http/interfaces.ts";
 import { addressQuota } from "../limits/address-quota.ts";
 import { LiftedBans } from "../limits/lifted-bans.store.ts";
 import { LimitStore } from "../limits/limits.store.ts";
-import { MemoryLimiter, nothingSaved } from "../limits/memory-limiter.ts";
+import { MemoryLimiter, noStorage } from "../limits/memory-limiter.ts";
 import { Share } from "../limits/valkey/share.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
@@ -41,7 +41,7 @@ export async function openLimiter(
   const memory =
     valkey === undefined
       ? await MemoryLimiter.open(store, clock, addressQuota)
-      : await MemoryLimiter.open({ ...nothingSaved, bans: (now) => store.bans(now) }, clock, share.of(addressQuota));
+      : await MemoryLimiter.open({ ...noStorage, bans: (now) => store.bans(now) }, clock, share.of(addressQuota));
   forgets.push((keyId) => memory.forgetBan(keyId));
   for (const [kind, meaning] of Object.entries(gauges) as [keyof typeof gauges, string][]) {
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);

@@ -11,6 +11,7 @@ import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
 import { readStoredLimits, type StoredLimits } from "./limits-to-restore.store.ts";
 import type { ShopState, WindowState } from "./windows.ts";
 
+/** `..._ends_at` is Unix time, and `..._ends_after` the time since the boot: see `StoredEnd`. */
 interface WindowRow extends Row {
   minute_ends_at: bigint;
   minute_ends_after: bigint;
@@ -56,8 +57,8 @@ const keptOn = (day: string) => `CASE ${day}
   ELSE 0 END`;
 /** The count of a day. It never decreases. */
 const mostOf = (day: string) => {
-  const [ours, theirs] = [`${given}.${day}_used`, keptOn(`${given}.${day}`)];
-  return `CASE WHEN ${ours} > ${theirs} THEN ${ours} ELSE ${theirs} END`;
+  const [newCount, keptCount] = [`${given}.${day}_used`, keptOn(`${given}.${day}`)];
+  return `CASE WHEN ${newCount} > ${keptCount} THEN ${newCount} ELSE ${keptCount} END`;
 };
 const isUnknownDay = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
 /** True if the stored minute of the same machine is later than the new one, or overlaps it with more requests. */

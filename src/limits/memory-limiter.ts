@@ -18,10 +18,10 @@ const SWEEP = 60_000;
 const BATCH = 250;
 
 /** The storage of a limiter's state across restarts. */
-export type SavedLimits = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
+export type LimiterStorage = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
 
 /** For a limiter whose state does not survive the process. */
-export const nothingSaved: SavedLimits = {
+export const noStorage: LimiterStorage = {
   windows: () => undefined,
   saveWindows: async () => {},
   saveAhead: async () => {},
@@ -46,7 +46,7 @@ export interface StartingCounts {
  * immediately, and the response is sent when the ban is on disk.
  */
 export class MemoryLimiter implements Limiter {
-  readonly #store: SavedLimits;
+  readonly #store: LimiterStorage;
   readonly #clock: ClockReader;
   readonly #opened: ClockReading;
   readonly #addressQuota: Quota;
@@ -67,7 +67,7 @@ export class MemoryLimiter implements Limiter {
   #saved: Promise<void> = Promise.resolve();
   #swept = Number.NEGATIVE_INFINITY;
 
-  private constructor(store: SavedLimits, clock: Clock, addressQuota: Quota) {
+  private constructor(store: LimiterStorage, clock: Clock, addressQuota: Quota) {
     this.#store = store;
     this.#clock = new ClockReader(clock);
     this.#opened = this.#clock.now();
@@ -75,7 +75,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Opens a limiter with the bans of the store. Corrects bans that end later than possible. */
-  static async open(store: SavedLimits, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
+  static async open(store: LimiterStorage, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
     const limiter = new MemoryLimiter(store, clock, addressQuota);
     for (const { keyId, shop, ban, ahead } of await store.bans(limiter.#opened)) {
       const opened = aheadBy(limiter.#opened, ahead);

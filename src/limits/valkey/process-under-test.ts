@@ -2,7 +2,7 @@ import type { ManualClock } from "../../../test/harness/manual-clock.ts";
 import type { Quota } from "../../contract/quota.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { addressQuota } from "../address-quota.ts";
-import { MemoryLimiter, nothingSaved } from "../memory-limiter.ts";
+import { MemoryLimiter, noStorage } from "../memory-limiter.ts";
 import { noBackup, type ValkeyBackup } from "./last-known-limits.ts";
 import { Share } from "./share.ts";
 import { Valkey } from "./valkey.ts";
@@ -32,7 +32,7 @@ export async function openProcess(
 ): Promise<TestProcess> {
   const { clock, place = `test-${++places}:`, quota = addressQuota, backup = noBackup } = options;
   const share = new Share();
-  const local = await MemoryLimiter.open(nothingSaved, clock ?? systemClock, share.of(quota));
+  const local = await MemoryLimiter.open(noStorage, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
     await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, options.callTimeout),
