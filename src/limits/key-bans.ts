@@ -7,7 +7,7 @@ export const GRACE = 1_000;
 export const FIRST_BAN = 60_000;
 export const MAX_BAN = 3_600_000;
 /** If a key was not banned for this long, in milliseconds, its next ban is a first ban again. */
-const FORGIVEN_AFTER = DAY_MS;
+const FORGOTTEN_AFTER = DAY_MS;
 
 /** A stored ban. `level` counts the bans of a key from 1. */
 export interface Ban {
@@ -24,7 +24,7 @@ export function strikesUntilBan(perMinute: number): number {
 export const banSchedule: LimitStatus["banSchedule"] = {
   first: FIRST_BAN / 1000,
   longest: MAX_BAN / 1000,
-  forgottenAfter: FORGIVEN_AFTER / 1000,
+  forgottenAfter: FORGOTTEN_AFTER / 1000,
 };
 
 /** How long a ban of this level lasts, in milliseconds: a minute, doubling up to an hour. */
@@ -102,7 +102,7 @@ export class KeyBans {
       if (reading.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
     }
     if (this.#strikes < strikesAllowed) return undefined;
-    this.#banLevel = this.#isForgiven(reading) ? 1 : this.#banLevel + 1;
+    this.#banLevel = this.#isForgotten(reading) ? 1 : this.#banLevel + 1;
     const length = banLength(this.#banLevel);
     this.#startBan(reading, length);
     this.#deniedUntil = Number.NEGATIVE_INFINITY; // after the ban, the next 429 is a first one again
@@ -115,14 +115,14 @@ export class KeyBans {
       strikes: reading.monotonic < this.#deniedUntil ? this.#strikes : 0,
       strikesForBan: strikesUntilBan(perMinute),
       banEnds: this.banned(perMinute, reading)?.reset,
-      nextBan: banLength(this.#isForgiven(reading) ? 1 : this.#banLevel + 1) / 1000,
+      nextBan: banLength(this.#isForgotten(reading) ? 1 : this.#banLevel + 1) / 1000,
       banSchedule,
     };
   }
 
-  /** True once this state can be forgotten. */
+  /** True once this state has no effect any more. */
   isSpent(reading: ClockReading): boolean {
-    return reading.monotonic >= this.#deniedUntil && this.#isForgiven(reading);
+    return reading.monotonic >= this.#deniedUntil && this.#isForgotten(reading);
   }
 
   #startBan(reading: ClockReading, length: number): void {
@@ -131,7 +131,7 @@ export class KeyBans {
     this.#jumps = reading.jumps;
   }
 
-  #isForgiven(reading: ClockReading): boolean {
-    return reading.monotonic - this.#banEnds >= FORGIVEN_AFTER;
+  #isForgotten(reading: ClockReading): boolean {
+    return reading.monotonic - this.#banEnds >= FORGOTTEN_AFTER;
   }
 }
