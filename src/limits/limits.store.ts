@@ -83,7 +83,7 @@ const writeWindows = statement(
      earlier_day_used = CASE WHEN ${isUnknownDay} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
 );
 /** Unknown windows leave the stored counts unchanged. */
-const writeAhead = statement(
+const writeClockOffset = statement(
   `INSERT INTO limit_windows
      (account_id, mode, ahead, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
    VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0)
@@ -177,8 +177,8 @@ export class LimitStore {
   }
 
   /** Saves that the clock of a sandbox is at least this many milliseconds ahead of real time. */
-  async saveAhead({ accountId, mode }: ShopName, ahead: number): Promise<void> {
-    await this.#storage.write(() => all(writeAhead, accountId, mode, ahead));
+  async saveClockOffset({ accountId, mode }: ShopName, ahead: number): Promise<void> {
+    await this.#storage.write(() => all(writeClockOffset, accountId, mode, ahead));
   }
 
   async saveWindows(states: readonly (readonly [ShopName, WindowState])[]): Promise<void> {

@@ -18,13 +18,16 @@ const SWEEP = 60_000;
 const BATCH = 250;
 
 /** The storage of a limiter's state across restarts. */
-export type LimiterStorage = Pick<LimitStore, "windows" | "saveWindows" | "saveAhead" | "bans" | "saveBans" | "forget">;
+export type LimiterStorage = Pick<
+  LimitStore,
+  "windows" | "saveWindows" | "saveClockOffset" | "bans" | "saveBans" | "forget"
+>;
 
 /** For a limiter whose state does not survive the process. */
 export const noStorage: LimiterStorage = {
   windows: () => undefined,
   saveWindows: async () => {},
-  saveAhead: async () => {},
+  saveClockOffset: async () => {},
   bans: () => [],
   saveBans: async () => {},
   forget: async () => {},
@@ -121,7 +124,7 @@ export class MemoryLimiter implements Limiter {
 
   async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
-    await this.#store.saveAhead(sandbox, ahead);
+    await this.#store.saveClockOffset(sandbox, ahead);
     // A read that is under way may have started before the write.
     const windows = this.#shops.get(sandbox) ?? (await this.#load(sandbox));
     windows.setClockOffset(ahead);

@@ -15,13 +15,13 @@ const KNOWN = 100_000;
 const BATCH = 250;
 
 /** The backup of counts and bans that Valkey may lose. */
-export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveAhead" | "saveBans" | "forget">;
+export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveClockOffset" | "saveBans" | "forget">;
 
 /** For processes without a backup outside Valkey. */
 export const noBackup: ValkeyBackup = {
   shops: async () => new ShopMap(() => new Map()),
   saveWindows: async () => {},
-  saveAhead: async () => {},
+  saveClockOffset: async () => {},
   saveBans: async () => {},
   forget: async () => {},
 };
@@ -117,12 +117,12 @@ export class LastKnownLimits {
   }
 
   /** Saves how many milliseconds the clock of a sandbox is ahead of real time. */
-  saveAhead(sandbox: ShopName, ahead: number): Promise<void> {
-    return this.#backup.saveAhead(sandbox, ahead);
+  saveClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
+    return this.#backup.saveClockOffset(sandbox, ahead);
   }
 
   /** Records that the clock of a sandbox was advanced. */
-  noteAhead(sandbox: ShopName, ahead: number): void {
+  noteClockOffset(sandbox: ShopName, ahead: number): void {
     const known = this.#shops.get(sandbox);
     if (!known || known.ahead >= ahead) return;
     known.clock += ahead - known.ahead;

@@ -118,9 +118,9 @@ export class ValkeyLimiter implements Limiter {
     requireSandbox(sandbox);
     // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
     if (this.#isDegraded) throw unshared();
-    await this.#lastKnown.saveAhead(sandbox, ahead);
+    await this.#lastKnown.saveClockOffset(sandbox, ahead);
     await this.#whileShared(this.#options.counts.setClockOffset(sandbox, ahead));
-    this.#lastKnown.noteAhead(sandbox, ahead);
+    this.#lastKnown.noteClockOffset(sandbox, ahead);
   }
 
   /** Forgets the ban of a key, which was lifted on the server too. */
