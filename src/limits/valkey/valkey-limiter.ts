@@ -6,7 +6,7 @@ import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";
 import { admissionAt, admissionFrom, type Decision, limitStatusOf, separateAdmission } from "./decision.ts";
 import { LastKnownLimits, type ValkeyBackup } from "./last-known-limits.ts";
 import { LocalFallback } from "./local-fallback.ts";
-import { Pending, type PendingQuestion } from "./pending.ts";
+import { type PendingQuestion, SharedQuestion } from "./pending-question.ts";
 import type { WaitStart } from "./running-time.ts";
 import { ServerWatch } from "./server-watch.ts";
 import type { Share } from "./share.ts";
@@ -49,7 +49,7 @@ export class ValkeyLimiter implements Limiter {
   readonly #watch: ServerWatch;
   /** The questions of this turn. `#counting` finds those that count requests, by key or address. */
   #turn: PendingQuestion[] = [];
-  readonly #counting = new Map<Caller | string, Pending<Admission>>();
+  readonly #counting = new Map<Caller | string, SharedQuestion<Admission>>();
   readonly #calls = new Set<Call>();
   /** Questions about shops that the server does not know. Their saved counts will be loaded. */
   #unknown: PendingQuestion[] = [];
@@ -84,7 +84,7 @@ export class ValkeyLimiter implements Limiter {
     if (this.#isDegraded) return this.#local.admit(caller);
     let pending = this.#counting.get(caller);
     if (!pending) {
-      pending = new Pending(caller.accountId, caller, caller, {
+      pending = new SharedQuestion(caller.accountId, caller, caller, {
         read: (decision, position) => admissionAt(decision, caller, position),
         decideLocally: () => this.#local.admit(caller),
       });
@@ -106,12 +106,12 @@ export class ValkeyLimiter implements Limiter {
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
     if (this.#isDegraded) return this.#local.peek(caller);
-    const pending = new Pending(caller.accountId, caller, caller, {
+    const pending = new SharedQuestion(caller.accountId, caller, caller, {
       read: (decision) => limitStatusOf(decision, caller),
       decideLocally: () => this.#local.peek(caller),
     });
     this.#ask(pending);
-    return pending.look();
+    return pending.peek();
   }
 
   async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
@@ -140,7 +140,7 @@ export class ValkeyLimiter implements Limiter {
     const { addressQuota } = this.#options;
     let pending = this.#counting.get(address);
     if (!pending) {
-      pending = new Pending(address, undefined, addressQuota, {
+      pending = new SharedQuestion(address, undefined, addressQuota, {
         read: (decision, position) => admissionAt(decision, addressQuota, position),
         decideLocally: () => this.#local.admitAddress(address),
       });
@@ -153,12 +153,12 @@ export class ValkeyLimiter implements Limiter {
   peekAddress(address: string): MaybePromise<Admission> {
     if (this.#isDegraded) return this.#local.peekAddress(address);
     const { addressQuota } = this.#options;
-    const pending = new Pending(address, undefined, addressQuota, {
+    const pending = new SharedQuestion(address, undefined, addressQuota, {
       read: (decision) => admissionFrom(decision, addressQuota),
       decideLocally: () => this.#local.peekAddress(address),
     });
     this.#ask(pending);
-    return pending.look();
+    return pending.peek();
   }
 
   /** Saves the counts that the server needs if it loses its data. Call it twice a second. */
@@ -175,7 +175,7 @@ export class ValkeyLimiter implements Limiter {
     const decideLocally = () => this.#local.countForSandbox(caller);
     if (this.#isDegraded) return decideLocally();
     const answers = { read: sandboxAdmission, decideLocally };
-    const pending = new Pending(caller.accountId, undefined, sandboxQuota, answers, "sandbox");
+    const pending = new SharedQuestion(caller.accountId, undefined, sandboxQuota, answers, "sandbox");
     this.#ask(pending);
     return pending.count();
   }

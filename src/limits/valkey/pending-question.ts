@@ -20,8 +20,8 @@ export interface PendingQuestion extends Question {
   fail(error: Error): void;
 }
 
-/** A question to the server, with all requests that wait for its reply, in the order of arrival. */
-export class Pending<T> implements PendingQuestion {
+/** A question that all requests of a turn share, with those that wait for its reply in the order of arrival. */
+export class SharedQuestion<T> implements PendingQuestion {
   readonly owner: string;
   readonly countedBy: CountedBy;
   readonly shop: Caller | undefined;
@@ -51,11 +51,11 @@ export class Pending<T> implements PendingQuestion {
   /** Counts one more request. Resolves with the decision on it. */
   count(): Promise<T> {
     this.requests++;
-    return this.look();
+    return this.peek();
   }
 
   /** Resolves with the decision without counting a request. */
-  look(): Promise<T> {
+  peek(): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
     });
