@@ -36,7 +36,7 @@ export async function openLimiter(
   const store = new LimitStore(storage);
   const forgets: ((keyId: string) => void)[] = [];
   const lifted = await LiftedBans.open(storage, (keyId) => forgets.forEach((forget) => forget(keyId)));
-  repeat({ name: "notice_lifted_bans", by: "each", run: () => lifted.lookAgain() });
+  repeat({ name: "notice_lifted_bans", by: "each", run: () => lifted.retry() });
   // So that a process that starts while Valkey is unreachable at least knows the bans.
   const memory =
     valkey === undefined

@@ -39,12 +39,12 @@ export class LiftedBans {
   static async open(storage: Storage, lifted: (keyId: string) => void): Promise<LiftedBans> {
     const bans = new LiftedBans(storage, lifted);
     bans.#known = await bans.#read();
-    storage.onOtherProcessChange(() => void bans.look().catch(() => {})); // `lookAgain` retries
+    storage.onOtherProcessChange(() => void bans.refresh().catch(() => {})); // `retry` tries again
     return bans;
   }
 
   /** Reads the lifted bans. Rejects with `StorageUnavailable`. */
-  look(): Promise<void> {
+  refresh(): Promise<void> {
     this.#isDue = true;
     this.#reading ??= this.#readDue().finally(() => {
       this.#reading = undefined;
@@ -53,8 +53,8 @@ export class LiftedBans {
   }
 
   /** Reads the lifted bans again if the last read failed. */
-  async lookAgain(): Promise<void> {
-    if (this.#isDue) await this.look();
+  async retry(): Promise<void> {
+    if (this.#isDue) await this.refresh();
   }
 
   async #readDue(): Promise<void> {

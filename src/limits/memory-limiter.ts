@@ -99,7 +99,7 @@ export class MemoryLimiter implements Limiter {
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
     const admission = quota === "sandbox" ? this.countForSandbox(caller, sandboxQuota) : this.countFree(caller);
     if (admission.verdict === "limited") return admission;
-    return this.#look(caller, (windows, keyBans, reading) => {
+    return this.#read(caller, (windows, keyBans, reading) => {
       const ban = keyBans?.banned(caller.perMinute, reading);
       return ban ? { ...ban, verdict: "admitted", retryAfter: 0 } : windows.peek(caller, reading);
     });
@@ -116,7 +116,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
-    return this.#look(caller, (windows, keyBans = new KeyBans(caller), reading) => ({
+    return this.#read(caller, (windows, keyBans = new KeyBans(caller), reading) => ({
       ...windows.limitStatus(caller, reading),
       ...keyBans.limitStatus(caller.perMinute, reading),
     }));
@@ -191,12 +191,12 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Reads the state of a caller. If a ban of the key is being written, waits for that first. */
-  #look<T>(
+  #read<T>(
     caller: Caller,
     view: (windows: Windows, keyBans: KeyBans | undefined, reading: ClockReading) => T,
   ): MaybePromise<T> {
     const saving = this.#savingBans.get(caller.keyId);
-    if (saving) return saving.then(() => this.#look(caller, view));
+    if (saving) return saving.then(() => this.#read(caller, view));
     return whenReady(this.#shops.get(caller) ?? this.#load(caller), (windows) =>
       view(windows, this.#keyBans.get(caller.keyId), windows.at(this.#clock.now())),
     );

@@ -14,7 +14,7 @@ export interface ValkeyState {
   readonly latency: number;
 }
 
-const look = script("return {redis.call('INFO', 'server'), redis.call('INFO', 'memory'), redis.call('TIME')}");
+const readState = script("return {redis.call('INFO', 'server'), redis.call('INFO', 'memory'), redis.call('TIME')}");
 
 /** Reads the state of a server, or of one server of a cluster. Rejects if it does not respond. */
 export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState> {
@@ -22,7 +22,11 @@ export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState
   try {
     await valkey.ping();
     const started = performance.now();
-    const [server, memory, [seconds, micros]] = (await valkey.run(look, [], [])) as [string, string, [string, string]];
+    const [server, memory, [seconds, micros]] = (await valkey.run(readState, [], [])) as [
+      string,
+      string,
+      [string, string],
+    ];
     const latency = performance.now() - started;
     const own = field(server, "valkey_version");
     return {
