@@ -62,7 +62,7 @@ export class ServerWatch {
     const since = this.#time.start();
     this.#probingSince = since;
     try {
-      this.#share.heardOf(await this.#counts.present(this.#process));
+      this.#share.setProcesses(await this.#counts.reportPresence(this.#process));
       this.#heard = this.#time.start();
       if (this.#isOverdue(since)) this.#watched.degrade(tooSlow);
       else this.#watched.endFallback();

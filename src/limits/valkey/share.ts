@@ -4,7 +4,7 @@ import { PRESENCE_LIFETIME } from "./limits-script.ts";
 /** The equal share of every limit that each running process has while it decides locally. */
 export class Share {
   #processes = 1;
-  #heardOfMost = 0;
+  #setAt = 0;
 
   /** The last known number of running processes. */
   get processes(): number {
@@ -15,11 +15,11 @@ export class Share {
    * Records the number of running processes. A lower number counts only after a while: the server may have lost its
    * data.
    */
-  heardOf(processes: number): void {
+  setProcesses(processes: number): void {
     const now = performance.now();
-    if (processes < this.#processes && now - this.#heardOfMost < PRESENCE_LIFETIME) return;
+    if (processes < this.#processes && now - this.#setAt < PRESENCE_LIFETIME) return;
     this.#processes = processes;
-    this.#heardOfMost = now;
+    this.#setAt = now;
   }
 
   /** The process's share of a quota: at least one request. It follows the number of processes. */

@@ -111,7 +111,7 @@ export class ValkeyCounts {
   }
 
   /** Reports that this process runs. Returns the number of running processes once every server has replied. */
-  async present(process: string): Promise<number> {
+  async reportPresence(process: string): Promise<number> {
     const noted = this.#valkey.run(presence, [`${this.#prefix}processes`], [process]);
     const [processes] = await Promise.all([noted, this.#valkey.ping()]);
     return Number(processes);
