@@ -10,7 +10,7 @@ import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
 /** The maximum number of shops, and of bans, that this process remembers. */
-const KNOWN = 100_000;
+const MAX_KNOWN = 100_000;
 /** The maximum number of shops saved in one transaction. It bounds how long one blocks others. */
 const BATCH = 250;
 
@@ -61,9 +61,9 @@ interface KnownBan {
  */
 export class LastKnownLimits {
   readonly #backup: ValkeyBackup;
-  readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(KNOWN / 2));
+  readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(MAX_KNOWN / 2));
   readonly #due = new ShopMap<KnownShop>(() => new Map());
-  readonly #bans = new RecentMap<string, KnownBan>(KNOWN);
+  readonly #bans = new RecentMap<string, KnownBan>(MAX_KNOWN);
   readonly #unsavedBans = new Map<string, KeyBan>();
   #saved: Promise<void> = Promise.resolve();
 

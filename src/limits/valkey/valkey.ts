@@ -4,20 +4,20 @@ import type { Script } from "./script.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
 /** How long connecting may take, in milliseconds. */
-const CONNECT = 1_000;
+const CONNECT_TIMEOUT = 1_000;
 /** How long a server may take to close a connection after this process closed it, in milliseconds. */
-const DISCONNECT = 100;
+const DISCONNECT_TIMEOUT = 100;
 /** The time between two connection attempts, in milliseconds. */
 const RETRY = 200;
 /** The time between two reads of a cluster's slots, in milliseconds. */
-const REFRESH = 1_000;
+const REFRESH_INTERVAL = 1_000;
 /** The time before a retry of a command whose keys are being migrated, in milliseconds. */
 const TRY_AGAIN = 5;
 /**
- * The timeout of a command, in milliseconds. The limiter stops waiting long before. The timeout is longer than this
- * process is ever stopped while a reply is waiting.
+ * The timeout of a command, in milliseconds. The limiter stops waiting long before. The timeout is long, because a reply
+ * that arrives while this process is stopped must still be read.
  */
-const FORGOTTEN = 60_000;
+const COMMAND_TIMEOUT = 60_000;
 
 /**
  * A Valkey or Redis server or cluster. Commands are not queued while there is no connection. Commands that the server
@@ -29,11 +29,11 @@ export class Valkey {
   #failure: string;
 
   /**
-   * Connects, and reconnects when the connection is lost. Resolves when connected, or after `callTimeout` milliseconds.
+   * Connects, and reconnects when the connection is lost. Resolves when connected, or after `timeout` milliseconds.
    */
-  static async connect(address: ValkeyAddress, callTimeout = CONNECT): Promise<Valkey> {
+  static async connect(address: ValkeyAddress, timeout = CONNECT_TIMEOUT): Promise<Valkey> {
     const valkey = new Valkey(address);
-    await settlesWithin(valkey.#ready(), callTimeout);
+    await settlesWithin(valkey.#ready(), timeout);
     return valkey;
   }
 
@@ -122,8 +122,8 @@ export class Valkey {
       enableReadyCheck: false,
       clusterRetryStrategy: () => RETRY,
       clusterNodeRetryStrategy: () => RETRY,
-      slotsRefreshInterval: REFRESH,
-      slotsRefreshTimeout: REFRESH,
+      slotsRefreshInterval: REFRESH_INTERVAL,
+      slotsRefreshTimeout: REFRESH_INTERVAL,
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       retryDelayOnTryAgain: TRY_AGAIN,
@@ -169,9 +169,9 @@ function optionsFor({ login }: ValkeyAddress) {
     ...(login.isTls ? { tls: {} } : {}),
     db: login.database,
     protocol: 2,
-    connectTimeout: CONNECT,
-    disconnectTimeout: DISCONNECT,
-    commandTimeout: FORGOTTEN,
+    connectTimeout: CONNECT_TIMEOUT,
+    disconnectTimeout: DISCONNECT_TIMEOUT,
+    commandTimeout: COMMAND_TIMEOUT,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     // Both need additional permissions. The limiter's probe checks whether the server is ready.
