@@ -58,8 +58,8 @@ export async function openLimiter(
     share,
     addressQuota,
     backup: store,
-    changed: (isDegraded, reason) => {
-      if (isDegraded) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
+    onFallback: (isActive, reason) => {
+      if (isActive) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
       else log.info("limits_shared_again");
     },
   });

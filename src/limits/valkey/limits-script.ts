@@ -190,7 +190,7 @@ return ''
 /** Forgets the strikes and the ban of the API key `ARGV[1]` of a shop. */
 export const forgetKeyScript = "return redis.call('HDEL', KEYS[1], ARGV[1])";
 
-/** Forgets shops and other counts. */
+/** Deletes the hashes of shops or other owners of counts. */
 export const forgetScript = "return redis.call('UNLINK', unpack(KEYS))";
 
 /** How long a process counts as running after its last report, in milliseconds. */

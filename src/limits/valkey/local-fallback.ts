@@ -108,8 +108,8 @@ export class LocalFallback {
     const { processes } = this.#share;
     const share = this.#share.of(quota);
     const unconfirmed = this.#unconfirmed.get(quota) ?? 0;
-    const used = (limit: number, part: number, all: number) =>
-      part - Math.floor(Math.max(0, limit - all - unconfirmed) / processes);
+    const used = (limit: number, ownLimit: number, usedByAll: number) =>
+      ownLimit - Math.floor(Math.max(0, limit - usedByAll - unconfirmed) / processes);
     const minuteRest = known.minuteEnds - (performance.now() + known.clock);
     return {
       ahead: known.ahead,

@@ -39,7 +39,7 @@ export async function openProcess(
     place,
     clock && (() => clock.now()),
   );
-  const changed = (alone: boolean) => void changes.push(alone);
+  const onFallback = (isActive: boolean) => void changes.push(isActive);
   const callTimeout = options.callTimeout === undefined ? {} : { callTimeout: options.callTimeout };
   const limiter = await ValkeyLimiter.open({
     counts,
@@ -47,7 +47,7 @@ export async function openProcess(
     share,
     addressQuota: quota,
     backup,
-    changed,
+    onFallback,
     ...callTimeout,
   });
   return { limiter, share, changes, close: async () => limiter.close() };

@@ -21,7 +21,7 @@ export interface ValkeyLimiterOptions {
   /** Restores what the server has lost. */
   readonly backup: ValkeyBackup;
   /** Called when the local fallback starts, with the reason, and when it ends. */
-  readonly changed: (alone: boolean, reason?: Error) => void;
+  readonly onFallback: (isActive: boolean, reason?: Error) => void;
   /**
    * How long a request waits for the server before it is decided locally, in milliseconds of this process's running
    * time. Default: 50.
@@ -276,7 +276,7 @@ export class ValkeyLimiter implements Limiter {
     if (!this.#isDegraded) {
       this.#isDegraded = true;
       this.#local.begin(unanswered);
-      this.#options.changed(true, reason);
+      this.#options.onFallback(true, reason);
     }
     for (const pending of unanswered) pending.decideLocally();
   }
@@ -284,7 +284,7 @@ export class ValkeyLimiter implements Limiter {
   #endFallback(): void {
     if (!this.#isDegraded) return;
     this.#isDegraded = false;
-    this.#options.changed(false);
+    this.#options.onFallback(false);
   }
 }
 
