@@ -5,7 +5,7 @@ import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
-import { events } from "../src/telemetry/events.ts";
+import { logEvents } from "../src/telemetry/log-events.ts";
 import { interopList } from "../test/harness/interop-tools.ts";
 import { architectureDiagrams } from "./derive/diagrams.ts";
 import { derivedParts, replacePart } from "./derive/docs.ts";
@@ -19,7 +19,7 @@ const operations = domains.flatMap((domain) => domain.operations);
 const root = join(import.meta.dir, "..");
 
 const documents = {
-  ...derivedParts(operations, settings, transitions, events, commands),
+  ...derivedParts(operations, settings, transitions, logEvents, commands),
   "docs/architecture.md": architectureDiagrams(),
   "docs/interop.md": { interop: interopList() },
 };

@@ -6,7 +6,7 @@ import { isNetwork } from "./http/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
 import { oneOf, optionalSetting, readSettings, type Settings, setting, type Values } from "./settings/setting.ts";
 import type { PostgresAddress } from "./storage/postgres/address.ts";
-import type { LogLevel } from "./telemetry/events.ts";
+import type { LogLevel } from "./telemetry/log-events.ts";
 import type { TraceSettings } from "./telemetry/otlp.ts";
 
 const environments = ["development", "staging", "production"] as const;

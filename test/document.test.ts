@@ -13,7 +13,7 @@ import { errorsOf } from "../src/contract/operation-properties.ts";
 import { deriveOpenApi } from "../src/derive/openapi.ts";
 import { settingsOf } from "../src/domains/domain.ts";
 import { transitions } from "../src/domains/pets/transitions.ts";
-import { events } from "../src/telemetry/events.ts";
+import { logEvents } from "../src/telemetry/log-events.ts";
 import { TestService } from "./harness/service.ts";
 
 const commands = commandsOf(domains);
@@ -176,7 +176,7 @@ describe("errors", () => {
 });
 
 describe("derived documentation", () => {
-  test.each(Object.entries(derivedParts(operations, settings, transitions, events, commands)))(
+  test.each(Object.entries(derivedParts(operations, settings, transitions, logEvents, commands)))(
     "%s is up to date",
     (file, parts) => {
       const text = readFileSync(join(root, file), "utf8");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { join } from "node:path";
-import { events } from "../src/telemetry/events.ts";
 import { Log } from "../src/telemetry/log.ts";
+import { logEvents } from "../src/telemetry/log-events.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 
@@ -111,7 +111,7 @@ describe("the log", () => {
     const root = join(import.meta.dir, "../src");
     const files = [...new Bun.Glob("**/*.ts").scanSync(root)].filter((file) => !/events\.ts$|\.test\.ts$/.test(file));
     const source = (await Promise.all(files.map((file) => Bun.file(join(root, file)).text()))).join("\n");
-    for (const [name, { message }] of Object.entries(events)) {
+    for (const [name, { message }] of Object.entries(logEvents)) {
       expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
       expect(message).toMatch(/^[A-Z].*\.$/);
       expect(source).toContain(`"${name}"`);
@@ -125,8 +125,8 @@ describe("the log", () => {
     log.error("task_failed", new Error("full"), { task: "save_limits" });
     await log.close();
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "warn", event: "worker_ended", pid: 7, message: events.worker_ended.message },
-      { level: "error", task: "save_limits", message: events.task_failed.message, error: "full", worker: 3 },
+      { level: "warn", event: "worker_ended", pid: 7, message: logEvents.worker_ended.message },
+      { level: "error", task: "save_limits", message: logEvents.task_failed.message, error: "full", worker: 3 },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { oneOf, optionalSetting, setting, trueOrFalse } from "../settings/setting.ts";
-import { type LogLevel, logLevels } from "../telemetry/events.ts";
+import { type LogLevel, logLevels } from "../telemetry/log-events.ts";
 import { parseOtlpEndpoint, parseOtlpHeaders } from "../telemetry/otlp.ts";
 
 /** The settings of logs, metrics and traces. */

@@ -1,5 +1,13 @@
 import { write } from "node:fs";
-import { type EventAt, type EventName, eventOf, type Field, type Given, type LogLevel, logLevels } from "./events.ts";
+import {
+  type EventAt,
+  type EventName,
+  eventOf,
+  type Field,
+  type FieldArguments,
+  type LogLevel,
+  logLevels,
+} from "./log-events.ts";
 import { isPlainId } from "./plain-id.ts";
 
 /** How long lines are buffered, in milliseconds, so that one system call writes many. */
@@ -83,20 +91,20 @@ export class Log {
     this.#threshold = logLevels.indexOf(level);
   }
 
-  debug<E extends EventAt<"debug">>(event: E, ...[fields]: Given<E>): void {
+  debug<E extends EventAt<"debug">>(event: E, ...[fields]: FieldArguments<E>): void {
     this.#event(event, fields);
   }
 
-  info<E extends EventAt<"info">>(event: E, ...[fields]: Given<E>): void {
+  info<E extends EventAt<"info">>(event: E, ...[fields]: FieldArguments<E>): void {
     this.#event(event, fields);
   }
 
-  warn<E extends EventAt<"warn">>(event: E, ...[fields]: Given<E>): void {
+  warn<E extends EventAt<"warn">>(event: E, ...[fields]: FieldArguments<E>): void {
     this.#event(event, fields);
   }
 
   /** `cause` is logged with its stack: the log is for operators, nothing of it goes to clients. */
-  error<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: Given<E>): void {
+  error<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: FieldArguments<E>): void {
     this.#failure(event, cause, fields);
   }
 
@@ -104,7 +112,7 @@ export class Log {
    * Logs a failure that can affect thousands of requests a second, such as a full disk: the first one at once, then
    * every 10 s the last one, with the number of `times` since the previous line.
    */
-  failing<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: Given<E>): void {
+  failing<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: FieldArguments<E>): void {
     const { per } = eventOf(event);
     const series = per === undefined ? event : `${event} ${fields?.[per]}`;
     const ongoing = this.#ongoing.get(series);

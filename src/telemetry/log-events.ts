@@ -16,7 +16,7 @@ interface LogEvent {
 }
 
 /** Every event of the log, once. Alerts and searches name them, so a name is never changed without a changelog entry. */
-export const events = {
+export const logEvents = {
   listening: {
     level: "info",
     message: "The service serves requests.",
@@ -165,8 +165,8 @@ export const events = {
   },
 } as const satisfies Readonly<Record<string, LogEvent>>;
 
-export type EventName = keyof typeof events;
-type Events = typeof events;
+export type EventName = keyof typeof logEvents;
+type Events = typeof logEvents;
 
 /** The events that have a level. */
 export type EventAt<L extends LogLevel> = {
@@ -178,12 +178,12 @@ type FieldsOf<E extends EventName> = Events[E] extends { readonly fields: readon
   ? { readonly [N in F]?: Field }
   : Readonly<Record<string, Field>>;
 
-/** What is given with an event: nothing where it has no fields. */
-export type Given<E extends EventName> = Events[E] extends { readonly fields: readonly [] }
+/** The arguments after an event: its fields, or none if it has none. */
+export type FieldArguments<E extends EventName> = Events[E] extends { readonly fields: readonly [] }
   ? []
   : [fields: FieldsOf<E>];
 
-/** What is told of an event, whatever its kind. */
+/** The definition of an event, without its exact type. */
 export function eventOf(name: EventName): LogEvent {
-  return events[name];
+  return logEvents[name];
 }
