@@ -27,7 +27,7 @@ class Histogram {
   }
 }
 
-/** The status of an answer, or what stands for that of an error that was asked for: alerts must not take it for real. */
+/** The status of a response; `simulated` for a simulated error, so that alerts ignore it. */
 type Status = number | "simulated";
 
 /** Requests of one operation: how many by status, and how long they took. */
@@ -81,12 +81,12 @@ export class Metrics {
     this.#limited[by]++;
   }
 
-  /** Counts a request that was refused because there is too much to do. */
+  /** Counts a request that was refused at overload. */
   shed(): void {
     this.#shed++;
   }
 
-  /** Counts a request that was not answered in time: its body did not come, or the store did not answer. */
+  /** Counts a request that got no response in time: its body did not arrive, or the store did not respond. */
   timedOut(awaiting: "body" | "store"): void {
     this.#timedOut[awaiting]++;
   }
@@ -143,7 +143,7 @@ export class Metrics {
       ...requests,
       head("petstore_requests_failed_total", "counter", "Requests that failed, by operation and code of the error."),
       ...failures,
-      head("petstore_request_duration_seconds", "histogram", "Time from a request to its answer."),
+      head("petstore_request_duration_seconds", "histogram", "Time from a request to its response."),
       ...durations,
       head("petstore_request_wait_seconds", "histogram", "Time that stages of requests waited for store or limits."),
       ...[...this.#waits].map(([stage, waits]) => waits.expose("petstore_request_wait_seconds", `stage="${stage}"`)),
@@ -152,7 +152,7 @@ export class Metrics {
       `petstore_requests_limited_total{by="address"} ${this.#limited.address}\n`,
       head("petstore_requests_banned_total", "counter", "Requests refused because their key is banned."),
       `petstore_requests_banned_total ${this.#limited.ban}\n`,
-      head("petstore_requests_shed_total", "counter", "Requests refused because there was too much to do."),
+      head("petstore_requests_shed_total", "counter", "Requests refused at overload."),
       `petstore_requests_shed_total ${this.#shed}\n`,
       head("petstore_requests_timed_out_total", "counter", "Requests past their deadline, by what they waited for."),
       `petstore_requests_timed_out_total{awaiting="body"} ${this.#timedOut.body}\n`,

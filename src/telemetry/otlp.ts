@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { version } from "./version.ts";
 
-/** Where traces go, and as whose. */
+/** Where traces are sent, and what is in them. */
 export interface TraceSettings {
   /** The receiver's address for traces. */
   readonly url: string;
   /** Sent with each batch. They may hold a secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly service: string;
-  /** The part of the traces that begin here which is recorded, from 0 to 1. */
+  /** The fraction of requests to trace, from 0 to 1, unless the client decides. */
   readonly ratio: number;
 }
 
-/** What a span is, as the protocol numbers it. */
+/** The protocol's numbers for the kinds of spans. */
 export const spanKind = { internal: 1, server: 2 } as const;
 
 /** One timed piece of work. */
@@ -32,6 +32,7 @@ export interface Span {
 
 /** Milliseconds that a receiver may take for a batch. */
 const DEADLINE = 5_000;
+/** The protocol's number for the status of a span that failed. */
 const ERROR = 2;
 
 /** Sends spans to a receiver: OTLP 1.x over HTTP, encoded as JSON. */
@@ -53,15 +54,15 @@ export class OtlpExporter {
   /** Resolves when the receiver has taken them. Rejects with the reason why it has not. */
   async send(spans: readonly Span[]): Promise<void> {
     const scopeSpans = [{ scope: { name: "petstore" }, spans: spans.map(encodeSpan) }];
-    const answer = await fetch(this.#settings.url, {
+    const response = await fetch(this.#settings.url, {
       method: "POST",
       headers: { "Content-Type": "application/json", ...this.#settings.headers },
       body: JSON.stringify({ resourceSpans: [{ resource: this.#resource, scopeSpans }] }),
       signal: AbortSignal.timeout(DEADLINE),
       redirect: "error",
     });
-    await answer.arrayBuffer(); // otherwise its connection cannot be used again
-    if (!answer.ok) throw new Error(`The receiver of traces answered ${answer.status}.`);
+    await response.arrayBuffer(); // otherwise its connection cannot be used again
+    if (!response.ok) throw new Error(`The receiver of traces answered ${response.status}.`);
   }
 }
 
@@ -84,7 +85,7 @@ function encodeAttributes(attributes: Span["attributes"]): object[] {
   );
 }
 
-/** The address for traces of a receiver's address (OpenTelemetry, "OTLP exporter": `/v1/traces` is put behind it). */
+/** Appends `/v1/traces` to the address of a receiver (OpenTelemetry, "OTLP exporter"); undefined if it is not valid. */
 export function parseOtlpEndpoint(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;

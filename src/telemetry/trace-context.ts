@@ -1,10 +1,10 @@
-/** The caller's place in a trace, as the header `traceparent` tells it. */
+/** The client's place in a trace, from its header `traceparent`. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** The caller's span: 16 hexadecimal digits. */
+  /** The client's span: 16 hexadecimal digits. */
   readonly spanId: string;
-  /** False where the caller does not record the trace. */
+  /** False if the client does not record the trace. */
   readonly isSampled: boolean;
 }
 
@@ -12,7 +12,7 @@ const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16
 
 /**
  * Reads a header `traceparent` (W3C Trace Context, section 3.2). Undefined for none and for one that is not
- * valid, which starts a new trace (section 4.3). A later version may have more behind what is known of it.
+ * valid, which starts a new trace (section 4.3). A later version may have further fields at its end.
  */
 export function parseTraceparent(header: string | null): TraceContext | undefined {
   const [, version, traceId = "", spanId = "", flags = "", more] = form.exec(header ?? "") ?? [];

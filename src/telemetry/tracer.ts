@@ -18,7 +18,7 @@ const CLOSE_TIMEOUT = 1_000;
 /** The methods that have a name of their own in a trace (OpenTelemetry, semantic conventions for HTTP). */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
 
-/** A request that was answered. */
+/** A request that has its response. */
 export interface ServedRequest {
   readonly id: string;
   /** The id that its client gave it. */
@@ -53,7 +53,7 @@ interface Waiting extends ServedRequest {
   readonly waits: readonly Wait[];
   readonly endedAt: number;
   /** Its end by the wall clock, in unix milliseconds. */
-  readonly ended: number;
+  readonly endedAtWall: number;
 }
 
 /**
@@ -69,7 +69,7 @@ export class Tracer {
   #waiting: Waiting[] = [];
   #timer: Timer | undefined;
   #sending: Promise<void> | undefined;
-  #isAway = false;
+  #isReceiverFailing = false;
   #dropped = 0;
 
   constructor(settings: TraceSettings, { clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
@@ -88,7 +88,7 @@ export class Tracer {
     else this.#waits.set(request, [{ stage, from, to }]);
   }
 
-  /** Records a request, unless the sampling decision of its caller, or chance, excludes it. */
+  /** Records a request, unless the sampling decision of its client, or chance, excludes it. */
   record(request: object, served: ServedRequest): void {
     const parent = parseTraceparent(served.traceparent);
     if (!(parent ? parent.isSampled : Math.random() < this.#ratio)) return;
@@ -97,8 +97,8 @@ export class Tracer {
       return;
     }
     const waits = this.#waits.get(request) ?? [];
-    this.#waiting.push({ ...served, parent, waits, endedAt: performance.now(), ended: this.#clock.now() });
-    if (this.#waiting.length >= BATCH && !this.#isAway) this.#start();
+    this.#waiting.push({ ...served, parent, waits, endedAt: performance.now(), endedAtWall: this.#clock.now() });
+    if (this.#waiting.length >= BATCH && !this.#isReceiverFailing) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), SEND_AFTER);
   }
 
@@ -107,7 +107,7 @@ export class Tracer {
     const sendAll = async () => {
       await this.#sending;
       do await this.#send();
-      while (this.#waiting.length > 0 && !this.#isAway);
+      while (this.#waiting.length > 0 && !this.#isReceiverFailing);
     };
     await settlesWithin(sendAll(), CLOSE_TIMEOUT);
     clearTimeout(this.#timer);
@@ -126,28 +126,29 @@ export class Tracer {
     do {
       const batch = this.#waiting.splice(0, BATCH);
       if (batch.length > 0) await this.#sendBatch(batch);
-    } while (this.#waiting.length >= BATCH && !this.#isAway);
+    } while (this.#waiting.length >= BATCH && !this.#isReceiverFailing);
   }
 
   async #sendBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#exporter.send(batch.flatMap(spansOf));
-      if (this.#isAway) this.#log.info("traces_delivered_again");
-      this.#isAway = false;
+      if (this.#isReceiverFailing) this.#log.info("traces_delivered_again");
+      this.#isReceiverFailing = false;
     } catch (error) {
       this.#dropped += batch.length;
-      if (!this.#isAway) this.#log.warn("traces_not_delivered", { reason: (error as Error).message });
-      this.#isAway = true;
+      if (!this.#isReceiverFailing) this.#log.warn("traces_not_delivered", { reason: (error as Error).message });
+      this.#isReceiverFailing = true;
     }
   }
 }
 
 /** The span of a request, and one for each of its waits. */
-function spansOf({ parent, waits, endedAt, ended, startedAt, ...served }: Waiting): Span[] {
+function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: Waiting): Span[] {
   const traceId = parent?.traceId ?? randomBytes(16).toString("hex");
   const spanId = randomBytes(8).toString("hex");
   /** Counts back from the wall clock at the end, because that clock may be set while a request is served. */
-  const at = (moment: number) => BigInt(Math.round(ended)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
+  const at = (moment: number) =>
+    BigInt(Math.round(endedAtWall)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
   const method = methods.has(served.method) ? served.method : "_OTHER";
   const isError = served.status >= 500 && !served.isSimulated;
   return [
