@@ -201,7 +201,7 @@ export class App {
       .then(() => this.#limits.close())
       .then(() => this.#storage.close());
     if (!(await settlesWithin(saved, rest()))) this.log.warn("stopped_without_saving");
-    this.#abuse.logGuesses();
+    this.#abuse.logInvalidKeys();
     await this.#tracer?.close();
     await this.log.close();
   }

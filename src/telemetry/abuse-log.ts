@@ -44,16 +44,18 @@ interface AbuseLogOptions {
 
 /**
  * Turns refusals into events for operators: a ban into its start and its end, invalid keys into at most one line per
- * address and minute. It is logged only of requests that were refused, so that others pay nothing for it. Its memory and
- * the number of its lines are bounded, however many addresses attack.
+ * address and minute. Only refused requests are reported to it, so that others cost nothing. Its memory and the number of
+ * its lines are bounded, however many addresses attack.
  *
  * A process reports a ban when it first refuses the key, so several processes can report the same ban.
  */
 export class AbuseLog {
   readonly #options: AbuseLogOptions;
   readonly #bans = new Map<string, KnownBan>();
-  #guesses = new Map<string, number>();
-  #guessesOfAll = 0;
+  /** Requests with invalid keys in this minute, by address. */
+  #invalidKeys = new Map<string, number>();
+  /** The same of all addresses, including those beyond `MAX_ADDRESSES`. */
+  #invalidKeysTotal = 0;
   #minuteEnds: number | undefined;
 
   readonly #counted = { bans: 0, invalidKeys: 0 };
@@ -91,33 +93,33 @@ export class AbuseLog {
   /** Notes that a request came with a key that is not valid. */
   invalidKey(address: string): void {
     const now = this.#options.clock.monotonic();
-    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logGuesses();
+    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logInvalidKeys();
     this.#minuteEnds ??= now + MINUTE_MS;
     this.#counted.invalidKeys++;
-    this.#guessesOfAll++;
-    const count = this.#guesses.get(address);
-    if (count !== undefined) this.#guesses.set(address, count + 1);
-    else if (this.#guesses.size < MAX_ADDRESSES) this.#guesses.set(address, 1);
+    this.#invalidKeysTotal++;
+    const count = this.#invalidKeys.get(address);
+    if (count !== undefined) this.#invalidKeys.set(address, count + 1);
+    else if (this.#invalidKeys.size < MAX_ADDRESSES) this.#invalidKeys.set(address, 1);
   }
 
   /** Logs ended bans and, after a minute, the invalid keys. Call it twice a second. */
   logEnded(): void {
     const now = this.#options.clock.monotonic();
     for (const ban of this.#bans.values()) if (now >= ban.endsAt) this.#end(ban);
-    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logGuesses();
+    if (this.#minuteEnds !== undefined && now >= this.#minuteEnds) this.logInvalidKeys();
   }
 
   /** Logs the invalid keys so far. A service that stops calls it before the minute is over. */
-  logGuesses(): void {
+  logInvalidKeys(): void {
     const { log, showsAddresses } = this.#options;
-    const guesses = [...this.#guesses];
-    const bursts = showsAddresses ? guesses.filter(([, count]) => count >= BURST) : [];
+    const addresses = [...this.#invalidKeys];
+    const bursts = showsAddresses ? addresses.filter(([, count]) => count >= BURST) : [];
     const logged = bursts.toSorted(([, one], [, other]) => other - one).slice(0, MAX_LINES);
     for (const [address, count] of logged) log.warn("invalid_keys_rejected", { count, address });
-    const rest = logged.reduce((left, [, count]) => left - count, this.#guessesOfAll);
-    if (rest >= BURST) log.warn("invalid_keys_rejected", { count: rest, addresses: guesses.length - logged.length });
-    this.#guesses = new Map();
-    this.#guessesOfAll = 0;
+    const rest = logged.reduce((left, [, count]) => left - count, this.#invalidKeysTotal);
+    if (rest >= BURST) log.warn("invalid_keys_rejected", { count: rest, addresses: addresses.length - logged.length });
+    this.#invalidKeys = new Map();
+    this.#invalidKeysTotal = 0;
     this.#minuteEnds = undefined;
   }
 
