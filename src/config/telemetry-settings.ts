@@ -21,7 +21,7 @@ export const telemetrySettings = {
       "below it. Unset: no traces.",
     expects: "an absolute http or https address without credentials, which belong into OTEL_EXPORTER_OTLP_HEADERS",
     parse: parseOtlpEndpoint,
-    isSecret: true, // an address with credentials is refused, and must not be shown for that
+    isSecret: true, // the message that refuses an address must not show credentials in it
   }),
   OTEL_EXPORTER_OTLP_HEADERS: optionalSetting<Readonly<Record<string, string>>>({
     meaning: "Headers for the receiver, such as its API key, percent-encoded.",

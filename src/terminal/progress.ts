@@ -1,5 +1,5 @@
 /** Milliseconds between two changes of what is shown. */
-const PACE = 100;
+const REDRAW_INTERVAL = 100;
 const WIDTH = 24;
 
 /** Shows progress on a terminal: the amount done, the speed and the remaining time. */
@@ -21,7 +21,7 @@ export class Progress {
   /** `share` is the completed part of the work, 0 to 1; undefined if unknown. */
   report(what: string, number: number, share: number | undefined): void {
     const now = this.#now();
-    if (!this.#show || now - this.#shownAt < PACE) return;
+    if (!this.#show || now - this.#shownAt < REDRAW_INTERVAL) return;
     this.#shownAt = now;
     const seconds = (now - this.#started) / 1000;
     const parts = [counted(number, this.#unit)];

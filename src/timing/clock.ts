@@ -20,7 +20,10 @@ export interface Boot {
   readonly offset: number;
 }
 
-/** The file below counts hundredths of a second, rounded down; what has ended must not seem to continue. */
+/**
+ * `/proc/uptime` is rounded down to this many milliseconds. They are added, because a clock that is behind would reach
+ * the stored end of a ban too late.
+ */
 const UPTIME_RESOLUTION = 10;
 
 export const systemClock: Clock = {

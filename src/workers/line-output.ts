@@ -16,7 +16,7 @@ export class LineOutput {
 
   /**
    * Copies the lines of a stream until its end and drops an incomplete last line. It reads only as fast as it can write.
-   * A process whose log is not read drops lines and counts them.
+   * If that is too slow, the process that writes the stream drops lines of its log and counts them.
    */
   async copy(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();

@@ -38,8 +38,8 @@ export interface SupervisorOptions {
 /** Keeps a number of workers running that share one port. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** The worker of each slot; during a replacement, the old one. */
-  readonly #places: WorkerProcess[] = [];
+  /** The worker of each slot, by its number from 1; during a replacement, the old one. */
+  readonly #slots: WorkerProcess[] = [];
   /** All running workers. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
@@ -73,9 +73,9 @@ export class Supervisor {
     const at = await first.ready;
     if (this.#isEnding) return undefined;
     if (!at) throw new WorkersFailed(`The first worker ended ${await first.ended} before it could serve.`);
-    for (let number = 2; number <= workers; number++) this.#places[number] = this.#spawn(number);
-    this.#places[1] = first;
-    for (const worker of this.#places.slice(1)) void this.#keep(worker);
+    for (let number = 2; number <= workers; number++) this.#slots[number] = this.#spawn(number);
+    this.#slots[1] = first;
+    for (const worker of this.#slots.slice(1)) void this.#keep(worker);
     await Promise.race([this.#allReady(), this.#end.promise]);
     return this.#isEnding ? undefined : at;
   }
@@ -95,7 +95,7 @@ export class Supervisor {
 
   /** The metrics of all workers that answer, and of this process. */
   async metrics(): Promise<string> {
-    const workers = this.#places.slice(1);
+    const workers = this.#slots.slice(1);
     const texts = await Promise.all(workers.map((worker) => worker.metrics()));
     const exposed = workers.flatMap(({ number }, index) => {
       const text = texts[index];
@@ -157,7 +157,7 @@ export class Supervisor {
     for (let ends = 0; ; ) {
       const how = await current.ended;
       if (this.#isEnding) return;
-      const successor = this.#places[number] as WorkerProcess;
+      const successor = this.#slots[number] as WorkerProcess;
       if (successor === current) {
         ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 1;
         this.#replaced++;
@@ -166,14 +166,14 @@ export class Supervisor {
         if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
         if (this.#isEnding) return;
         // A rolling restart may have replaced it in the meantime.
-        if (this.#places[number] === current) this.#places[number] = this.#spawn(number);
+        if (this.#slots[number] === current) this.#slots[number] = this.#spawn(number);
       }
-      current = this.#places[number] as WorkerProcess;
+      current = this.#slots[number] as WorkerProcess;
     }
   }
 
   async #allReady(): Promise<void> {
-    const notReady = () => this.#places.slice(1).find(({ isReady }) => !isReady);
+    const notReady = () => this.#slots.slice(1).find(({ isReady }) => !isReady);
     for (let worker = notReady(); worker; worker = notReady()) {
       await worker.ready;
       if (!worker.isReady) await Bun.sleep(1); // until its slot has another worker
@@ -200,8 +200,8 @@ export class Supervisor {
         const error = new WorkersFailed(`The new worker ${number} ended ${await next.ended} before it could serve.`);
         return log.error("restart_failed", error);
       }
-      const old = this.#places[number] as WorkerProcess;
-      this.#places[number] = next;
+      const old = this.#slots[number] as WorkerProcess;
+      this.#slots[number] = next;
       await old.stop();
       if (this.#isEnding) return;
     }
