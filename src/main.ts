@@ -35,12 +35,12 @@ function requestStop(status: number): void {
 const isInstalled = /[\\/]node_modules[\\/]/.test(import.meta.dir);
 
 /** The folder in which the command line was typed. npm changes to the project's own before it runs anything. */
-function typedIn(): string {
+function startFolder(): string {
   const isRunByNpm = process.env["npm_package_json"] === join(import.meta.dir, "../package.json");
   return (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
 }
 
-/** Writes on another thread, however long the reader lets it wait. */
+/** Writes on another thread, because a slow reader would block this one. */
 async function output(text: string): Promise<void> {
   let rest: Uint8Array = Buffer.from(text);
   while (rest.length > 0) rest = rest.subarray((await promisify(write)(1, rest)).bytesWritten);
@@ -66,7 +66,7 @@ async function ask(question: string): Promise<string> {
 process.exit(
   await run(process.argv.slice(2), {
     environment: process.env,
-    folder: typedIn(),
+    folder: startFolder(),
     invocation: isExecutable
       ? basename(process.execPath)
       : isInstalled
