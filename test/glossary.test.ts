@@ -33,6 +33,18 @@ const retired = [
   "keptPairs",
   "WorkByHand",
   "work-by-hand",
+  "FreeQuota",
+  "admitFree",
+  "PendingRequests",
+  "pending-requests",
+  "RequestText",
+  "StreamText",
+  "keepConnection",
+  "mostWaiting",
+  "longestTurn",
+  "SavedLimits",
+  "saveAhead",
+  "logGuesses",
 ];
 
 /** The pages of prose; those of measurements show file names of the revision that was measured. */
