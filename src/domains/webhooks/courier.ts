@@ -5,7 +5,7 @@ import type { CourierParts } from "./courier-parts.ts";
 import type { EndpointName } from "./dispatch.statements.ts";
 import type { CourierState } from "./dispatch.store.ts";
 import { afterAttempt, hasFailedTooLong } from "./endpoint-health.ts";
-import { EndpointProgress, Job } from "./endpoint-progress.ts";
+import { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import { type EventMessage, testEvent } from "./message.ts";
 import { nextTask, type Task } from "./next-task.ts";
 import { nextOfSubject, readAhead } from "./read-ahead.ts";
@@ -25,7 +25,7 @@ export class Courier {
   #reading: Promise<void> | undefined;
   #saving: Promise<void> | undefined;
   /** Finished redeliveries that a read of the store, started before they were deleted, may still return. */
-  readonly #finishedJobs = new Set<bigint>();
+  readonly #finishedRedeliveries = new Set<bigint>();
   #mustDisable = false;
   /** The store has failed: no attempt starts until the next round. */
   #isBroken = false;
@@ -60,8 +60,8 @@ export class Courier {
 
   /** True while it has work in memory. */
   get isBusy(): boolean {
-    const { window, isDirty, jobs } = this.#progress;
-    return this.isWorking || isDirty || (!this.#isWaiting && (window.oldest !== undefined || jobs.size > 0));
+    const { window, isDirty, redeliveries } = this.#progress;
+    return this.isWorking || isDirty || (!this.#isWaiting && (window.oldest !== undefined || redeliveries.size > 0));
   }
 
   /** The time, by the shop's clock, of the oldest event without an attempt; undefined if there is none. */
@@ -88,9 +88,9 @@ export class Courier {
       return;
     }
     this.#state = state;
-    for (const row of await store.jobs(state)) {
-      if (!this.#progress.jobs.has(row.id) && !this.#finishedJobs.has(row.id)) {
-        this.#progress.jobs.set(row.id, new Job(row));
+    for (const row of await store.redeliveries(state)) {
+      if (!this.#progress.redeliveries.has(row.id) && !this.#finishedRedeliveries.has(row.id)) {
+        this.#progress.redeliveries.set(row.id, new RedeliveryProgress(row));
       }
     }
     this.#isBroken = false;
@@ -198,7 +198,7 @@ export class Courier {
 
   #removeFromSource({ source, eventId, kind }: Task): void {
     if (source === "parked") return;
-    const window = source instanceof Job ? source.window : source;
+    const window = source instanceof RedeliveryProgress ? source.window : source;
     // The window of a test ends at the id 0, which no event has: reading up to it finishes the test.
     if (kind === "test") window.add([], 0n);
     else window.finish(eventId);
@@ -230,7 +230,7 @@ export class Courier {
     const { store, disabled, failed } = this.#parts;
     const mustDisable = this.#mustDisable; // read first: the attempt that is the reason must be saved before
     const progress = this.#progress.take();
-    for (const [id, next] of progress.jobs) if (next === undefined) this.#finishedJobs.add(id);
+    for (const [id, next] of progress.redeliveries) if (next === undefined) this.#finishedRedeliveries.add(id);
     try {
       if (!(await store.save(this.#state, progress))) this.isEnded = true;
       else if (mustDisable) {

@@ -28,7 +28,7 @@ export interface ParkedRow extends Row {
   attempts: bigint;
   due_at: bigint;
 }
-export interface JobRow extends Row {
+export interface RedeliveryRow extends Row {
   id: bigint;
   kind: "range" | "single" | "test";
   next_event: bigint;
@@ -65,7 +65,7 @@ export const takeOver = lockStatement<EpochRow>(
 export const parkedOf = statement<ParkedRow>(
   "SELECT subject, event_id, attempts, due_at FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2",
 );
-export const jobsOf = statement<JobRow>(
+export const redeliveriesOf = statement<RedeliveryRow>(
   `SELECT id, kind, next_event, last_event FROM webhook_redeliveries
    WHERE shop = $1 AND endpoint_id = $2 ORDER BY id`,
 );
@@ -93,10 +93,12 @@ export const insertDelivery = statement(
 export const deleteDeliveriesUpTo = statement(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id <= $3",
 );
-export const saveJob = statement(
+export const saveRedelivery = statement(
   "UPDATE webhook_redeliveries SET next_event = $1 WHERE shop = $2 AND endpoint_id = $3 AND id = $4",
 );
-export const deleteJob = statement("DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3");
+export const deleteRedelivery = statement(
+  "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3",
+);
 export const disable = lockStatement<EpochRow>(
   `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0
    WHERE account_id = $1 AND mode = $2 AND id = $3 AND owner = $4 AND state = 'enabled' RETURNING owner AS epoch`,

@@ -8,17 +8,17 @@ import {
   type CourierRow,
   courierById,
   deleteDeliveriesUpTo,
-  deleteJob,
+  deleteRedelivery,
   disable,
   type EndpointName,
   insertDelivery,
-  type JobRow,
-  jobsOf,
   type ParkedRow,
   park,
   parkedOf,
-  saveJob,
+  type RedeliveryRow,
+  redeliveriesOf,
   savePosition,
+  saveRedelivery,
   takeOver,
   unpark,
   withWork,
@@ -81,7 +81,7 @@ export interface Progress {
   readonly attempts: readonly AttemptRecord[];
   readonly parked: readonly (readonly [subject: string, parked: Parked | undefined])[];
   /** Redeliveries with their next event; undefined for one that is finished. */
-  readonly jobs: readonly (readonly [id: bigint, nextEvent: bigint | undefined])[];
+  readonly redeliveries: readonly (readonly [id: bigint, nextEvent: bigint | undefined])[];
 }
 
 /** Reads and writes for the process that delivers. All methods reject with `StorageUnavailable`. */
@@ -120,8 +120,8 @@ export class DispatchStore {
     return new Map((await this.#storage.all(parkedOf, shop, id)).map(toParked));
   }
 
-  async jobs({ shop, id }: CourierState): Promise<readonly JobRow[]> {
-    return this.#storage.all(jobsOf, shop, id);
+  async redeliveries({ shop, id }: CourierState): Promise<readonly RedeliveryRow[]> {
+    return this.#storage.all(redeliveriesOf, shop, id);
   }
 
   /**
@@ -147,7 +147,7 @@ export class DispatchStore {
 
 function* saving(state: CourierState, progress: Progress): Transaction<boolean> {
   const { accountId, mode, id, shop, epoch } = state;
-  const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, jobs } = progress;
+  const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, redeliveries } = progress;
   const named = [accountId, mode, id, epoch] as const;
   const blocked = isBlocked ? 1 : 0;
   const values = [shop, position, lastDeliveryId, blocked, dueAt ?? null, JSON.stringify(health)] as const;
@@ -170,9 +170,9 @@ function* saving(state: CourierState, progress: Progress): Transaction<boolean> 
       return [shop, id, subject, eventId, made, due];
     }),
   );
-  for (const [job, next] of jobs) {
-    if (next === undefined) yield* all(deleteJob, ...place, job);
-    else yield* all(saveJob, next, ...place, job);
+  for (const [redeliveryId, next] of redeliveries) {
+    if (next === undefined) yield* all(deleteRedelivery, ...place, redeliveryId);
+    else yield* all(saveRedelivery, next, ...place, redeliveryId);
   }
   return true;
 }

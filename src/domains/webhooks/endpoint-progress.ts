@@ -1,5 +1,5 @@
 import type { Event } from "../events/events.schemas.ts";
-import type { JobRow } from "./dispatch.statements.ts";
+import type { RedeliveryRow } from "./dispatch.statements.ts";
 import type { AttemptRecord, CourierState, Parked, Progress } from "./dispatch.store.ts";
 import { type Health, untried } from "./endpoint-health.ts";
 import { EventWindow } from "./event-window.ts";
@@ -8,14 +8,14 @@ import { subjectOf } from "./subjects.ts";
 /** How many subjects of an endpoint can wait for another attempt. */
 const MAX_PARKED = 1_000;
 
-/** Events that are sent again, or a test. */
-export class Job {
-  readonly row: JobRow;
+/** The progress of a redelivery, which sends events again, or of a test. */
+export class RedeliveryProgress {
+  readonly row: RedeliveryRow;
   readonly window: EventWindow;
   /** The last saved position. */
   saved: bigint;
 
-  constructor(row: JobRow) {
+  constructor(row: RedeliveryRow) {
     this.row = row;
     this.window = new EventWindow(row.next_event - 1n);
     this.saved = this.window.position;
@@ -36,7 +36,7 @@ export class EndpointProgress {
   health: Health;
   readonly window: EventWindow;
   readonly parked: Map<string, Parked>;
-  readonly jobs = new Map<bigint, Job>();
+  readonly redeliveries = new Map<bigint, RedeliveryProgress>();
   #lastDeliveryId: bigint;
   #attempts: AttemptRecord[] = [];
   readonly #changed = new Set<string>();
@@ -58,7 +58,7 @@ export class EndpointProgress {
 
   /** True if another event may be sent: if it fails, there is room to park its subject. */
   get hasRoom(): boolean {
-    const begun = this.jobs.values().reduce((sum, { window }) => sum + window.begun, this.window.begun);
+    const begun = this.redeliveries.values().reduce((sum, { window }) => sum + window.begun, this.window.begun);
     return this.parked.size + begun < MAX_PARKED;
   }
 
@@ -67,7 +67,7 @@ export class EndpointProgress {
       this.#attempts.length > 0 ||
       this.#changed.size > 0 ||
       this.window.position !== this.#savedPosition ||
-      this.jobs.values().some((job) => job.isFinished || job.window.position !== job.saved)
+      this.redeliveries.values().some((one) => one.isFinished || one.window.position !== one.saved)
     );
   }
 
@@ -111,7 +111,9 @@ export class EndpointProgress {
   /** Takes what is not saved yet. If saving it fails, `giveBack` must be called with it. */
   take(): Progress {
     const { health, parked } = this;
-    const jobs = this.jobs.values().filter((job) => job.isFinished || job.window.position !== job.saved);
+    const redeliveries = this.redeliveries
+      .values()
+      .filter((one) => one.isFinished || one.window.position !== one.saved);
     const progress: Progress = {
       position: this.window.position,
       lastDeliveryId: this.#lastDeliveryId,
@@ -120,15 +122,15 @@ export class EndpointProgress {
       health,
       attempts: this.#attempts,
       parked: [...this.#changed].map((subject) => [subject, parked.get(subject)]),
-      jobs: [...jobs].map((job) => [job.row.id, job.isFinished ? undefined : job.window.position + 1n]),
+      redeliveries: [...redeliveries].map((one) => [one.row.id, one.isFinished ? undefined : one.window.position + 1n]),
     };
     this.#attempts = [];
     this.#changed.clear();
     this.#savedPosition = progress.position;
-    for (const [id, next] of progress.jobs) {
-      const job = this.jobs.get(id);
-      if (next === undefined) this.jobs.delete(id);
-      else if (job) job.saved = next - 1n;
+    for (const [id, next] of progress.redeliveries) {
+      const redelivery = this.redeliveries.get(id);
+      if (next === undefined) this.redeliveries.delete(id);
+      else if (redelivery) redelivery.saved = next - 1n;
     }
     return progress;
   }

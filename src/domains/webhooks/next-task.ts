@@ -1,6 +1,6 @@
 import type { Event } from "../events/events.schemas.ts";
 import type { AttemptRecord } from "./dispatch.store.ts";
-import type { EndpointProgress, Job } from "./endpoint-progress.ts";
+import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
 import { isRedelivery, redeliverySubject, subjectOf } from "./subjects.ts";
 
@@ -18,7 +18,7 @@ export interface Task {
   /** Counted from 1. */
   readonly attempt: number;
   /** What the event must be removed from afterwards. */
-  readonly source: "parked" | EventWindow | Job;
+  readonly source: "parked" | EventWindow | RedeliveryProgress;
 }
 
 type InProgress = ReadonlyMap<string, unknown>;
@@ -33,13 +33,13 @@ export function nextTask(
   now: number,
   isWaiting: boolean,
 ): Task | undefined {
-  const { health, window, jobs, hasRoom } = progress;
+  const { health, window, redeliveries, hasRoom } = progress;
   const { retriesAt } = health;
   const isFree = (subject: string) => !inProgress.has(subject);
-  for (const job of jobs.values()) {
-    const subject = `test:${job.row.id}`;
-    if (job.row.kind === "test" && !job.isFinished && isFree(subject)) {
-      return { kind: "test", subject, eventId: 0n, attempt: 1, source: job };
+  for (const redelivery of redeliveries.values()) {
+    const subject = `test:${redelivery.row.id}`;
+    if (redelivery.row.kind === "test" && !redelivery.isFinished && isFree(subject)) {
+      return { kind: "test", subject, eventId: 0n, attempt: 1, source: redelivery };
     }
   }
   if (isWaiting || (retriesAt !== null && inProgress.size > 0)) return undefined;
@@ -47,11 +47,11 @@ export function nextTask(
   if (retry || !hasRoom) return retry;
   const event = window.begin((one) => isFree(subjectOf(one)));
   if (event) return { kind: "event", subject: subjectOf(event), eventId: event.id, event, attempt: 1, source: window };
-  for (const job of jobs.values()) {
-    const again = job.window.begin(({ id }) => isFree(redeliverySubject(id)));
+  for (const redelivery of redeliveries.values()) {
+    const again = redelivery.window.begin(({ id }) => isFree(redeliverySubject(id)));
     if (again) {
       const subject = redeliverySubject(again.id);
-      return { kind: "redelivery", subject, eventId: again.id, event: again, attempt: 1, source: job };
+      return { kind: "redelivery", subject, eventId: again.id, event: again, attempt: 1, source: redelivery };
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { EventLog } from "../events/events.store.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
-import type { EndpointProgress, Job } from "./endpoint-progress.ts";
+import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
 import { filtersOf, subjectOf, wantedTypes } from "./subjects.ts";
 
@@ -10,11 +10,13 @@ const PAGE = 100;
 
 /** Reads ahead a page of events, for new events or a redelivery; undefined if there is nothing to read, or no room. */
 export function readAhead(log: EventLog, state: CourierState, progress: EndpointProgress): Promise<void> | undefined {
-  const { window, jobs } = progress;
+  const { window, redeliveries } = progress;
   const { lastEventId } = state;
   if (window.readUpTo < lastEventId && window.room >= PAGE) return readLog(log, state, progress, lastEventId);
-  const job = jobs.values().find(({ row, isRead, window: { room } }) => row.kind !== "test" && !isRead && room >= PAGE);
-  return job && readJob(log, state, job);
+  const redelivery = redeliveries
+    .values()
+    .find(({ row, isRead, window: { room } }) => row.kind !== "test" && !isRead && room >= PAGE);
+  return redelivery && readRedelivery(log, state, redelivery);
 }
 
 /** Reads a page of the log, whose last event is at least `last`. */
@@ -30,10 +32,10 @@ async function readLog(
   else progress.add(page.items, page.next ?? laterOf(last, page.items.at(-1)?.id));
 }
 
-async function readJob(
+async function readRedelivery(
   log: EventLog,
   { shop, types }: CourierState,
-  { window, row: { kind, last_event: last } }: Job,
+  { window, row: { kind, last_event: last } }: RedeliveryProgress,
 ): Promise<void> {
   const type = kind === "single" ? undefined : wantedTypes(types);
   const page = await log.after(shop, window.readUpTo, PAGE, { type });

@@ -1,7 +1,7 @@
 import type { Event } from "../events/events.schemas.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
-import { Job } from "./endpoint-progress.ts";
+import { RedeliveryProgress } from "./endpoint-progress.ts";
 import { validKeys } from "./endpoint-secrets.ts";
 import { type EventMessage, messageOf, testMessageOf } from "./message.ts";
 import type { Task } from "./next-task.ts";
@@ -10,7 +10,7 @@ import { signedHeaders } from "./signatures.ts";
 
 /** The message of an attempt. */
 export function messageFor({ kind, source }: Task, event: Event, { id, shop, mode }: CourierState): EventMessage {
-  return source instanceof Job && kind === "test"
+  return source instanceof RedeliveryProgress && kind === "test"
     ? testMessageOf(event, id, shop, mode, source.row.id)
     : messageOf(event, id, shop, mode);
 }
