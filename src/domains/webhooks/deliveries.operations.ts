@@ -13,7 +13,7 @@ import {
   path,
   tooManyRedeliveries,
   webhooksUnavailable,
-} from "./webhook-parts.schemas.ts";
+} from "./webhook-errors.operations.ts";
 import { Delivery, NewRedelivery, Outcome, Redelivery, TEST_TYPE } from "./webhooks.schemas.ts";
 
 const delivery: Delivery = {

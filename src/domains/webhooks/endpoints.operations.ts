@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { EventType } from "../../contract/event-type.ts";
 import { defineOperation, noContent } from "../../contract/operation.ts";
-import { common, params, path, tooManyEndpoints, urlErrors, webhooksUnavailable } from "./webhook-parts.schemas.ts";
+import { common, params, path, tooManyEndpoints, urlErrors, webhooksUnavailable } from "./webhook-errors.operations.ts";
 import {
   type Endpoint,
   endpointCreated,

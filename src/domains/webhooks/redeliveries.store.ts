@@ -5,7 +5,7 @@ import { bounds } from "../events/events.statements.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import { deliveryById } from "./deliveries.statements.ts";
 import { countRedeliveries, endpointById, insertRedelivery, nextRedeliveryId } from "./endpoints.statements.ts";
-import { MAX_REDELIVERIES } from "./webhook-parts.schemas.ts";
+import { MAX_REDELIVERIES } from "./webhook-errors.operations.ts";
 import type { NewRedelivery } from "./webhooks.schemas.ts";
 
 /** The events that are sent again, both ends included. */

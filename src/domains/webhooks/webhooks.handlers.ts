@@ -20,7 +20,7 @@ import {
   tooManyEndpoints,
   tooManyRedeliveries,
   webhooksUnavailable,
-} from "./webhook-parts.schemas.ts";
+} from "./webhook-errors.operations.ts";
 import type { webhookOperations } from "./webhooks.operations.ts";
 import { type Endpoint, MAX_ENDPOINTS, refusals, sendFailures } from "./webhooks.schemas.ts";
 

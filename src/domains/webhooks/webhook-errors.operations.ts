@@ -1,3 +1,4 @@
+// The errors of the operations on webhooks, and the other parts that those operations share.
 import { Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import type { Tag } from "../../contract/operation.ts";
