@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { AddressPolicy } from "../../src/domains/webhooks/addresses.ts";
-import type { Message, Network } from "../../src/domains/webhooks/send.ts";
+import type { Network, SignedMessage } from "../../src/domains/webhooks/send.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 /** A request that a receiver got. */
@@ -94,7 +94,7 @@ export function sendForever(socket: Socket, text: string): void {
 }
 
 /** A message for this URL. */
-export function message(url: string): Message {
+export function message(url: string): SignedMessage {
   return { url, headers: { "webhook-id": "msg_1" }, body: '{"type":"pet.updated","name":"Rex 🐕"}' };
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../timing/clock.ts";
 import type { EventLog } from "../events/events.store.ts";
 import type { CourierState, DispatchStore } from "./dispatch.store.ts";
 import type { SecretKeys } from "./secret-keys.ts";
-import type { Message, SendResult } from "./send.ts";
+import type { SendResult, SignedMessage } from "./send.ts";
 import type { Slots } from "./slots.ts";
 
 /** What all couriers of a process share. */
@@ -14,7 +14,7 @@ export interface CourierParts {
   readonly secretKeys: SecretKeys;
   /** All types of events. */
   readonly types: readonly string[];
-  readonly send: (message: Message) => Promise<SendResult>;
+  readonly send: (message: SignedMessage) => Promise<SendResult>;
   /** Returns a number of at least 0 and below 1. */
   readonly random: () => number;
   /** False if another process may have become the one that delivers. */

@@ -10,7 +10,7 @@ import { type EventMessage, testEvent } from "./message.ts";
 import { nextTask, type Task } from "./next-task.ts";
 import { nextOfSubject, readAhead } from "./read-ahead.ts";
 import type { SendResult } from "./send.ts";
-import { messageFor, sendSigned } from "./signed-message.ts";
+import { messageOfTask, sendSigned } from "./signed-message.ts";
 import { isRedelivery } from "./subjects.ts";
 
 /**
@@ -131,7 +131,7 @@ export class Courier {
       const event = await this.#eventOf(task);
       if (!event) await this.#finish(task);
       else {
-        const message = messageFor(task, event, this.#state);
+        const message = messageOfTask(task, event, this.#state);
         await this.#settle(task, event, message, isProbe, await sendSigned(message, this.#state, this.#parts));
       }
     } catch (error) {

@@ -30,7 +30,8 @@ const sameHeaders = {
   "accept-encoding": "identity",
 } as const;
 
-export interface Message {
+/** A message that is ready to be sent. */
+export interface SignedMessage {
   readonly url: string;
   /** The headers that differ between messages: id, time and signatures. */
   readonly headers: Readonly<Record<string, string>>;
@@ -66,7 +67,7 @@ export function systemNetwork(policy: AddressPolicy, clock: Clock): Network {
  * to another one in between. `fetch` makes at most 256 requests of a process at a time, and others wait while their
  * time runs: callers must stay below that.
  */
-export async function send(message: Message, network: Network): Promise<SendResult> {
+export async function send(message: SignedMessage, network: Network): Promise<SendResult> {
   const begin = network.clock.monotonic();
   const nothing = { failure: undefined, status: undefined, excerpt: undefined, retryAfter: undefined };
   const outcome = await attempt(message, network, network.expire(TIME_LIMIT));
@@ -75,7 +76,7 @@ export async function send(message: Message, network: Network): Promise<SendResu
 
 type Outcome = Partial<Omit<SendResult, "duration">>;
 
-async function attempt(message: Message, network: Network, signal: AbortSignal): Promise<Outcome> {
+async function attempt(message: SignedMessage, network: Network, signal: AbortSignal): Promise<Outcome> {
   const refusal = network.policy.refusalOfUrl(message.url);
   if (refusal) return { failure: refusal };
   const url = new URL(message.url);
@@ -107,7 +108,7 @@ async function addressesOf(host: string, { resolve }: Network, signal: AbortSign
 async function firstResponse(
   url: URL,
   addresses: readonly string[],
-  message: Message,
+  message: SignedMessage,
   network: Network,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -124,7 +125,7 @@ async function firstResponse(
  * Sends the message to this address, with the URL's host as host name. It uses `fetch`, which reads responses on another
  * thread: with `node:http`, a receiver that sends endless interim responses (103) blocks the event loop.
  */
-function connect(url: URL, address: string, { headers, body }: Message, network: Network, signal: AbortSignal) {
+function connect(url: URL, address: string, { headers, body }: SignedMessage, network: Network, signal: AbortSignal) {
   const target = new URL(url);
   target.hostname = isIPv6(address) ? `[${address}]` : address;
   const host = hostOf(url);

@@ -9,7 +9,7 @@ import type { SendResult } from "./send.ts";
 import { signedHeaders } from "./signatures.ts";
 
 /** The message of an attempt. */
-export function messageFor({ kind, source }: Task, event: Event, { id, shop, mode }: CourierState): EventMessage {
+export function messageOfTask({ kind, source }: Task, event: Event, { id, shop, mode }: CourierState): EventMessage {
   return source instanceof RedeliveryProgress && kind === "test"
     ? testMessageOf(event, id, shop, mode, source.row.id)
     : messageOf(event, id, shop, mode);
