@@ -69,8 +69,8 @@ export const setEndpoint = statement(
   `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4
    WHERE account_id = $5 AND mode = $6 AND id = $7`,
 );
-/** Makes what waits due at once. The next epoch (`owner`) makes the process that delivers reload the endpoint. */
-export const beginAgain = statement(
+/** Restarts the deliveries: what waits is due at once. The next epoch (`owner`) makes the process that delivers reload it. */
+export const restart = statement(
   `UPDATE webhook_endpoints SET health = $1, blocked = 0, due_at = $2, owner = owner + 1
    WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );

@@ -11,7 +11,6 @@ import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { type Health, untried } from "./endpoint-health.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "./endpoint-secrets.ts";
 import {
-  beginAgain,
   countEndpoints,
   deleteDeliveries,
   deleteEndpoint,
@@ -22,6 +21,7 @@ import {
   endpointsOfShop,
   insertEndpoint,
   makeParkedDue,
+  restart,
   setEndpoint,
   setPosition,
   setSecrets,
@@ -116,14 +116,14 @@ export class EndpointStore {
     const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
     const changed = { ...before, ...fields, state };
     yield* all(setEndpoint, changed.url, changed.types.join(","), changed.description, state, accountId, mode, id);
-    const isEnabled = before.state !== "enabled" && state === "enabled";
-    if (before.state === "disabled" && isEnabled) {
+    const becomesEnabled = before.state !== "enabled" && state === "enabled";
+    if (before.state === "disabled" && becomesEnabled) {
       yield* all(setPosition, locked.lastEventId + 1n, accountId, mode, id);
     }
-    const begins = isEnabled || changed.url !== before.url;
-    const after = begins ? { ...changed, health: withoutFailures(before.health) } : changed;
-    if (begins) {
-      yield* all(beginAgain, JSON.stringify(after.health), locked.at, accountId, mode, id);
+    const restarts = becomesEnabled || changed.url !== before.url;
+    const after = restarts ? { ...changed, health: withoutFailures(before.health) } : changed;
+    if (restarts) {
+      yield* all(restart, JSON.stringify(after.health), locked.at, accountId, mode, id);
       yield* all(makeParkedDue, locked.at, shop, id);
     }
     yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);

@@ -31,7 +31,7 @@ export class RedeliveryStore {
   }
 
   /** Part of a transaction: stores a redelivery of a range of events, or of the message of one attempt. */
-  *again(
+  *addRedelivery(
     caller: Caller,
     endpointId: string,
     { from, to, deliveryId }: NewRedelivery,
@@ -52,7 +52,7 @@ export class RedeliveryStore {
   }
 
   /** Part of a transaction: stores a test to send. */
-  *test(caller: Caller, endpointId: string): Transaction<"added" | "not found" | "too many"> {
+  *addTest(caller: Caller, endpointId: string): Transaction<"added" | "not found" | "too many"> {
     const { accountId, mode, shop } = caller;
     yield* lockShop(shop, this.#clock.now());
     if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";

@@ -1,7 +1,7 @@
 /** The maximum number of attempts of one endpoint in progress. */
 const MAX_PER_ENDPOINT = 32;
 /** The maximum number of attempts in progress. `fetch` makes 256 requests at a time, and the time of others runs while they wait. */
-const MAX_GROUP = 200;
+const MAX_IN_PROGRESS = 200;
 
 /** Slots of the total that only an endpoint without an attempt in progress may take. */
 const RESERVED = 50;
@@ -19,7 +19,7 @@ export class Slots {
 
   /** Takes a slot for an endpoint that already has this many. False if it must wait. */
   take(ofEndpoint: number): boolean {
-    const free = MAX_GROUP - this.#taken;
+    const free = MAX_IN_PROGRESS - this.#taken;
     const most = ofEndpoint === 0 ? free : Math.min(MAX_PER_ENDPOINT, free - RESERVED);
     if (ofEndpoint >= most) return false;
     this.#taken++;

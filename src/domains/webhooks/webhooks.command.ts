@@ -32,7 +32,7 @@ const list: Command = {
 };
 
 /** A command that pauses or resumes an endpoint. */
-function setting(verb: "pause" | "resume", summary: string): Command {
+function stateCommand(verb: "pause" | "resume", summary: string): Command {
   return {
     name: `webhooks ${verb}`,
     summary,
@@ -55,8 +55,8 @@ function setting(verb: "pause" | "resume", summary: string): Command {
 /** The commands that manage webhook endpoints. */
 export const webhookCommands: readonly Command[] = [
   list,
-  setting("pause", "Stop sending to a webhook endpoint. Nothing is lost while it is paused."),
-  setting("resume", "Send to a webhook endpoint again that is paused or disabled."),
+  stateCommand("pause", "Stop sending to a webhook endpoint. Nothing is lost while it is paused."),
+  stateCommand("resume", "Send to a webhook endpoint again that is paused or disabled."),
 ];
 
 function shown(row: OwnedEndpointRow) {

@@ -88,14 +88,14 @@ function servingHandlers({
     },
 
     *testWebhookEndpoint({ caller, params: { endpointId } }) {
-      const outcome = yield* redeliveries.test(caller, endpointId);
+      const outcome = yield* redeliveries.addTest(caller, endpointId);
       return outcome === "added" ? { body: null } : outcome === "not found" ? notFound : tooManyWaiting;
     },
 
     *redeliverWebhooks({ caller, params: { endpointId }, body }) {
       const { from, to, deliveryId } = body;
       if (deliveryId !== undefined && (from ?? to) !== undefined) return eitherOr;
-      return successOr(yield* redeliveries.again(caller, endpointId, body), {
+      return successOr(yield* redeliveries.addRedelivery(caller, endpointId, body), {
         "not found": () => notFound,
         "no delivery": () => noDelivery(deliveryId),
         "no range": () => emptyRange,
