@@ -52,7 +52,7 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
     const now = systemClock.now();
     const page = await store.page(caller, "day", { before: undefined, limit: 9, now, unsaved: () => [] });
     expect(page.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
-    expect((await store.deprecatedUses(now)).map(({ calls }) => calls)).toEqual([7]); // as many as may be missing are told twice
+    expect((await store.deprecatedCalls(now)).map(({ calls }) => calls)).toEqual([7]); // as many as may be missing are told twice
   });
 
   test("neither loses nor doubles saved limits: they are saved again", async () => {

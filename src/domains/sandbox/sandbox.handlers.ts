@@ -26,7 +26,7 @@ export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandbo
         const { shop, clock } = yield* sandboxes.reset(caller, authorOf(caller, requestId), animals);
         return { body: clock, shop };
       },
-      settle: () => sandboxes.known(),
+      settle: () => sandboxes.resetPropagated(),
     },
   };
 }

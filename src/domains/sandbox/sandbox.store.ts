@@ -83,7 +83,7 @@ export class SandboxStore {
     advanced();
   }
 
-  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `known` afterwards. */
+  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `resetPropagated` afterwards. */
   *reset(
     name: ShopName,
     author: Author,
@@ -97,8 +97,8 @@ export class SandboxStore {
     return { shop: replacement, clock: this.#shown(locked.ahead) };
   }
 
-  /** Resolves when all processes know the replaced shops. */
-  known(): Promise<void> {
+  /** Resolves when all processes know the shops that have replaced others. */
+  resetPropagated(): Promise<void> {
     return this.#parts.storage.accessChangesPropagated();
   }
 

@@ -7,7 +7,7 @@ import { withStore } from "../../terminal/with-store.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
-import { type DeprecatedUse, UsageStore } from "./usage.store.ts";
+import { type StoredDeprecatedCalls, UsageStore } from "./usage.store.ts";
 
 /** Keys that have not been deleted. */
 interface KnownKeys {
@@ -24,14 +24,14 @@ export const deprecations = (keysOf: (storage: Storage, context: CommandContext)
       const now = Date.now();
       const accounts = new AccountStore(storage);
       const keys = await keysOf(storage, context);
-      const callers = await describeCallers(await new UsageStore(storage).deprecatedUses(now), accounts, keys);
+      const callers = await describeCallers(await new UsageStore(storage).deprecatedCalls(now), accounts, keys);
       const report = context.operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };
     }),
 });
 
 /** A key that has called a deprecated operation. Deleted keys have no name. */
-interface Caller {
+interface KeyWithCalls {
   readonly operation: string;
   readonly accountId: string;
   readonly accountName: string | null;
@@ -43,12 +43,12 @@ interface Caller {
 }
 
 async function describeCallers(
-  uses: readonly DeprecatedUse[],
+  stored: readonly StoredDeprecatedCalls[],
   accounts: AccountStore,
   keys: KnownKeys,
-): Promise<Caller[]> {
-  const callers: Caller[] = [];
-  for (const { operation, accountId, keyId, calls, lastAt } of uses) {
+): Promise<KeyWithCalls[]> {
+  const callers: KeyWithCalls[] = [];
+  for (const { operation, accountId, keyId, calls, lastAt } of stored) {
     const [account, key] = [await accounts.get(accountId), await keys.get(keyId)];
     callers.push({
       operation,
@@ -64,7 +64,7 @@ async function describeCallers(
   return callers;
 }
 
-function describe({ name, method, path, deprecation }: Operation, callers: readonly Caller[], now: number) {
+function describe({ name, method, path, deprecation }: Operation, callers: readonly KeyWithCalls[], now: number) {
   if (!deprecation) return [];
   const { since, removal, replacement } = deprecation;
   const daysLeft = Math.max(0, Math.ceil((dateToUnixSeconds(removal) * 1000 - now) / DAY_MS));

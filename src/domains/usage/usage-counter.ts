@@ -93,13 +93,15 @@ export class UsageCounter implements Usage {
   /** Requests of a shop, or of one of its keys, that are not in the store yet. */
   unsaved(shop: ShopName, keyId?: string): RequestCount[] {
     const { accountId, mode } = shop;
-    const written = (this.#writing?.counts ?? []).filter(
+    const beingWritten = (this.#writing?.counts ?? []).filter(
       (one) => one.shop.accountId === accountId && one.shop.mode === mode,
     );
     const waiting = [...this.#minutes].flatMap(([minute, shops]) =>
       [...(shops.get(shop) ?? [])].map(([key, counts]) => ({ minute, shop, keyId: key, counts })),
     );
-    return this.#requestCounts([...written, ...waiting].filter((one) => keyId === undefined || one.keyId === keyId));
+    return this.#requestCounts(
+      [...beingWritten, ...waiting].filter((one) => keyId === undefined || one.keyId === keyId),
+    );
   }
 
   /** Deletes the usage of an account, in memory and in the store. Call it when no process serves or saves requests of its keys any longer. */

@@ -43,7 +43,7 @@ export interface DeprecatedCalls {
 }
 
 /** Stored calls of a deprecated operation by one key. */
-export interface DeprecatedUse extends Omit<DeprecatedCalls, "operation"> {
+export interface StoredDeprecatedCalls extends Omit<DeprecatedCalls, "operation"> {
   readonly operation: string;
 }
 
@@ -117,7 +117,7 @@ export class UsageStore {
   }
 
   /** The keys that have called deprecated operations in the last 30 days, the latest callers first. */
-  async deprecatedUses(now: number): Promise<DeprecatedUse[]> {
+  async deprecatedCalls(now: number): Promise<StoredDeprecatedCalls[]> {
     const rows = await this.#storage.all(readCalls, floor(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS);
     return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
       operation,

@@ -254,7 +254,7 @@ describe("usage", () => {
     for (let status = 1; status < 600; status++) counter.count(caller, operation, status);
     for (let index = 0; index < 600; index++) count("acc_1", `key_${index}`);
     await counter.saveAll();
-    expect((await store.deprecatedUses(clock.now())).length).toBe(602);
+    expect((await store.deprecatedCalls(clock.now())).length).toBe(602);
     count("acc_1");
     count("acc_2");
     const saved = counter.save();
@@ -315,7 +315,7 @@ describe("usage", () => {
     isFull = false;
     await counter.saveAll();
     expect(await requestsOf("acc_1")).toBe(2);
-    expect((await store.deprecatedUses(clock.now())).map(({ calls }) => calls)).toEqual([2]);
+    expect((await store.deprecatedCalls(clock.now())).map(({ calls }) => calls)).toEqual([2]);
   });
 
   test("uses bounded memory; known operations are still counted", async () => {
