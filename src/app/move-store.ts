@@ -8,7 +8,7 @@ import { STORE_FILE } from "./engines.ts";
 
 /** The progress also has the total number of rows. */
 interface MoveOptions extends Omit<CopyOptions, "pristine" | "onProgress"> {
-  readonly onProgress: (progress: CopyProgress & { of: number }) => void;
+  readonly onProgress: (progress: CopyProgress & { totalRows: number }) => void;
 }
 
 /**
@@ -27,11 +27,11 @@ export async function moveStore(
     const target = await PostgresTarget.open(to);
     const pristine = SqliteSource.pristine();
     try {
-      const of = source.count();
+      const totalRows = source.count();
       const result = await copyStore(source, target, {
         pristine,
         stop,
-        onProgress: (state) => onProgress({ ...state, of }),
+        onProgress: (state) => onProgress({ ...state, totalRows }),
       });
       source.markMoved(to.shown);
       return result;

@@ -54,7 +54,7 @@ export function restoreStorage(config: Config, backup: string, now: Date): Resto
 }
 
 /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
-export function newStorePlace(config: Config): string | undefined {
+export function folderToCreate(config: Config): string | undefined {
   return engineOf(config).folderToCreate();
 }
 

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { StoreAccess } from "../terminal/command.ts";
 import { systemClock } from "../timing/clock.ts";
 import { liftBanOf, readBanEnds } from "./bans.ts";
-import { newStorePlace, openExistingStorage, openStorage } from "./open-storage.ts";
+import { folderToCreate, openExistingStorage, openStorage } from "./open-storage.ts";
 import { isProductionStore } from "./store-environment.ts";
 
 /** The store that the settings choose, for commands. */
@@ -10,7 +10,7 @@ export function storeAccess(config: Config): StoreAccess {
   return {
     open: (observer) => openExistingStorage(config, observer),
     openOrMake: () => openStorage(config),
-    folderToCreate: () => newStorePlace(config),
+    folderToCreate: () => folderToCreate(config),
     requireOwnEnvironment: async (storage) => {
       await isProductionStore(storage, config);
     },

@@ -28,7 +28,7 @@ export const migrateStore: ProgramCommand = {
     try {
       const { tables, wasThere } = await moveStore(from, to, {
         stop,
-        onProgress: ({ work, rows, of }) => progress.report(work, rows, rows / of),
+        onProgress: ({ work, rows, totalRows }) => progress.report(work, rows, rows / totalRows),
       });
       const rows = Object.values(tables).reduce((sum, count) => sum + count, 0);
       const { seconds } = progress;

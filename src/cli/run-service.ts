@@ -72,8 +72,8 @@ async function runClaimed(
   if (config.environment === "production" && config.baseUrl === undefined) {
     app.log.warn("base_url_not_set", { address: app.base });
   }
-  const isNew = config.environment === "development" && !stop.aborted;
-  const issued = isNew ? await app.firstStart() : undefined;
+  const mayBeFirstStart = config.environment === "development" && !stop.aborted;
+  const issued = mayBeFirstStart ? await app.firstStart() : undefined;
   if (issued) {
     const { key, record } = issued;
     const anotherKey = `${commandLine(context)} keys create --account ${record.accountId} --name laptop`;

@@ -13,13 +13,13 @@ const LITTLE_ROOM = 1_024 * MIB;
 const NO_ROOM = 64 * MIB;
 
 /** The findings about the store, and its state if it can be read. */
-interface Store {
+interface CheckedStore {
   readonly findings: readonly Finding[];
   readonly state: StoreState | undefined;
 }
 
 /** Checks the store that the settings choose, its schema and its environment. */
-export async function checkStore(config: Config): Promise<Store> {
+export async function checkStore(config: Config): Promise<CheckedStore> {
   const place = placeOf(config);
   let state: StoreState | undefined;
   try {
