@@ -43,7 +43,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
         : {
             content: {
               [responseType(operation)]: {
-                schema: components.schema(boundedAnswer(operation), "output"),
+                schema: components.schema(boundedSchema(operation), "output"),
                 examples: namedExamples(response.examples),
               },
             },
@@ -76,8 +76,8 @@ function streamNotice({ response: { stream } }: Operation): string {
   );
 }
 
-/** A page holds at most as many items as the maximum of `limit`. */
-function boundedAnswer({ paged, query, response }: Operation): object {
+/** The schema of the success response. A page holds at most as many items as the maximum of `limit`. */
+function boundedSchema({ paged, query, response }: Operation): object {
   const { maximum } = (query?.properties["limit"] ?? {}) as { maximum?: number };
   return paged && maximum !== undefined ? { ...response.schema, maxItems: maximum } : response.schema;
 }
@@ -128,8 +128,8 @@ function isKept(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);
 }
 
-/** Names of the errors that every client meets together, of the service itself. */
-const familiar: Readonly<Record<number, string>> = {
+/** The names of responses with several errors of the service itself, by status. */
+const serviceErrorNames: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   429: "TooManyRequests",
@@ -138,7 +138,8 @@ const familiar: Readonly<Record<number, string>> = {
 
 /** `PetNotFound`, `OrderNotOpenOrIdempotencyKeyInUse`. */
 function nameOfErrors(status: number, errors: readonly ErrorDefinition[]): string {
-  const general = errors.length > 1 && errors.every((error) => serviceErrors.includes(error)) && familiar[status];
+  const general =
+    errors.length > 1 && errors.every((error) => serviceErrors.includes(error)) && serviceErrorNames[status];
   return general || errors.map(({ code }) => pascalCase(code)).join("Or");
 }
 
