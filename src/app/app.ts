@@ -16,10 +16,10 @@ import { Tracer } from "../telemetry/tracer.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
+import { keyEnvironment, openCallerParts } from "./caller-parts.ts";
 import type { Console } from "./console.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
-import { keyEnvironment, openIdentity } from "./identity.ts";
 import { isBuilt } from "./is-built.ts";
 import { openDeletion } from "./open-deletion.ts";
 import { openIdempotency } from "./open-idempotency.ts";
@@ -124,8 +124,8 @@ export class App {
       onBan,
     });
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
-    const identity = openIdentity(host, keyEnvironment(config));
-    const { accounts, keys, authenticator, usage, records } = identity;
+    const callers = openCallerParts(host, keyEnvironment(config));
+    const { accounts, keys, authenticator, usage, records } = callers;
     const tracer = config.traces && new Tracer(config.traces, parts);
     const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
     // The handlers of our domains yield the steps of transactions for this store.
@@ -133,9 +133,9 @@ export class App {
     const idempotency = openIdempotency(host, write);
     const operations = served.flatMap((domain) => domain.operations);
     const bound = served.flatMap((domain) =>
-      domain.open({ ...host, identity, operations }, valuesOf(config, domain.settings ?? {})),
+      domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
     );
-    openDeletion(host, identity, served);
+    openDeletion(host, callers, served);
     const { shedder, deadlines, drains, delays, streams } = inFlight;
     const { server, base, docs, webConsole } = serveOperations(config, bound, {
       services: {

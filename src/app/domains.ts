@@ -65,10 +65,10 @@ import { listenSettings, webhookSettings } from "../domains/webhooks/webhooks.se
 import type { Settings } from "../settings/setting.ts";
 import type { Storage } from "../storage/storage.ts";
 import { MINUTE_MS } from "../timing/units.ts";
-import type { IdentityHost } from "./identity.ts";
+import type { CallerHost } from "./caller-parts.ts";
 
 /** A domain that this service can open. */
-export type ServedDomain = Domain<Settings, IdentityHost>;
+export type ServedDomain = Domain<Settings, CallerHost>;
 
 const shopSettings = { ...categorySettings, ...orderSettings };
 
@@ -77,7 +77,7 @@ const shopSettings = { ...categorySettings, ...orderSettings };
  * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
  * order is open. A sandbox can be reset, and its clock ends reservations.
  */
-const shop = defineDomain<typeof shopSettings, IdentityHost>({
+const shop = defineDomain<typeof shopSettings, CallerHost>({
   name: "shop",
   operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
@@ -91,7 +91,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
   ],
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (
-    { storage, clock, limiter, repeat, runSoon, identity },
+    { storage, clock, limiter, repeat, runSoon, callers },
     { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES },
   ) => {
     const pets = new PetStore(storage, {
@@ -109,7 +109,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
       stores: { pets, categories },
       work: [orders.reservations],
       backgroundWork: [new WaitingAttempts(storage)],
-      replaced: () => identity.authenticator.forget(),
+      replaced: () => callers.authenticator.forget(),
       advanced: runSoon,
     });
     return [
@@ -125,7 +125,7 @@ const shop = defineDomain<typeof shopSettings, IdentityHost>({
 /** Recorded requests by address. */
 const addressCounts = (storage: Storage, since: number) => new RequestStore(storage).addresses(since);
 
-/** Accounts, their keys and their usage. `openIdentity` opens the parts that every request needs. */
+/** Accounts, their keys and their usage. `openCallerParts` opens the parts that every request needs. */
 const accounts: ServedDomain = {
   name: "accounts",
   operations: [...currentKeyOperations, ...keyOperations, ...usageOperations],
@@ -139,10 +139,10 @@ const accounts: ServedDomain = {
     deprecations(keysForCommand),
     usageCommand(addressCounts),
   ],
-  open: ({ clock, limiter, identity, operations }) => [
-    ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(identity.keys, identity.accounts, limiter))),
-    ...bind(keyOperations, keyHandlers(identity.keys, identity.authenticator, limiterBans(limiter), clock)),
-    ...bind(usageOperations, usageHandlers(identity.usage, identity.usageStore, clock, operations)),
+  open: ({ clock, limiter, callers, operations }) => [
+    ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(callers.keys, callers.accounts, limiter))),
+    ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, limiterBans(limiter), clock)),
+    ...bind(usageOperations, usageHandlers(callers.usage, callers.usageStore, clock, operations)),
   ],
 };
 
@@ -190,7 +190,7 @@ const requests: ServedDomain = {
   operations: requestOperations,
   shopTables: requestTables,
   commands: requestCommands,
-  open: ({ identity }) => bind(requestOperations, requestHandlers(identity.requestStore)),
+  open: ({ callers }) => bind(requestOperations, requestHandlers(callers.requestStore)),
 };
 
 /** Every domain whose operations are served. */

@@ -1,12 +1,12 @@
 import { DeletedAccounts } from "../domains/accounts/deleted-accounts.store.ts";
 import type { Domain, Host } from "../domains/domain.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
-import type { Identity } from "./identity.ts";
+import type { CallerParts } from "./caller-parts.ts";
 
 /** Registers the tasks that delete the data of deleted accounts and of sandboxes before their reset. */
 export function openDeletion(
   { storage, clock, log, limiter, repeat }: Host,
-  { usage }: Identity,
+  { usage }: CallerParts,
   domains: readonly Pick<Domain, "shopTables" | "accountTables">[],
 ): void {
   const shops = new DeletedShops(

@@ -1,5 +1,5 @@
+import { openCallerParts } from "../../src/app/caller-parts.ts";
 import type { ServedDomain } from "../../src/app/domains.ts";
-import { openIdentity } from "../../src/app/identity.ts";
 import { readConfig, valuesOf } from "../../src/config.ts";
 import { type Caller, scopes } from "../../src/contract/caller.ts";
 import type { BoundOperation } from "../../src/contract/handler.ts";
@@ -207,9 +207,9 @@ function bindAll(storage: Storage, limiter: Limiter, domains: readonly ServedDom
     runSoon: () => {},
     ...surroundings,
   };
-  const identity = openIdentity(host, development);
+  const callers = openCallerParts(host, development);
   const config = readConfig(environment, "/", { ...webhookSettings, ...settingsOf(domains) });
   const operations = domains.flatMap((domain) => domain.operations);
-  const identified = { ...host, identity, operations };
-  return domains.flatMap((domain) => domain.open(identified, valuesOf(config, domain.settings ?? {})));
+  const callerHost = { ...host, callers, operations };
+  return domains.flatMap((domain) => domain.open(callerHost, valuesOf(config, domain.settings ?? {})));
 }

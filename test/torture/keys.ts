@@ -1,5 +1,5 @@
+import { keyEnvironment } from "../../src/app/caller-parts.ts";
 import { domains } from "../../src/app/domains.ts";
-import { keyEnvironment } from "../../src/app/identity.ts";
 import { openStorage } from "../../src/app/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";

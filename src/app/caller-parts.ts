@@ -11,8 +11,8 @@ import { RequestStore } from "../domains/requests/requests.store.ts";
 import { UsageStore } from "../domains/usage/usage.store.ts";
 import { UsageCounter } from "../domains/usage/usage-counter.ts";
 
-/** The parts that identify callers and record their requests. Every request needs them. */
-export interface Identity {
+/** The parts that identify callers, count their usage and record their requests. Every request needs them. */
+export interface CallerParts {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly authenticator: KeyAuthenticator;
@@ -23,8 +23,8 @@ export interface Identity {
 }
 
 /** The host of domains that show accounts, keys and usage. */
-export interface IdentityHost extends Host {
-  readonly identity: Identity;
+export interface CallerHost extends Host {
+  readonly callers: CallerParts;
   /** All operations that the service serves. */
   readonly operations: readonly Operation[];
 }
@@ -34,7 +34,7 @@ export function keyEnvironment(config: Config): KeyEnvironment {
   return { isProduction: isProduction(config), cell: valuesOf(config, keySettings).PETSTORE_CELL };
 }
 
-export function openIdentity({ storage, clock, metrics, repeat }: Host, environment: KeyEnvironment): Identity {
+export function openCallerParts({ storage, clock, metrics, repeat }: Host, environment: KeyEnvironment): CallerParts {
   const forget = () => authenticator.forget();
   const accounts = new AccountStore(storage, forget);
   const keys = new KeyStore(storage, environment, forget);
