@@ -2,8 +2,8 @@ import type { Row, SqlParameter, Statement } from "./statement.ts";
 import { type Call, type Step, step, type Transaction } from "./transaction.ts";
 
 /** Inside a transaction: runs the statement once with each list of parameters, in one round trip. */
-export function* each(text: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
-  yield* together(lists.map((parameters) => ({ statement: text, parameters })));
+export function* each(statement: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
+  yield* together(lists.map((parameters) => ({ statement, parameters })));
 }
 
 /** Inside a transaction: runs independent statements in one round trip. */
@@ -25,8 +25,8 @@ export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<vo
     running = running.filter(({ next }) => !next.done);
     const calls: Call[] = [];
     for (const { next } of running) {
-      const { statement: text, parameters, more: own = [] } = next.value as Step;
-      calls.push({ statement: text, parameters }, ...own);
+      const { statement, parameters, more: own = [] } = next.value as Step;
+      calls.push({ statement, parameters }, ...own);
     }
     const [call, ...more] = calls;
     if (!call) return;

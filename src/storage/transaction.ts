@@ -52,13 +52,16 @@ export function* afterCommit(action: () => void): Transaction<void> {
 }
 
 /** Inside a transaction: runs the statement and returns all rows. */
-export function* all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
-  return (yield step({ statement: text, parameters })) as readonly R[];
+export function* all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
+  return (yield step({ statement, parameters })) as readonly R[];
 }
 
 /** Inside a transaction: runs the statement and returns its first row, if there is one. */
-export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
-  return (yield step({ statement: text, parameters }))[0] as R | undefined;
+export function* first<R extends Row>(
+  statement: Statement<R>,
+  ...parameters: SqlParameter[]
+): Transaction<R | undefined> {
+  return (yield step({ statement, parameters }))[0] as R | undefined;
 }
 
 /**
@@ -66,8 +69,11 @@ export function* first<R extends Row>(text: Statement<R>, ...parameters: SqlPara
  * throw or run another step. PostgreSQL gets it in one round trip with the commit. If it is also the first step, it
  * shares the round trip with other transactions.
  */
-export function* final<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Transaction<R | undefined> {
-  return (yield step({ statement: text, parameters, isLast: true }))[0] as R | undefined;
+export function* final<R extends Row>(
+  statement: Statement<R>,
+  ...parameters: SqlParameter[]
+): Transaction<R | undefined> {
+  return (yield step({ statement, parameters, isLast: true }))[0] as R | undefined;
 }
 
 /**
