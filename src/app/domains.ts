@@ -107,7 +107,7 @@ const shop = defineDomain<typeof shopSettings, CallerHost>({
       clock,
       limiter,
       stores: { pets, categories },
-      work: [orders.reservations],
+      foregroundWork: [orders.reservations],
       backgroundWork: [new WaitingAttempts(storage)],
       replaced: () => callers.authenticator.forget(),
       advanced: runSoon,

@@ -6,8 +6,8 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { system } from "../events/author.ts";
 import { publish } from "../events/publish.ts";
 import { count } from "../shops/figures.ts";
+import type { ForegroundWork, WaitingWork } from "../shops/scheduled-work.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import type { TimedWork, WaitingWork } from "../shops/timed-work.ts";
 import { orderEvent } from "./order-events.ts";
 import type { OrderedPets } from "./ordered-pets.ts";
 import { orderExpired } from "./orders.operations.ts";
@@ -28,7 +28,7 @@ const BATCH = 100;
 const BATCHES = 20;
 
 /** Expires the reservations of open orders. An expired order no longer reserves its animal. */
-export class Reservations implements TimedWork {
+export class Reservations implements ForegroundWork {
   readonly kind = "reservation";
   readonly #storage: Storage;
   readonly #pets: OrderedPets;

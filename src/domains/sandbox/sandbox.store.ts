@@ -6,8 +6,8 @@ import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
+import type { ForegroundWork, ScheduledWork } from "../shops/scheduled-work.ts";
 import { lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
-import type { ScheduledWork, TimedWork } from "../shops/timed-work.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
@@ -35,7 +35,7 @@ export interface SandboxParts {
   readonly clock: Clock;
   readonly limiter: Pick<Limiter, "setClockOffset">;
   readonly stores: SampleStores;
-  readonly work: readonly TimedWork<WaitingKind>[];
+  readonly foregroundWork: readonly ForegroundWork<WaitingKind>[];
   /** Work that background tasks do, soon after the clock has reached its time. */
   readonly backgroundWork: readonly ScheduledWork<WaitingKind>[];
   /** Called when a reset has given an account a new shop. */
@@ -53,11 +53,11 @@ export class SandboxStore {
   }
 
   async get(shop: number): Promise<Sandbox> {
-    const { storage, work, backgroundWork } = this.#parts;
+    const { storage, foregroundWork, backgroundWork } = this.#parts;
     const ahead = await readClock(storage, shop);
     const held = await storage.first(contents, shop);
     const waiting: Sandbox["waiting"] = [];
-    for (const one of [...work, ...backgroundWork]) {
+    for (const one of [...foregroundWork, ...backgroundWork]) {
       const { count, next } = await one.waiting(shop, MOST);
       if (next !== undefined) waiting.push({ kind: one.kind, count, next: timestampOf(next) });
     }
@@ -71,15 +71,15 @@ export class SandboxStore {
     const ahead = locked.ahead + by;
     if (ahead > MAX_AHEAD) return "too far";
     yield* setClock(locked, ahead);
-    for (const work of this.#parts.work) yield* work.clockAdvanced(locked, ahead);
+    for (const work of this.#parts.foregroundWork) yield* work.clockAdvanced(locked, ahead);
     return this.#shown(ahead);
   }
 
   /** Applies the clock of a sandbox to its limits, and does all due work. It can be called again. */
   async settle({ accountId, mode, shop }: Caller): Promise<void> {
-    const { storage, limiter, work, advanced } = this.#parts;
+    const { storage, limiter, foregroundWork, advanced } = this.#parts;
     await limiter.setClockOffset({ accountId, mode }, await readClock(storage, shop));
-    for (const one of work) await one.doDue(shop, MOST);
+    for (const work of foregroundWork) await work.doDue(shop, MOST);
     advanced();
   }
 

@@ -17,7 +17,7 @@ export interface ScheduledWork<Kind extends string = string> {
 }
 
 /** Scheduled work that is done within the request that advances the clock of a shop. */
-export interface TimedWork<Kind extends string = string> extends ScheduledWork<Kind> {
+export interface ForegroundWork<Kind extends string = string> extends ScheduledWork<Kind> {
   /** Part of a transaction: called when the shop's clock is set this many milliseconds ahead of real time. */
   clockAdvanced(shop: LockedShop, ahead: number): Transaction<void>;
   /** Does up to `most` items that are due in a shop. It can be called again. */
