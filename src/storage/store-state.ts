@@ -6,7 +6,7 @@ export interface StoreState {
   readonly schema: number;
   readonly knownSchema: number;
   /** Undefined if the store has no environment yet. */
-  readonly isOfProduction: boolean | undefined;
+  readonly belongsToProduction: boolean | undefined;
   /** The real time of the last change of a shop, in unix milliseconds; 0 if there was none. */
   readonly lastChange: number;
   /** The clock of the database server, in unix milliseconds; undefined without a server. */

@@ -33,8 +33,9 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
   }
   if (!state) return { findings: [ok("store", `There is none at ${place} yet. The first start makes it.`)], state };
   const findings = [ok("store", `${place}, ${state.engine}.`), schemaFinding(state)];
-  const { isOfProduction } = state;
-  if (isOfProduction !== undefined && isOfProduction !== isProduction(config)) findings.push(wrongOwner(config, state));
+  const { belongsToProduction } = state;
+  if (belongsToProduction !== undefined && belongsToProduction !== isProduction(config))
+    findings.push(wrongOwner(config, state));
   return { findings, state };
 }
 
@@ -47,8 +48,8 @@ function schemaFinding({ schema, knownSchema }: StoreState): Finding {
   );
 }
 
-function wrongOwner({ environment, environmentIsSet }: Config, { isOfProduction }: StoreState): Finding {
-  const owner = isOfProduction ? "production" : "development or staging";
+function wrongOwner({ environment, environmentIsSet }: Config, { belongsToProduction }: StoreState): Finding {
+  const owner = belongsToProduction ? "production" : "development or staging";
   const message = `The store belongs to ${owner}, but PETSTORE_ENV is ${environment}${environmentIsSet ? "" : " (unset)"}.`;
   const advice = "Set PETSTORE_ENV to the value of the service of this store. For a copy, see adopt --help.";
   return environmentIsSet ? failed("environment", message, advice) : warning("environment", message, advice);

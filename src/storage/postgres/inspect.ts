@@ -32,7 +32,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
       engine: `PostgreSQL ${server?.["version"]}`,
       schema,
       knownSchema: migrations.length,
-      isOfProduction: environment && environment["environment"] === "production",
+      belongsToProduction: environment && environment["environment"] === "production",
       lastChange: Number(last?.["last_change"] ?? 0),
       serverTime: Number(server?.["now"]),
     };

@@ -13,7 +13,7 @@ export function inspectSqlite(file: string): StoreState {
       engine: `SQLite ${read("SELECT sqlite_version() AS version")?.["version"]}`,
       schema,
       knownSchema: migrations.length,
-      isOfProduction: environment === undefined ? undefined : environment === "production",
+      belongsToProduction: environment === undefined ? undefined : environment === "production",
       lastChange: Number(read(readStoreState.lastChange)?.["last_change"] ?? 0),
       serverTime: undefined,
     };
