@@ -15,7 +15,12 @@ import { prepareSchema } from "./schema.ts";
 const DEADLINE = 600_000;
 
 /** Tables that are not copied: only this engine uses them, or a trigger fills them. */
-const own: ReadonlySet<string> = new Set([MIGRATIONS_TABLE, "petstore_leader", "key_changes", "category_animals"]);
+const notCopied: ReadonlySet<string> = new Set([
+  MIGRATIONS_TABLE,
+  "petstore_leader",
+  "key_changes",
+  "category_animals",
+]);
 
 interface ColumnRow extends Row {
   table_name: string;
@@ -72,7 +77,7 @@ export class PostgresTarget implements TargetStore {
   tables(): Table[] {
     const columns = Map.groupBy(this.#columns, ({ table_name }) => table_name);
     return [...columns]
-      .filter(([name]) => !own.has(name))
+      .filter(([name]) => !notCopied.has(name))
       .map(([name, list]) => ({ name, columns: list.map(({ column_name }) => column_name) }));
   }
 

@@ -9,7 +9,7 @@ import { newDatabase, openExclusive, sqliteCode, storeInUse } from "./database.t
 import { markMoved, markOf } from "./moved-mark.ts";
 
 /** Tables that are not copied: the target fills them itself, by triggers and migrations. */
-const derived: ReadonlySet<string> = new Set(["category_animals", MIGRATIONS_TABLE]);
+const notCopied: ReadonlySet<string> = new Set(["category_animals", MIGRATIONS_TABLE]);
 
 interface TableRow extends Row {
   name: string;
@@ -53,7 +53,7 @@ export class SqliteSource implements SourceStore {
   tables(): Table[] {
     const rows = this.#connection.all(readTables, []) as TableRow[];
     return rows
-      .filter(({ name }) => !derived.has(name))
+      .filter(({ name }) => !notCopied.has(name))
       .map(({ name, columns }) => ({ name, columns: JSON.parse(columns) as string[] }));
   }
 
