@@ -1,9 +1,9 @@
 import { StorageUnavailable } from "../errors.ts";
 
 /** How often to check whether the server has responded, in milliseconds. */
-const LOOK = 250;
+const CHECK_INTERVAL = 250;
 /** If more time than this has passed since the previous check, in milliseconds, the check does not count. */
-const ON_TIME = 1.5 * LOOK;
+const ON_TIME = 1.5 * CHECK_INTERVAL;
 
 /**
  * Calls `giveUp`, once or more, when `isSilent` has returned true at each check for `limit` milliseconds, or up to half
@@ -11,14 +11,14 @@ const ON_TIME = 1.5 * LOOK;
  */
 export function watchForSilence(limit: number, isSilent: () => boolean, giveUp: () => void): Timer {
   let silence = 0;
-  let lookedAt = performance.now();
+  let checkedAt = performance.now();
   const timer = setInterval(() => {
-    const passed = performance.now() - lookedAt;
-    lookedAt += passed;
+    const passed = performance.now() - checkedAt;
+    checkedAt += passed;
     if (!isSilent()) silence = 0;
     else if (passed < ON_TIME) silence += passed;
     if (silence >= limit) giveUp();
-  }, LOOK);
+  }, CHECK_INTERVAL);
   timer.unref();
   return timer;
 }
