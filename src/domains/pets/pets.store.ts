@@ -122,9 +122,9 @@ export class PetStore {
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
       return "unknown category";
     }
-    const jsonBehindId = `,${newPetJson(pet).slice(1)}`;
+    const jsonAfterId = `,${newPetJson(pet).slice(1)}`;
     const values = [name, categoryId, status ?? null, keptFold(name)];
-    const added = yield* append(add[status ?? "none"], shop, now, values, [actor, requestId, jsonBehindId]);
+    const added = yield* append(add[status ?? "none"], shop, now, values, [actor, requestId, jsonAfterId]);
     if (!added) throw new ShopDeleted(); // and nothing was added
     const { id } = added;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };

@@ -10,10 +10,10 @@ export const commit: Statement = { sql: "COMMIT" };
 export const rollback: Statement = { sql: "ROLLBACK" };
 
 /**
- * Sends a commit behind the statements of `before`. Throws the error of `before`, or `CommitUnknown` if the commit may
- * have succeeded.
+ * Sends a commit right after the statements of `before`, without waiting for them. Throws the error of `before`, or
+ * `CommitUnknown` if the commit may have succeeded.
  */
-export async function commitBehind(connection: Connection, before: Promise<unknown>): Promise<void> {
+export async function commitAfter(connection: Connection, before: Promise<unknown>): Promise<void> {
   const [earlier, committed] = await Promise.allSettled([before, connection.run(commit)]);
   if (committed.status === "fulfilled") {
     if (earlier.status === "rejected") throw earlier.reason;

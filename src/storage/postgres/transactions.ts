@@ -4,7 +4,7 @@ import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
-import { begin, beginLocking, commitBehind, rollback } from "./commit.ts";
+import { begin, beginLocking, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { endsConnection, isConflict, postgresCode } from "./errors.ts";
@@ -121,12 +121,12 @@ export class Transactions {
       for (let step: Step | undefined = run.step; step; step = run.step) {
         const rows = sendStep(connection, step);
         if (step.isLast) {
-          await commitBehind(connection, rows);
+          await commitAfter(connection, rows);
           hasCommitted = true;
         }
         run.advance(await rows);
       }
-      if (!hasCommitted) await commitBehind(connection, begun);
+      if (!hasCommitted) await commitAfter(connection, begun);
       hasCommitted = true;
       this.#committed((performance.now() - started) / 1000, 1);
       return run.finish();

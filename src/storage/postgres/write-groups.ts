@@ -4,7 +4,7 @@ import type { StorageObserver } from "../storage.ts";
 import type { Step } from "../transaction.ts";
 import type { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
-import { begin, commitBehind, commitResultLost } from "./commit.ts";
+import { begin, commitAfter, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { endsConnection, isConflict } from "./errors.ts";
@@ -136,7 +136,7 @@ export class WriteGroups {
       ...sent.map(({ statement, parameters }) => connection.run(statement, parameters)),
     ]);
     try {
-      await commitBehind(connection, answers);
+      await commitAfter(connection, answers);
     } catch (error) {
       if (error instanceof CommitUnknown || endsConnection(error)) throw error;
       return false;
