@@ -45,6 +45,17 @@ const retired = [
   "SavedLimits",
   "saveAhead",
   "logGuesses",
+  "categoryHasRecord",
+  "firstUnnamed",
+  "AnimalChange",
+  "FileAnimal",
+  "DeprecatedUse",
+  "beginAgain",
+  "moveLog",
+  "IdentityHost",
+  "JobRow",
+  "TimedWork",
+  "commitBehind",
 ];
 
 /** The pages of prose; those of measurements show file names of the revision that was measured. */
