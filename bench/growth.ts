@@ -62,7 +62,7 @@ export function askAllSizes(
   return alternate(contestants);
 }
 
-/** What an answer of the largest store may take, compared with one of the smallest. */
+/** What a response of the largest store may take, compared with one of the smallest. */
 export function growthTarget(question: string, measure: "p50" | "p99"): Goal {
   return {
     text: `${question}: ${measure} ≤ 1.3 × from smallest to largest`,

@@ -54,17 +54,17 @@ async function timed(words: readonly string[], dataDir: string): Promise<string>
 /** Sends a request every few milliseconds until it is told to stop; resolves with how long each took, and what failed. */
 async function probe(send: () => Promise<Response>, isOver: () => boolean) {
   const waits: number[] = [];
-  const answers = new Map<number, number>();
+  const responses = new Map<number, number>();
   while (!isOver()) {
     const started = performance.now();
     const { status } = await send();
     waits.push(performance.now() - started);
-    answers.set(status, (answers.get(status) ?? 0) + 1);
+    responses.set(status, (responses.get(status) ?? 0) + 1);
     await Bun.sleep(PACE);
   }
   const sorted = waits.toSorted((a, b) => a - b);
   const ms = (share: number) => `${sorted[Math.floor((sorted.length - 1) * share)]?.toFixed(0)} ms`;
-  return `median ${ms(0.5)}, p99 ${ms(0.99)}, longest ${ms(1)}; answers ${JSON.stringify(Object.fromEntries(answers))}`;
+  return `median ${ms(0.5)}, p99 ${ms(0.99)}, longest ${ms(1)}; responses ${JSON.stringify(Object.fromEntries(responses))}`;
 }
 
 async function besideService(words: readonly string[]): Promise<void> {

@@ -69,7 +69,7 @@ export function judge(target: Target, outcome: Outcome): Verdict {
   };
 }
 
-/** `cost` is the share of a core for an answer a second, so its ratio is one of CPU time. */
+/** `cost` is the share of a core for a response a second, so its ratio is one of CPU time. */
 type Measure = "rate" | "p50" | "p99" | "cost";
 
 /** The ratio of one contestant to another, round by round: both had the machine in the same state. */

@@ -7,7 +7,7 @@ import { compileListName, cursorScope } from "../src/http/page-links.ts";
 import { freePort } from "../test/harness/free-port.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
-import { type ReadyAnswers, readyAnswers } from "./peers/ready-answers.ts";
+import { type RecordedResponses, recordResponses } from "./peers/recorded-responses.ts";
 import type { Environment, Processes } from "./processes.ts";
 import { creates } from "./requests.ts";
 import { FIRST_SHOP, isAvailable, type SeededStore } from "./seed.ts";
@@ -15,7 +15,7 @@ import { FIRST_SHOP, isAvailable, type SeededStore } from "./seed.ts";
 export const PEERS = join(import.meta.dir, "peers");
 /** How long a server may take until it answers, in milliseconds. */
 const START_LIMIT = 60_000;
-/** How often a starting server is asked, in milliseconds: often, because the time to its first answer counts. */
+/** How often a starting server is asked, in milliseconds: often, because the time to its first response counts. */
 const POLL = 2;
 /**
  * json-server gets fewer animals than the others: it looks through all of them for each request and
@@ -56,7 +56,7 @@ export interface RunningServer {
   readonly process: Subprocess;
   readonly url: string;
   readonly dialect: Dialect;
-  /** Milliseconds from its start to its first answer. */
+  /** Milliseconds from its start to its first response. */
   readonly startedIn: number;
 }
 
@@ -70,7 +70,7 @@ export interface Place {
   /** The executable of the service. Absent: the service runs from the sources of its checkout. */
   readonly executable?: string;
   readonly store: SeededStore;
-  /** A running service, whose answers the bare servers give. */
+  /** A running service, whose responses the bare servers give. */
   readonly model?: RunningServer;
   /** Settings of the service. */
   readonly settings?: Environment;
@@ -98,7 +98,7 @@ export async function startServer(name: ServerName, place: Place): Promise<Runni
   const started = performance.now();
   const process = processes.start(SERVER_CORE, command, { cwd, env, errors });
   const server = { name, process, url: `http://127.0.0.1:${port}`, dialect };
-  await untilItAnswers(server, store.keys[0] ?? "", errors);
+  await untilItResponds(server, store.keys[0] ?? "", errors);
   return { ...server, startedIn: performance.now() - started };
 }
 
@@ -132,7 +132,7 @@ const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promi
   },
   nginx: async (place, port) => {
     const config = join(place.folder, "nginx.conf");
-    writeFileSync(config, nginxConfig(place.folder, port, await answersOf(place)));
+    writeFileSync(config, nginxConfig(place.folder, port, await responsesOf(place)));
     const command = ["nginx", "-p", place.folder, "-e", "stderr", "-c", config];
     return { command, cwd: place.folder, dialect: ownDialect(place.store.animals) };
   },
@@ -196,27 +196,27 @@ function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dial
 }
 
 async function bareRecipe(place: Place, port: number, command: readonly string[]): Promise<Recipe> {
-  const answers = join(place.folder, "answers.json");
-  writeFileSync(answers, JSON.stringify(await answersOf(place)));
+  const responses = join(place.folder, "responses.json");
+  writeFileSync(responses, JSON.stringify(await responsesOf(place)));
   return {
     command,
     cwd: PEERS,
-    env: { PORT: String(port), ANSWERS: answers },
+    env: { PORT: String(port), RESPONSES: responses },
     dialect: ownDialect(place.store.animals),
   };
 }
 
 /** The service's answers to both kinds of reads and to a create. */
-function answersOf({ model, store }: Place): Promise<ReadyAnswers> {
+function responsesOf({ model, store }: Place): Promise<RecordedResponses> {
   if (!model) throw new Error("A bare server needs a running service to take its answers from.");
   const { pets, animals, firstPage } = model.dialect;
   const [{ body = "" } = {}] = creates(model.dialect, 1);
   const paths = { get: `${pets}/${Math.floor(animals / 2)}`, list: `${pets}?${firstPage}`, create: pets, body };
-  return readyAnswers(model.url, store.keys[0] ?? "", paths);
+  return recordResponses(model.url, store.keys[0] ?? "", paths);
 }
 
 /** Resolves when a server gives an animal. `errors` is the file of its errors. */
-export async function untilItAnswers(
+export async function untilItResponds(
   { name, process, url, dialect }: { name: string; process: Subprocess; url: string; dialect: Dialect },
   key: string,
   errors: string,

@@ -94,8 +94,8 @@ export function fromManyAddresses(request: Request, index: number): Request {
 /** Goes on after a 429 until the key is banned; strikes count from a second after the first one. */
 export async function untilBanned(server: Asked, key: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const answer = await ask(server, `${server.dialect.pets}/1`, key);
-    if (((await answer.json()) as { code?: string }).code === "key_banned") return;
+    const response = await ask(server, `${server.dialect.pets}/1`, key);
+    if (((await response.json()) as { code?: string }).code === "key_banned") return;
     await Bun.sleep(20);
   }
   throw new Error("The key of a used-up account was not banned.");
@@ -104,8 +104,8 @@ export async function untilBanned(server: Asked, key: string): Promise<void> {
 /** wrk tells only how many answers were refused: one more request after a round tells how. */
 async function requireStatus(server: RunningServer, { requests, sent, status }: Candidate): Promise<void> {
   const last = requests.at(-1);
-  const answer = await ask(server, last?.path ?? "", sent, last?.headers);
-  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${await answer.text()}`);
+  const response = await ask(server, last?.path ?? "", sent, last?.headers);
+  if (response.status !== status) throw new Error(`${response.status} instead of ${status}: ${await response.text()}`);
 }
 
 function ask({ url }: Asked, path: string, key: string, headers: Request["headers"] = {}): Promise<Response> {

@@ -134,7 +134,7 @@ function passes(most: number): string {
   return most > 100 ? "many" : figure(most);
 }
 
-/** Answers with a status of 400 or above, and requests without an answer. */
+/** Responses with a status of 400 or above, and requests without a response. */
 function trouble({ rounds }: Series): string {
   const sum = (of: "refused" | "failed" | "requests") => rounds.reduce((total, round) => total + round[of], 0);
   const refused = sum("refused") === sum("requests") ? "all" : String(sum("refused"));

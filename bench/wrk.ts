@@ -17,22 +17,22 @@ export interface Request {
 
 /** One round of load on one server. */
 export interface Round {
-  /** Answers a second. */
+  /** Responses a second. */
   readonly rate: number;
   /** Times in milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
   readonly requests: number;
-  /** Answers with a status of 400 or above. */
+  /** Responses with a status of 400 or above. */
   readonly refused: number;
-  /** Requests that got no answer. */
+  /** Requests that got no response. */
   readonly failed: number;
   /** How often the list of requests was gone through: above 1, requests were repeated. */
   readonly passes: number;
   /** Share of its core that the server used. */
   readonly core: number;
-  /** What an answer took of what the target's meter tells. */
+  /** What a response took of what the target's meter tells. */
   readonly costs?: Totals;
 }
 
@@ -121,12 +121,12 @@ export async function runWrk(
     passes: result.sent / count,
     // Where other load runs next to this one, the server is busy before and after it too.
     core: Math.min(1, (cpuTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
-    ...(after && { costs: perAnswer(before.totals, after, result.requests) }),
+    ...(after && { costs: perResponse(before.totals, after, result.requests) }),
   };
 }
 
-function perAnswer(before: Totals = {}, after: Totals, answers: number): Totals {
+function perResponse(before: Totals = {}, after: Totals, responses: number): Totals {
   return Object.fromEntries(
-    Object.entries(after).map(([name, total]) => [name, (total - (before[name] ?? 0)) / answers]),
+    Object.entries(after).map(([name, total]) => [name, (total - (before[name] ?? 0)) / responses]),
   );
 }

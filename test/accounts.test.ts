@@ -19,8 +19,8 @@ describe("accounts and keys", () => {
     fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
   const createKey = async (by: string, body: object) => {
     const headers = { Authorization: `Bearer ${by}`, "Content-Type": "application/json" };
-    const answer = await fetch(`${program.base}/keys`, { method: "POST", headers, body: JSON.stringify(body) });
-    return (await answer.json()) as { id: string; key: string; code?: string; expiresAt?: string };
+    const response = await fetch(`${program.base}/keys`, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await response.json()) as { id: string; key: string; code?: string; expiresAt?: string };
   };
   /** A key of an account of its own, so that no test uses up another's limit. */
   const newKey = async (...more: string[]) => {

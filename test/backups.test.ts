@@ -49,8 +49,8 @@ const add = async ({ base }: Program, name: string) => {
   expect((await fetch(`${base}/pets`, { method: "POST", headers, body })).status).toBe(201);
 };
 const names = async ({ base }: Program) => {
-  const answer = await fetch(`${base}/pets?limit=100`, { headers: { Authorization: `Bearer ${key}` } });
-  return ((await answer.json()) as { name: string }[]).map(({ name }) => name);
+  const response = await fetch(`${base}/pets?limit=100`, { headers: { Authorization: `Bearer ${key}` } });
+  return ((await response.json()) as { name: string }[]).map(({ name }) => name);
 };
 
 describe("the drill", () => {

@@ -31,11 +31,11 @@ async function startWithBan(settings: Record<string, string>, start = () => Prog
 async function expectBan(settings: Record<string, string>): Promise<void> {
   const { program, account, banned, admin } = await startWithBan(settings);
   const headers = { Authorization: `Bearer ${admin.key}` };
-  const answer = await eventually(
+  const response = await eventually(
     () => fetch(`${program.base}/keys`, { headers }),
     ({ status }) => status === 200,
   );
-  const shown = (await answer.json()) as ListedKey[];
+  const shown = (await response.json()) as ListedKey[];
   const ban = shown.find(({ id }) => id === banned.id)?.ban;
   expect(ban).toEqual({ reason: "It kept sending requests after a 429.", endsAt: expect.any(String) as string });
   expect(shown.find(({ id }) => id === admin.id)).not.toHaveProperty("ban");

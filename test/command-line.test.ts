@@ -24,14 +24,14 @@ describe("the first start", () => {
     const line = /^ *(\S.* keys create .*)$/m.exec(program.output)?.[1] ?? "";
     const { stdout } = Bun.spawnSync(["sh", "-c", line], { cwd: root });
     const [key = ""] = /psk_test_\w+/.exec(stdout.toString()) ?? [];
-    const answer = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-    expect(answer.status).toBe(200);
+    const response = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(200);
   });
 
   test("shows the key once and the address of the reference page", async () => {
     const key = /psk_test_[0-9A-Za-z]{38}/.exec(program.output)?.[0] as string;
-    const answer = await fetch(`${program.base}/pets?limit=100`, { headers: { Authorization: `Bearer ${key}` } });
-    expect(await answer.json()).toHaveLength(6);
+    const response = await fetch(`${program.base}/pets?limit=100`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(await response.json()).toHaveLength(6);
     expect(program.output).toContain(`Reference page: ${program.base.replace(/v1$/, "docs")}`);
     const [account] = await runJson(program.dataDir, ["accounts", "list"]);
     expect(account).toMatchObject({ plan: "business", perMinute: 1000, perDay: 100000 });
@@ -145,10 +145,10 @@ describe("the start", () => {
     const listening = /"pid":([0-9]+)/.exec(program.output)?.[1];
     expect(Number(listening)).toBe(program.child.pid);
     const { port } = program;
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/pets?limit=1`, {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/pets?limit=1`, {
       headers: { Authorization: `Bearer ${key}` },
     });
-    expect(answer.headers.get("link")).toStartWith("<https://shop.test/api/v1/pets?");
+    expect(response.headers.get("link")).toStartWith("<https://shop.test/api/v1/pets?");
     const document = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toMatchObject([{ url: "https://shop.test/api/v1", description: "development" }]);
     await program.end();
@@ -164,8 +164,8 @@ describe("backup and document", () => {
     expect(statSync(target).mode & 0o077).toBe(0); // it is for its user alone, as the store is
     const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
     const restored = await Program.start(join(target, ".."));
-    const answer = await fetch(`${restored.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-    expect(await answer.json()).toHaveLength(6);
+    const response = await fetch(`${restored.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(await response.json()).toHaveLength(6);
     await restored.end();
     expect((await runCommand(program.dataDir, ["backups", "take", "--file", target])).stderr).toContain(
       "overwrites nothing",

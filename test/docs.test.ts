@@ -162,11 +162,11 @@ describe("commands for newcomers", () => {
 
   test("the sandbox's calls, which come after the first calls, answer as they show", async () => {
     const file = "docs/sandbox.md";
-    const answers: unknown[] = [];
-    for (const line of commandsOf(file)) answers.push(read((await copy.shell(line, { KEY: key() })).stdout));
+    const responses: unknown[] = [];
+    for (const line of commandsOf(file)) responses.push(read((await copy.shell(line, { KEY: key() })).stdout));
     const [shown, advanced] = [shownAfter(file, /v1\/sandbox$/m), shownAfter(file, /fast-forward$/m)];
     const clock = { now: "a moment", ahead: 0 };
-    expect(answers).toEqual([clock, expect.objectContaining({ id: 1, status: "placed" }), shown, advanced]);
+    expect(responses).toEqual([clock, expect.objectContaining({ id: 1, status: "placed" }), shown, advanced]);
   });
 
   test("the README's program in TypeScript adds an animal and lists it", async () => {

@@ -78,11 +78,11 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     };
     const programs = await Promise.all([Program.start(newDataDir(), own), Program.start(newDataDir(), own)]);
     const [{ base }] = programs;
-    const answers = Promise.withResolvers<void>();
+    const mayRespond = Promise.withResolvers<void>();
     /** An account that both processes stream events of, and its endpoint; more animals than go to that at once. */
-    const newShop = async (answer?: ReceiverOptions["answer"]) => {
+    const newShop = async (respond?: ReceiverOptions["respond"]) => {
       const { key, account, accounts, close } = await newAccount(own, scopes);
-      const receiver = new Receiver(answer ? { answer } : {});
+      const receiver = new Receiver(respond ? { respond } : {});
       const streams = await Promise.all(programs.map((one) => Listener.open(`${one.base}/events/stream`, key)));
       const client = new Client(base, key);
       const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, types: ["pet.created"] };
@@ -90,7 +90,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
       const add = () => client.call("POST", "/pets", JSON.stringify({ name: "Rex", categoryId: 1 }));
       return { account, accounts, receiver, streams, add, close };
     };
-    const doomed = await newShop(() => answers.promise.then(() => new Response("taken")));
+    const doomed = await newShop(() => mayRespond.promise.then(() => new Response("taken")));
     const kept = await newShop();
     await Promise.all(Array.from({ length: MANY }, doomed.add));
     while (doomed.receiver.received.length === 0) await Bun.sleep(5);
@@ -100,12 +100,12 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     expect(await Promise.all(doomed.streams.map(({ ended }) => ended))).toEqual([undefined, undefined]);
     expect(sinceDeleted()).toBeLessThan(EVERYWHERE_WITHIN);
 
-    // Those on their way may arrive; then the answers would make room for the others.
+    // Those on their way may arrive; then the responses would make room for the others.
     const removed = `"event":"account_deleted","accountId":"${doomed.account.id}"`;
     while (!programs.some(({ output }) => output.includes(removed))) await Bun.sleep(5);
     const before = doomed.receiver.received.length;
     expect(before).toBeLessThan(MANY);
-    answers.resolve();
+    mayRespond.resolve();
     await kept.add();
     while (kept.receiver.received.length === 0) await Bun.sleep(5);
     for (const stream of kept.streams) await stream.until(({ events }) => events.length > 0);

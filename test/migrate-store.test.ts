@@ -17,7 +17,7 @@ import { fillEmptyTables } from "./harness/fill-tables.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson, serveCommand } from "./harness/program.ts";
 
-interface Answer {
+interface ParsedResponse {
   readonly status: number;
   readonly headers: Headers;
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
@@ -32,7 +32,7 @@ async function call(base: string, key: string, method: string, path: string, bod
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, json: text && JSON.parse(text) } as Answer;
+  return { status: response.status, headers: response.headers, json: text && JSON.parse(text) } as ParsedResponse;
 }
 
 /** Animals with values that are hard to keep, and a last one whose id must not be given again. */
@@ -70,14 +70,17 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
   /** What clients see. */
   const look = async (base: string) => {
     const paths = ["/pets?limit=100", "/events?petId=1", "/categories", "/store/orders", "/keys", "/me"];
-    const answers = await Promise.all(paths.map((path) => call(base, key, "GET", path)));
-    return answers.map(({ status, json }) => [status, JSON.stringify(json).replaceAll(/"lastUsedAt":"[^"]*",?/g, "")]);
+    const responses = await Promise.all(paths.map((path) => call(base, key, "GET", path)));
+    return responses.map(({ status, json }) => [
+      status,
+      JSON.stringify(json).replaceAll(/"lastUsedAt":"[^"]*",?/g, ""),
+    ]);
   };
   const orderAgain = (base: string) =>
     call(base, key, "POST", "/store/orders", { petId: 2 }, { "Idempotency-Key": "order-1" });
 
   let before: Awaited<ReturnType<typeof look>>;
-  let order: Answer;
+  let order: ParsedResponse;
   beforeAll(async () => {
     server = await PostgresServer.start();
     dataDir = newDataDir();

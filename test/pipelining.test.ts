@@ -1,4 +1,4 @@
-// Requests that a client sends on one connection without waiting for the answers in between.
+// Requests that a client sends on one connection without waiting for the responses in between.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "./harness/program.ts";
 import { exchange, type RawResponse } from "./harness/raw-http.ts";
@@ -40,9 +40,9 @@ describe("reads", () => {
     const bytes = reads.join("") + request("OPTIONS /v1/pets", []) + request("GET /v1/pets", ["Connection: close"]);
     const expected = [...reads.map((_, index) => (index % 2 === 0 ? 200 : 404)), 204, 200];
     const connections = await Promise.all(Array.from({ length: 10 }, () => exchange(service.app.port, bytes)));
-    for (const answers of connections) {
-      expect(answers.map(({ status }) => status)).toEqual(expected);
-      const [found, missing] = answers as [RawResponse, RawResponse];
+    for (const responses of connections) {
+      expect(responses.map(({ status }) => status)).toEqual(expected);
+      const [found, missing] = responses as [RawResponse, RawResponse];
       service.check({ method: "GET", path: "/pets/1", ...found });
       service.check({ method: "GET", path: "/pets/2", ...missing });
     }
@@ -50,15 +50,15 @@ describe("reads", () => {
 });
 
 // What the runtime does today, and what docs/limits.md and docs/reliability.md tell operators. Where one of
-// these fails because answers come, the runtime has been mended: expect both answers, and change both pages.
+// these fails because responses come, the runtime has been mended: expect both responses, and change both pages.
 const MENDED = "The runtime answers pipelined writes now: say so in docs/limits.md, docs/reliability.md and here.";
 
 describe("two pipelined writes", () => {
   test("get no response, and the first is executed", async () => {
     key = await service.newKey();
     const before = await names();
-    const answers = await exchange(service.app.port, create("First") + create("Second", ["Connection: close"]));
-    expect(answers, MENDED).toEqual([]);
+    const responses = await exchange(service.app.port, create("First") + create("Second", ["Connection: close"]));
+    expect(responses, MENDED).toEqual([]);
     expect(await namesAfter(before), MENDED).toEqual([...before, "First"]);
   });
 
@@ -84,7 +84,7 @@ describe("two pipelined writes", () => {
     key = await service.newKey();
     const read = request("GET /v1/pets", []);
     expect(await exchange(service.app.port, create("Fifth") + read), MENDED).toEqual([]);
-    const answers = await exchange(service.app.port, read + read + create("Sixth", ["Connection: close"]));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201]);
+    const responses = await exchange(service.app.port, read + read + create("Sixth", ["Connection: close"]));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 201]);
   });
 });

@@ -77,8 +77,8 @@ describe("paths and methods", () => {
   });
 
   test("gives every response a unique X-Request-Id", async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => service.call("GET", "/pets", { key })));
-    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => service.call("GET", "/pets", { key })));
+    expect(new Set(responses.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
   });
 
   // Behind a request that is still being answered, the runtime closes the connection.

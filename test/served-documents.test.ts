@@ -69,8 +69,11 @@ describe("every document", () => {
 
   test("is not compressed if the client names no encoding", async () => {
     const request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    const [answer] = await exchange(service.app.port, request, { leaves: true });
-    expect([answer?.headers.get("content-encoding"), answer?.headers.get("vary")]).toEqual([null, "Accept-Encoding"]);
+    const [response] = await exchange(service.app.port, request, { leaves: true });
+    expect([response?.headers.get("content-encoding"), response?.headers.get("vary")]).toEqual([
+      null,
+      "Accept-Encoding",
+    ]);
   });
 
   test("has a strong entity tag for each encoding, and returns 304 to a client that has it", async () => {

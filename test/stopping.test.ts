@@ -65,8 +65,8 @@ describe("stopping", () => {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const create = (name: string) =>
       fetch(`${first.base}/pets`, { method: "POST", headers, body: JSON.stringify({ name, categoryId: 1 }) });
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => create(`Animal ${index}`)));
-    expect(answers.every(({ status }) => status === 201)).toBe(true);
+    const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => create(`Animal ${index}`)));
+    expect(responses.every(({ status }) => status === 201)).toBe(true);
     const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
     await eventually(
       async () => database.query<{ day_used: number }, []>("SELECT day_used FROM limit_windows").get()?.day_used,
@@ -121,8 +121,8 @@ describe("a service that is told to stop during its start", () => {
     const next = await Program.start(program.dataDir);
     const shown = [program, next].flatMap(({ output }) => output.match(/psk_test_\w+/g) ?? []);
     const [key] = shown;
-    const answer = await fetch(`${next.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-    expect(await answer.json()).toHaveLength(6);
+    const response = await fetch(`${next.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(await response.json()).toHaveLength(6);
     expect(new Set(shown).size).toBe(1);
     expect(await next.end()).toBe(0);
   });

@@ -16,7 +16,7 @@ describe("the log", () => {
   test("has one line for each request, with its facts and never a key", async () => {
     const service = await TestService.start();
     const { key, account, record } = await service.newAccountWithKey("free");
-    const answers = [
+    const responses = [
       await service.call("GET", "/pets", { key }),
       await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } }),
       await service.call("PATCH", "/pets/1", { key, body: { name: "Max" } }),
@@ -49,7 +49,9 @@ describe("the log", () => {
       { method: "DELETE", status: 404, code: "path_not_found", ...known },
     ];
     const lines = requestLines(service);
-    expect(lines.map(({ requestId }) => requestId)).toEqual(answers.map(({ headers }) => headers.get("x-request-id")));
+    expect(lines.map(({ requestId }) => requestId)).toEqual(
+      responses.map(({ headers }) => headers.get("x-request-id")),
+    );
     const ofAll = {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       level: "info",

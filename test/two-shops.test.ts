@@ -127,7 +127,7 @@ test("an entity tag of one shop does not match another shop's resource with the 
     const foreign = (await read(one, path)).headers.get("etag") as string;
     const before = await read(other, path);
     expect([operation.name, before.status, before.headers.get("etag")]).not.toEqual([operation.name, 200, foreign]);
-    // The answer to the tag of the other shop is the answer to one that nobody has.
+    // The response to the tag of the other shop is the response to one that nobody has.
     const matched = await send(other, operation, { headers: { "If-Match": foreign } });
     const unknown = await send(other, operation, { headers: { "If-Match": '"nobodys"' } });
     expect([operation.name, ...comparable(matched)]).toEqual([operation.name, ...comparable(unknown)]);

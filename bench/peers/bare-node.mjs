@@ -1,11 +1,11 @@
-// Node's HTTP server with nothing behind it: the service's own answers, ready-made.
+// Node's HTTP server with nothing behind it: the service's own responses, ready-made.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
-const answers = JSON.parse(readFileSync(process.env.ANSWERS, "utf8"));
+const responses = JSON.parse(readFileSync(process.env.RESPONSES, "utf8"));
 
 createServer((request, response) => {
-  const { body, headers } = request.url.startsWith("/v1/pets/") ? answers.get : answers.list;
+  const { body, headers } = request.url.startsWith("/v1/pets/") ? responses.get : responses.list;
   response.writeHead(200, { ...headers, "Content-Length": Buffer.byteLength(body) });
   response.end(body);
 }).listen(Number(process.env.PORT), "127.0.0.1");

@@ -1,11 +1,11 @@
-import type { ReadyAnswer, ReadyAnswers } from "./ready-answers.ts";
+import type { RecordedResponse, RecordedResponses } from "./recorded-responses.ts";
 
 /**
- * A configuration that makes nginx give ready-made answers from memory: what HTTP itself costs. One
+ * A configuration that makes nginx give ready-made responses from memory: what HTTP itself costs. One
  * process like all the others; its access log has the default form, written in batches as the
  * service writes its own.
  */
-export function nginxConfig(folder: string, port: number, answers: ReadyAnswers): string {
+export function nginxConfig(folder: string, port: number, responses: RecordedResponses): string {
   return `daemon off;
 master_process off;
 pid ${folder}/nginx.pid;
@@ -22,14 +22,14 @@ http {
   scgi_temp_path ${folder}/scgi;
   server {
     listen 127.0.0.1:${port};
-    location = /v1/pets { ${answerWith(answers.list)} }
-    location /v1/pets/ { ${answerWith(answers.get)} }
+    location = /v1/pets { ${directivesFor(responses.list)} }
+    location /v1/pets/ { ${directivesFor(responses.get)} }
   }
 }
 `;
 }
 
-function answerWith({ body, headers }: ReadyAnswer): string {
+function directivesFor({ body, headers }: RecordedResponse): string {
   const { "Content-Type": type = "application/json", ...others } = headers;
   const added = Object.entries(others).map(([name, value]) => `add_header ${name} ${quoted(value)};`);
   return [`default_type ${type};`, ...added, `return 200 ${quoted(body)};`].join(" ");

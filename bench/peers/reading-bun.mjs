@@ -1,10 +1,10 @@
-// Bun's HTTP server that reads what the service reads of each request, and sends the service's own answers: what HTTP
+// Bun's HTTP server that reads what the service reads of each request, and sends the service's own responses: what HTTP
 // alone costs the service on this runtime.
 import { readFileSync } from "node:fs";
 
-const answers = JSON.parse(readFileSync(process.env.ANSWERS, "utf8"));
+const responses = JSON.parse(readFileSync(process.env.RESPONSES, "utf8"));
 const ready = ({ body, headers }) => ({ body, headers: new Headers(headers) });
-const [get, list, create] = [answers.get, answers.list, answers.create].map(ready);
+const [get, list, create] = [responses.get, responses.list, responses.create].map(ready);
 
 const READ = ["authorization", "petstore-simulate", "if-none-match", "content-length", "x-request-id"];
 const READ_OF_CREATE = [...READ, "idempotency-key", "content-type", "content-encoding"];

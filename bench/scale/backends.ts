@@ -12,7 +12,7 @@ import type { Totals } from "../wrk.ts";
 
 /**
  * Settings of the server, as somebody would have them who runs it for this alone. The tests' server
- * syncs nothing; this one does as the default has it, so that a commit is on disk before its answer.
+ * syncs nothing; this one does as the default has it, so that a commit is on disk before its response.
  */
 const SETTINGS = ["fsync=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=4GB", "max_connections=400"];
 /** Room on disk, in bytes: for an animal with its indexes, and for the log next to it. */

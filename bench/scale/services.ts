@@ -4,7 +4,7 @@ import { freePort } from "../../test/harness/free-port.ts";
 import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
 import type { Bench } from "../outcome.ts";
-import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItAnswers } from "../peers.ts";
+import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItResponds } from "../peers.ts";
 import { cpuTime, type Environment, familyOf } from "../processes.ts";
 import type { Target } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
@@ -51,7 +51,7 @@ export async function startService(
   const errors = join(own, "errors.txt");
   const process = running.start(ALL_CORES, command, { cwd, env, errors });
   const url = `http://127.0.0.1:${port}`;
-  await untilItAnswers({ name, process, url, dialect }, store.key, errors);
+  await untilItResponds({ name, process, url, dialect }, store.key, errors);
   const expected = processes === 1 ? 1 : processes + 1;
   while (familyOf(process.pid).length < expected) await Bun.sleep(50);
   const meter = async () => ({

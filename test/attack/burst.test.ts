@@ -8,7 +8,7 @@ import { TestService } from "../harness/service.ts";
 import { rounds } from "../harness/test-length.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { environment, newKeys } from "../torture/keys.ts";
-import { type BriefAnswer, sendAll } from "./keep-alive.ts";
+import { type BriefResponse, sendAll } from "./keep-alive.ts";
 
 const CONNECTIONS = 50;
 const LIMIT = 100;
@@ -16,23 +16,23 @@ const minute: Quota = { perMinute: LIMIT, perDay: UNLIMITED };
 const day: Quota = { perMinute: UNLIMITED, perDay: LIMIT };
 
 /** Sends this many requests over 50 connections at once, with the keys in turn; undefined is an anonymous client. */
-async function burst(port: number, size: number, keys: readonly (string | undefined)[]): Promise<BriefAnswer[]> {
+async function burst(port: number, size: number, keys: readonly (string | undefined)[]): Promise<BriefResponse[]> {
   const requests = Array.from({ length: size }, (_, index) => keys[index % keys.length]);
   return sendAll(port, CONNECTIONS, requests, (connection, key) =>
     connection.send("GET", "/v1/pets?limit=1", key === undefined ? {} : { Authorization: `Bearer ${key}` }),
   );
 }
 
-function count(answers: readonly BriefAnswer[], status: number): number {
-  return answers.filter((answer) => answer.status === status).length;
+function count(responses: readonly BriefResponse[], status: number): number {
+  return responses.filter((response) => response.status === status).length;
 }
 
 /** Each admitted request has counted one: every figure below the limit was shown once. */
-function expectExactly(limit: number, answers: readonly BriefAnswer[], status = 200): void {
-  const admitted = answers.filter((answer) => answer.status === status);
+function expectExactly(limit: number, responses: readonly BriefResponse[], status = 200): void {
+  const admitted = responses.filter((response) => response.status === status);
   const remaining = admitted.map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
   expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: limit }, (_, index) => index));
-  expect(count(answers, 429)).toBe(answers.length - limit);
+  expect(count(responses, 429)).toBe(responses.length - limit);
 }
 
 describe("a burst over 50 connections admits exactly", () => {
@@ -60,7 +60,7 @@ describe("a burst over 50 connections admits exactly", () => {
   test("each account's own limit, for several at once", async () => {
     const accounts = await Promise.all([minute, day, minute].map((quota) => newKeys(program.dataDir, quota, 2)));
     const bursts = await Promise.all(accounts.map((keys) => burst(port(), 3 * LIMIT, keys)));
-    for (const answers of bursts) expectExactly(LIMIT, answers);
+    for (const responses of bursts) expectExactly(LIMIT, responses);
   });
 
   test("the limit of an address, without a key", async () => {
@@ -86,7 +86,7 @@ test("control: fails if deciding and counting are two steps", async () => {
     const verdict = before < perMinute ? "admitted" : "limited";
     return { verdict, limit: perMinute, remaining: Math.max(0, perMinute - before - 1), reset: 1, retryAfter: 1 };
   });
-  const answers = await burst(service.app.port, 3 * LIMIT, [await service.newKey("enterprise", minute)]);
-  expect(count(answers, 200)).toBeGreaterThan(LIMIT);
+  const responses = await burst(service.app.port, 3 * LIMIT, [await service.newKey("enterprise", minute)]);
+  expect(count(responses, 200)).toBeGreaterThan(LIMIT);
   await service.stop();
 });

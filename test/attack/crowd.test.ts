@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { seedStore } from "../../bench/seed.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
-import { type BriefAnswer, sendAll } from "./keep-alive.ts";
+import { type BriefResponse, sendAll } from "./keep-alive.ts";
 
 const MIB = 1024 * 1024;
 /** So many addresses and accounts are kept in memory at the most. */
@@ -47,14 +47,14 @@ function newAddress(): string {
 }
 
 /** One request of each of a crowd of addresses that were never seen before. */
-function anonymousClients(): Promise<BriefAnswer[]> {
+function anonymousClients(): Promise<BriefResponse[]> {
   return sendAll(port, CONNECTIONS, Array.from({ length: CROWD }, newAddress), (connection, address) =>
     connection.send("GET", "/v1/pets", { "X-Forwarded-For": address }),
   );
 }
 
 /** One request of each account. */
-function callers(): Promise<BriefAnswer[]> {
+function callers(): Promise<BriefResponse[]> {
   return sendAll(port, CONNECTIONS, keys, (connection, key) =>
     connection.send("GET", "/v1/pets", { Authorization: `Bearer ${key}` }),
   );
@@ -66,8 +66,8 @@ describe("memory stays bounded", () => {
   test.each([1, 2, 3])(
     `after ${CROWD.toLocaleString("en")} more addresses (%d)`,
     async (crowds) => {
-      const answers = await anonymousClients();
-      const remaining = new Set(answers.map(({ headers }) => headers.get("x-ratelimit-remaining")));
+      const responses = await anonymousClients();
+      const remaining = new Set(responses.map(({ headers }) => headers.get("x-ratelimit-remaining")));
       expect([...remaining]).toEqual(["59"]); // each has a bucket of its own
       expect(await held("addresses")).toBe(Math.min(crowds * CROWD, MOST));
       const memory = residentMemory();
@@ -82,8 +82,8 @@ describe("memory stays bounded", () => {
   test.each([1, 2])(
     `after request %d of each of ${CROWD.toLocaleString("en")} accounts`,
     async (requests) => {
-      const answers = await callers();
-      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      const responses = await callers();
+      expect(responses.every(({ status }) => status === 200)).toBe(true);
       expect(await held("shops")).toBe(CROWD);
       const memory = residentMemory();
       console.log(`${Math.round(memory / MIB)} MiB with ${CROWD} accounts, after ${requests} requests of each`);

@@ -1,7 +1,7 @@
 // Many requests over few connections, which `fetch` does not promise.
 
-/** What of an answer the tests of attacks look at. */
-export interface BriefAnswer {
+/** What of a response the tests of attacks look at. */
+export interface BriefResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface BriefAnswer {
 export class KeepAlive implements Disposable {
   #socket: Bun.Socket | undefined;
   #received = "";
-  #waiting: PromiseWithResolvers<BriefAnswer> | undefined;
+  #waiting: PromiseWithResolvers<BriefResponse> | undefined;
 
   /** `from` is the address that the service sees; any of 127.0.0.0/8 is this machine's. */
   static async open(port: number, from = "127.0.0.1"): Promise<KeepAlive> {
@@ -29,8 +29,8 @@ export class KeepAlive implements Disposable {
     return connection;
   }
 
-  /** Sends a request that has no body, and resolves with its answer. */
-  send(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<BriefAnswer> {
+  /** Sends a request that has no body, and resolves with its response. */
+  send(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<BriefResponse> {
     const lines = Object.entries({ Host: "petstore", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     this.#waiting = Promise.withResolvers();
     this.#socket?.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
@@ -49,30 +49,30 @@ export class KeepAlive implements Disposable {
     const headers = new Headers(lines.map((one) => one.split(/: (.*)/s).slice(0, 2) as [string, string]));
     const whole = end + 4 + Number(headers.get("content-length") ?? 0);
     if (this.#received.length < whole) return;
-    const answer = { status: Number(line.split(" ")[1]), headers, text: this.#received.slice(end + 4, whole) };
+    const response = { status: Number(line.split(" ")[1]), headers, text: this.#received.slice(end + 4, whole) };
     this.#received = this.#received.slice(whole);
-    this.#waiting?.resolve(answer);
+    this.#waiting?.resolve(response);
   }
 }
 
-/** Sends all requests over so many connections at once, each in its turn, and gives the answers. */
+/** Sends all requests over so many connections at once, each in its turn, and gives the responses. */
 export async function sendAll<T>(
   port: number,
   connections: number,
   requests: readonly T[],
-  send: (connection: KeepAlive, request: T) => Promise<BriefAnswer>,
-): Promise<BriefAnswer[]> {
+  send: (connection: KeepAlive, request: T) => Promise<BriefResponse>,
+): Promise<BriefResponse[]> {
   const open = await Promise.all(Array.from({ length: connections }, () => KeepAlive.open(port)));
-  const answers: BriefAnswer[] = [];
+  const responses: BriefResponse[] = [];
   const rest = requests.values();
   try {
     await Promise.all(
       open.map(async (connection) => {
-        for (const request of rest) answers.push(await send(connection, request));
+        for (const request of rest) responses.push(await send(connection, request));
       }),
     );
   } finally {
     for (const connection of open) connection[Symbol.dispose]();
   }
-  return answers;
+  return responses;
 }

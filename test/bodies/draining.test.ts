@@ -62,9 +62,9 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     const bytes = new Uint8Array(1_000_000).fill(32);
     const body = framing === "in chunks" ? new Blob([bytes]).stream() : bytes;
     const response = await fetch(service.app.base + path, { method, headers: await headersOf(), body });
-    const answer = { status: response.status, headers: response.headers, text: await response.text() };
-    service.check({ method, path, ...answer });
-    expect([answer.status, answer.headers.get("connection") === "close"]).toEqual([status, false]);
+    const received = { status: response.status, headers: response.headers, text: await response.text() };
+    service.check({ method, path, ...received });
+    expect([received.status, received.headers.get("connection") === "close"]).toEqual([status, false]);
     expect(await draining()).toBe(0);
   });
 
@@ -72,14 +72,14 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     const framing = method === "DELETE" ? "Content-Length: 1000000" : "Transfer-Encoding: chunked";
     // More than is read of any body, and then nothing.
     const begun = method === "DELETE" ? "" : `20000\r\n${" ".repeat(0x2_0000)}\r\n`;
-    const answers = exchange(service.app.port, head(method, path, await headersOf(), framing) + begun);
+    const responses = exchange(service.app.port, head(method, path, await headersOf(), framing) + begun);
     await eventually(draining, (count) => count === 1);
     service.clock.advance(DRAIN_TIMEOUT);
-    const [answer, ...others] = await answers;
+    const [response, ...others] = await responses;
     expect(others).toEqual([]);
-    const { status: got, headers } = answer as RawResponse;
+    const { status: got, headers } = response as RawResponse;
     expect([got, headers.get("connection")]).toEqual([status, "close"]);
-    service.check({ method, path, ...(answer as RawResponse) });
+    service.check({ method, path, ...(response as RawResponse) });
     expect(await draining()).toBe(0);
   });
 });
@@ -88,8 +88,8 @@ test("only a bounded number of bodies are drained at once; further requests get 
   const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
   const drained = Array.from({ length: MAX_DRAINS }, () => exchange(service.app.port, request));
   await eventually(draining, (count) => count === MAX_DRAINS);
-  const [answer] = (await exchange(service.app.port, request)) as [RawResponse];
-  expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"]);
+  const [response] = (await exchange(service.app.port, request)) as [RawResponse];
+  expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
   expect(await draining()).toBe(MAX_DRAINS);
   service.clock.advance(DRAIN_TIMEOUT);
   for (const [one] of await Promise.all(drained)) expect(one?.status).toBe(413);
@@ -102,7 +102,7 @@ test("a client that disconnects while its body is drained leaves nothing behind"
   await eventually(draining, (count) => count === 0);
 });
 
-/** Sends a head and then the bytes again and again, until all is sent or the connection ends. Resolves with all answers. */
+/** Sends a head and then the bytes again and again, until all is sent or the connection ends. Resolves with all responses. */
 async function pour(port: number, begin: string, bytes: Uint8Array, times: number): Promise<string> {
   const ended = Promise.withResolvers<string>();
   let received = "";
@@ -153,7 +153,7 @@ test("memory stays bounded, however many large or endless bodies come at once", 
   for (const [framing, bytes, times] of kinds) {
     const begin = head("POST", "/pets", bearer(key), framing);
     const all = Array.from({ length: MAX_DRAINS }, () => pour(program.port, begin, bytes, times));
-    const statuses = (await Promise.all(all)).map((answer) => answer.slice(9, 12)).filter(Boolean);
+    const statuses = (await Promise.all(all)).map((response) => response.slice(9, 12)).filter(Boolean);
     const expected = framing.includes("\nContent-Length") ? "400" : "413";
     expect(new Set(statuses)).toEqual(new Set([expected]));
   }

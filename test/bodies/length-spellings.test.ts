@@ -85,15 +85,15 @@ describe("the length of a body", () => {
           { leaves: false },
         );
         expect(got).toHaveLength(1);
-        const [answer] = got as [RawResponse];
-        if (answer.text !== "") service.check({ method: "POST", path: "/pets", ...answer });
+        const [response] = got as [RawResponse];
+        if (response.text !== "") service.check({ method: "POST", path: "/pets", ...response });
         if (!isRight) {
-          expect([400, 413]).toContain(answer.status);
-          expect(answer.headers.get("connection")).toBe("close");
+          expect([400, 413]).toContain(response.status);
+          expect(response.headers.get("connection")).toBe("close");
         } else if (length > LIMIT) {
-          expect([answer.status, codeOf(answer)]).toEqual([413, "payload_too_large"]);
+          expect([response.status, codeOf(response)]).toEqual([413, "payload_too_large"]);
         } else {
-          expect(answer.status).toBe(201);
+          expect(response.status).toBe(201);
           expected++;
         }
       }),

@@ -29,7 +29,7 @@ const sendAll = async (key: string, times: number): Promise<TestResponse> => {
 const figure = ({ headers }: TestResponse, name: string) => Number(headers.get(name));
 const retryAfter = (reply: TestResponse) => figure(reply, "retry-after");
 const reset = (reply: TestResponse) => figure(reply, "x-ratelimit-reset");
-/** Seconds by which the answer's reset is later than its `Retry-After` from now. */
+/** Seconds by which the response's reset is later than its `Retry-After` from now. */
 const disagreement = (reply: TestResponse) =>
   reset(reply) - retryAfter(reply) - Math.floor(service.clock.now() / SECOND);
 /** Uses up the minute, and continues until the key is banned, which takes a second. */

@@ -22,7 +22,7 @@ interface Asked {
   readonly text: string;
   /** Seconds. */
   readonly retryAfter: number;
-  /** What the answer's reset is later than its `Retry-After` from now by the service's clock, in seconds. */
+  /** What the response's reset is later than its `Retry-After` from now by the service's clock, in seconds. */
   readonly disagreement: number;
 }
 

@@ -55,9 +55,9 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     const line = `${method} ${new URL(service.app.base).pathname}${pathOf(operation)} HTTP/1.1`;
     const headers = ["Host: petstore", "Connection: close", `Authorization: Bearer ${key}`, ...more];
     const length = `Content-Length: ${body.length}`;
-    const [answer] = await exchange(service.app.port, `${[line, ...headers, length].join("\r\n")}\r\n\r\n${body}`);
-    service.check({ method, path: pathOf(operation), ...(answer as RawResponse) });
-    const { status, text } = answer as RawResponse;
+    const [response] = await exchange(service.app.port, `${[line, ...headers, length].join("\r\n")}\r\n\r\n${body}`);
+    service.check({ method, path: pathOf(operation), ...(response as RawResponse) });
+    const { status, text } = response as RawResponse;
     return { status, details: text === "" ? undefined : (JSON.parse(text) as { details?: unknown }).details };
   }
 
@@ -241,14 +241,14 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     }
 
     test("returns its method for OPTIONS, without a key and without counting", async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 70 }, () =>
           service.call("OPTIONS", pathOf(operation), {
             headers: { Origin: "https://shop.test", "Access-Control-Request-Method": "GET" },
           }),
         ),
       );
-      for (const { status, headers, text } of answers) {
+      for (const { status, headers, text } of responses) {
         expect([status, text]).toEqual([204, ""]);
         expect(headers.get("allow")?.split(", ")).toContain(operation.method);
         expect(headers.get("access-control-allow-methods")).toBe(headers.get("allow"));
@@ -398,14 +398,14 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       const { removal } = operation.deprecation;
 
       test("declares its deprecation on every status", async () => {
-        const answers = [
+        const responses = [
           await send(operation, { key }),
           await send(operation),
           await send(operation, { key: "wrong" }),
           await service.call(operation.method, `${pathOf(operation)}?zzz=1`, { key }),
           await send(operation, { key: await service.newKey("enterprise", undefined, []) }),
         ];
-        for (const { headers } of answers) {
+        for (const { headers } of responses) {
           expect(headers.get("deprecation")).toMatch(/^@[0-9]+$/);
           expect(Date.parse(headers.get("sunset") ?? "")).toBe(Date.parse(removal));
           expect(headers.get("link")).toContain('rel="deprecation"');

@@ -86,18 +86,18 @@ export function keyBansConformance(open: OpenLimiter): void {
       test("the 20th strike is a ban", async () => {
         await under.send(caller(), 4);
         under.clock.advance(SECOND);
-        const answers = verdicts(await under.send(caller(), 20));
-        expect(answers.slice(0, 19)).toEqual(Array(19).fill("limited"));
-        expect(answers.at(-1)).toBe("banned");
+        const found = verdicts(await under.send(caller(), 20));
+        expect(found.slice(0, 19)).toEqual(Array(19).fill("limited"));
+        expect(found.at(-1)).toBe("banned");
       });
 
       test("with a high limit, the strike after half of the limit is a ban", async () => {
         const who = caller({ perMinute: 100 });
         await under.send(who, 101);
         under.clock.advance(SECOND);
-        const answers = verdicts(await under.send(who, 50));
-        expect(answers.slice(0, 49)).toEqual(Array(49).fill("limited"));
-        expect(answers.at(-1)).toBe("banned");
+        const found = verdicts(await under.send(who, 50));
+        expect(found.slice(0, 49)).toEqual(Array(49).fill("limited"));
+        expect(found.at(-1)).toBe("banned");
       });
 
       test("a ban lasts 60 s, whatever is sent during it", async () => {
@@ -187,8 +187,8 @@ export function keyBansConformance(open: OpenLimiter): void {
       test("after an admitted request, the next 429 starts another second of grace", async () => {
         await under.send(caller({ perDay: 2 }), 3); // told to wait until midnight
         under.clock.advance(HOUR);
-        const answers = await under.send(caller({ perMinute: 10 }), 100); // then gets a larger plan
-        expect(verdicts(answers)).toEqual([...Array(10).fill("admitted"), ...Array(90).fill("limited")]);
+        const admissions = await under.send(caller({ perMinute: 10 }), 100); // then gets a larger plan
+        expect(verdicts(admissions)).toEqual([...Array(10).fill("admitted"), ...Array(90).fill("limited")]);
       });
     });
   });

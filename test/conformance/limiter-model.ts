@@ -93,7 +93,7 @@ export class LimiterModel {
   }
 
   #banned({ perMinute }: Caller, { banEnds }: KeyState, now: Instant): Admission {
-    return this.#answer("banned", { limit: perMinute, left: 0, rest: banEnds - now.monotonic });
+    return this.#admission("banned", { limit: perMinute, left: 0, rest: banEnds - now.monotonic });
   }
 
   #count(who: string, quota: Quota, now: Instant): Admission {
@@ -101,11 +101,11 @@ export class LimiterModel {
     if (minute.left > 0 && day.left > 0) {
       this.#admitted.push({ who, ...now });
       const after = this.#windows(who, quota, now);
-      return this.#answer("admitted", after.minute.left < after.day.left ? after.minute : after.day);
+      return this.#admission("admitted", after.minute.left < after.day.left ? after.minute : after.day);
     }
-    if (day.left > 0) return this.#answer("limited", minute);
-    if (minute.left > 0) return this.#answer("limited", day);
-    return this.#answer("limited", seconds(minute.rest) > seconds(day.rest) ? minute : day);
+    if (day.left > 0) return this.#admission("limited", minute);
+    if (minute.left > 0) return this.#admission("limited", day);
+    return this.#admission("limited", seconds(minute.rest) > seconds(day.rest) ? minute : day);
   }
 
   #windows(who: string, quota: Quota, now: Instant) {
@@ -121,7 +121,7 @@ export class LimiterModel {
     };
   }
 
-  #answer(
+  #admission(
     verdict: Admission["verdict"],
     window: { readonly limit: number; readonly left: number; readonly rest: number },
   ): Admission {

@@ -134,8 +134,8 @@ export function modesConformance(open: OpenLimiter): void {
 
       test("is admitted 20 times in a minute of real time, whatever the plan and the sandbox's clock say", async () => {
         const all = Array.from({ length: 30 }, (_, index) => operate(caller({}, `key_${index % 3}`)));
-        const answers = await Promise.all(all);
-        expect(verdicts(answers)).toEqual([...Array(20).fill("admitted"), ...Array(10).fill("limited")]);
+        const admissions = await Promise.all(all);
+        expect(verdicts(admissions)).toEqual([...Array(20).fill("admitted"), ...Array(10).fill("limited")]);
         await under.limiter.setClockOffset(sandbox, 48 * 3_600 * SECOND);
         under.clock.advance(59 * SECOND);
         expect(await operate()).toEqual({

@@ -100,10 +100,10 @@ export function limitStatusConformance(open: OpenLimiter): void {
     test("is admitted up to the plan's limit for all keys of the account together, and is no strike", async () => {
       await under.send(caller(), 4);
       under.clock.advance(2 * SECOND);
-      const answers = [];
-      for (let request = 0; request < 60; request++) answers.push(await free(caller({}, `key_${request % 2}`)));
-      expect(verdicts(answers)).toEqual([...Array(3).fill("admitted"), ...Array(57).fill("limited")]);
-      expect(answers.at(-1)).toEqual({
+      const admissions = [];
+      for (let request = 0; request < 60; request++) admissions.push(await free(caller({}, `key_${request % 2}`)));
+      expect(verdicts(admissions)).toEqual([...Array(3).fill("admitted"), ...Array(57).fill("limited")]);
+      expect(admissions.at(-1)).toEqual({
         verdict: "limited",
         limit: 3,
         remaining: 0,

@@ -40,18 +40,18 @@ export class LimiterUnderTest {
   }
 
   async send(who: Caller, times: number): Promise<Admission[]> {
-    const answers: Admission[] = [];
-    for (let time = 0; time < times; time++) answers.push(await this.limiter.admit(who));
-    return answers;
+    const admissions: Admission[] = [];
+    for (let time = 0; time < times; time++) admissions.push(await this.limiter.admit(who));
+    return admissions;
   }
 
   async sendFrom(address: string, times: number): Promise<Admission[]> {
-    const answers: Admission[] = [];
-    for (let time = 0; time < times; time++) answers.push(await this.limiter.admitAddress(address));
-    return answers;
+    const admissions: Admission[] = [];
+    for (let time = 0; time < times; time++) admissions.push(await this.limiter.admitAddress(address));
+    return admissions;
   }
 
-  /** Uses up the minute, continues a second after the first 429, and gives the answer to the last strike. */
+  /** Uses up the minute, continues a second after the first 429, and gives the response to the last strike. */
   async offend(who: Caller): Promise<Admission> {
     await this.send(who, who.perMinute + 1);
     this.clock.advance(SECOND);
@@ -70,6 +70,6 @@ export function caller(quota: Partial<Quota> = {}, keyId = "key_1", accountId = 
   return callerOf(accountId, keyId, { perMinute: 3, perDay: 1_000, ...quota });
 }
 
-export function verdicts(answers: readonly Admission[]): Admission["verdict"][] {
-  return answers.map(({ verdict }) => verdict);
+export function verdicts(admissions: readonly Admission[]): Admission["verdict"][] {
+  return admissions.map(({ verdict }) => verdict);
 }

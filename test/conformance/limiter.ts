@@ -41,8 +41,10 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
       });
 
       test("admits exactly the limit of requests that come at once", async () => {
-        const answers = await Promise.all(Array.from({ length: 200 }, () => under.sendOne(caller({ perMinute: 50 }))));
-        expect(answers.filter(({ verdict }) => verdict === "admitted")).toHaveLength(50);
+        const admissions = await Promise.all(
+          Array.from({ length: 200 }, () => under.sendOne(caller({ perMinute: 50 }))),
+        );
+        expect(admissions.filter(({ verdict }) => verdict === "admitted")).toHaveLength(50);
       });
 
       test("starts with the first request and ends 60 s later, not sooner", async () => {
@@ -136,8 +138,8 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
 
       test("those of the new plan at once if it has become larger", async () => {
         await under.send(caller(), 4);
-        const answer = await under.sendOne(caller({ perMinute: 10 }));
-        expect(answer).toMatchObject({ verdict: "admitted", limit: 10, remaining: 6 });
+        const admission = await under.sendOne(caller({ perMinute: 10 }));
+        expect(admission).toMatchObject({ verdict: "admitted", limit: 10, remaining: 6 });
       });
     });
 

@@ -94,7 +94,7 @@ export class ShopModel {
     this.#days.set(day, { ...figures, [what]: figures[what] + 1 });
   }
 
-  /** Does it, and gives the answer: the status, and the code of an error. */
+  /** Does it, and gives the response: the status, and the code of an error. */
   act(act: Act): string {
     this.#time = Math.max(this.#time, this.#now());
     switch (act.kind) {

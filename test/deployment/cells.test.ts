@@ -72,13 +72,13 @@ describe.skipIf(!hasNginx || !canCertify)("behind nginx-cells.conf", () => {
   test("a key of a cell that does not exist is refused in the shape of an Error", async () => {
     const unknown = [generateApiKey("live", "zz"), generateApiKey("live", "ab"), "psk_live_", "something else"];
     for (const key of unknown) {
-      const answer = await call(`Bearer ${key}`);
-      const body = await answer.json();
-      expect([answer.status, body]).toEqual([
+      const response = await call(`Bearer ${key}`);
+      const body = await response.json();
+      expect([response.status, body]).toEqual([
         401,
         { code: "invalid_api_key", message: expect.any(String), status: 401 },
       ]);
-      expect(answer.headers.get("www-authenticate")).toContain("invalid_token");
+      expect(response.headers.get("www-authenticate")).toContain("invalid_token");
     }
   });
 

@@ -55,17 +55,17 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
     expect((await list()).status).toBe(200);
     expect((await fetch(`${proxy.origin}/docs`)).status).toBe(200);
     for (const path of ["/metrics", "/healthz", "/readyz"]) {
-      const answer = await fetch(proxy.origin + path);
-      expect([path, answer.status, answer.headers.get("server")]).toEqual([path, 404, "nginx"]);
+      const response = await fetch(proxy.origin + path);
+      expect([path, response.status, response.headers.get("server")]).toEqual([path, 404, "nginx"]);
     }
   });
 
   test("a body that is too large is refused in the words of the service", async () => {
     const { code, status } = payloadTooLarge;
     for (const length of [65_536, 2_000_000]) {
-      const answer = await add("x".repeat(length));
-      expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
-      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      const response = await add("x".repeat(length));
+      expect([response.status, await response.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     }
   });
 

@@ -40,7 +40,7 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
   const names = async () => {
     const text = await eventually(
       () => proxy.run(stepOfOne("curl --fail"), authority()).catch(() => ""),
-      (answer) => answer !== "",
+      (found) => found !== "",
     );
     return (JSON.parse(text) as { name: string }[]).map(({ name }) => name);
   };

@@ -59,7 +59,7 @@ describe("npm run release", () => {
     for (const path of ["/openapi.json", "/docs", "/client.tgz"]) expect((await fetch(origin + path)).status).toBe(200);
     const { status } = await eventually(
       () => fetch(`${origin}/console`),
-      (answer) => answer.status === 200,
+      (response) => response.status === 200,
     );
     expect(status).toBe(200);
     const page = await (await fetch(`${origin}/docs`)).text();

@@ -83,12 +83,12 @@ for (const { file, processes: count, start, canRun } of sites) {
     });
 
     test("a client cannot choose the address by which it is counted", async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 61 * count }, (_, index) =>
           proxy.fetch("/v1/pets", { headers: { "X-Forwarded-For": `198.51.100.${index}` } }),
         ),
       );
-      expect(answers.map(({ status }) => status)).toContain(429);
+      expect(responses.map(({ status }) => status)).toContain(429);
     });
 
     test("a stream delivers an event at once", async () => {
@@ -111,9 +111,12 @@ for (const { file, processes: count, start, canRun } of sites) {
     test("a body that is too large is refused in the shape of an Error", async () => {
       const { code, status } = payloadTooLarge;
       for (const length of [65_536, 2_000_000, 20_000_000]) {
-        const answer = await add("x".repeat(length));
-        expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
-        expect(answer.headers.get("content-type")).toStartWith("application/json");
+        const response = await add("x".repeat(length));
+        expect([response.status, await response.json()]).toEqual([
+          status,
+          { code, status, message: expect.any(String) },
+        ]);
+        expect(response.headers.get("content-type")).toStartWith("application/json");
       }
     });
 
@@ -125,15 +128,15 @@ for (const { file, processes: count, start, canRun } of sites) {
       for (let round = 0; round < 30; round++) expect((await retried(round)).status).toBe(success);
     });
 
-    test("without any process, the answer has the shape of an Error", async () => {
+    test("without any process, the response has the shape of an Error", async () => {
       await Promise.all(programs.map((program) => program.end("SIGKILL")));
       const { code, status } = storageUnavailable;
-      const answer = await eventually(
+      const response = await eventually(
         () => call("/v1/pets"),
         (one) => one.status !== 200,
       );
-      expect([answer.status, await answer.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
-      expect(answer.headers.get("retry-after")).toBe("1");
+      expect([response.status, await response.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
+      expect(response.headers.get("retry-after")).toBe("1");
     });
   });
 }

@@ -14,7 +14,7 @@ export interface Outcome {
   /** The longest times without a success, in seconds. */
   readonly withoutWrites: number;
   readonly withoutReads: number;
-  /** Answers that were not a success, by status; 0 for none. */
+  /** Responses that were not a success, by status; 0 for none. */
   readonly failures: ReadonlyMap<number, number>;
 }
 

@@ -4,9 +4,9 @@ import { Random } from "../torture/random.ts";
 
 const WRITERS = 8;
 const READERS = 2;
-/** Milliseconds between an answer and the client's next request, and after one that failed. */
+/** Milliseconds between a response and the client's next request, and after one that failed. */
 const PAUSE = 20;
-/** The longest that a client waits for an answer, in milliseconds. */
+/** The longest that a client waits for a response, in milliseconds. */
 const PATIENCE = 5_000;
 /** How long unanswered creates are repeated after the end, in milliseconds. */
 const LAST_TRIES = 20_000;
@@ -35,7 +35,7 @@ export class Load {
   readonly ledger = new Ledger();
   readonly writes = new Successes();
   readonly reads = new Successes();
-  /** Answers that were not a success, by status; 0 for none. */
+  /** Responses that were not a success, by status; 0 for none. */
   readonly failures = new Map<number, number>();
   readonly #base: string;
   readonly #key: string;
@@ -111,7 +111,7 @@ export class Load {
       const text = await response.text();
       if (response.ok) return text;
     } catch {
-      // No answer, or a part of one.
+      // No response, or a part of one.
     }
     this.failures.set(status, (this.failures.get(status) ?? 0) + 1);
     return undefined;

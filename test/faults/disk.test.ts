@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { serveCommand } from "../harness/program.ts";
 import { canInject, canMount, Injection, onSmallDisk } from "./faulty-disk.ts";
-import { lastAnswers, StoreUnderFault, unavailable } from "./store-under-fault.ts";
+import { lastResponses, StoreUnderFault, unavailable } from "./store-under-fault.ts";
 
 /** More than fit into one group commit. */
 const MANY = 600;
@@ -67,7 +67,7 @@ describe.skipIf(!canInject)("while its disk fails, the service", () => {
     const beside = new Database(store.file);
     beside.run("UPDATE shops SET last_category_id = last_category_id + 1"); // what others write must be read
     beside.close();
-    expect(lastAnswers).toContain(await store.read());
+    expect(lastResponses).toContain(await store.read());
     expect(await store.lastWords()).toStartWith(`The store at ${store.file} failed: `); // SQLite takes it for damaged
   });
 

@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import { migrations } from "../../src/storage/migrations.ts";
 import { newDataDir, serveCommand } from "../harness/program.ts";
 import { canMount, readOnly } from "./faulty-disk.ts";
-import { lastAnswers, StoreUnderFault, unavailable } from "./store-under-fault.ts";
+import { lastResponses, StoreUnderFault, unavailable } from "./store-under-fault.ts";
 
 /** An account without rights of its own, which permissions stop. */
 const NOBODY = 65_534;
@@ -101,17 +101,17 @@ describe("the service ends with a line that says why, for", () => {
     await using store = await StoreUnderFault.start();
     damage(store.file);
     for (const seen of await Promise.all([store.read(), store.add("on a damaged store")]))
-      expect(lastAnswers).toContain(seen);
+      expect(lastResponses).toContain(seen);
     expect(await store.lastWords()).toBe(damaged(store));
     await store.serve();
-    expect(lastAnswers).toContain(await store.read());
+    expect(lastResponses).toContain(await store.read());
     expect(await store.lastWords()).toBe(damaged(store));
   });
 
   test("a store migrated by a newer release while open", async () => {
     await using store = await StoreUnderFault.start();
     renew(store.file);
-    expect(lastAnswers).toContain(await store.add("too old"));
+    expect(lastResponses).toContain(await store.add("too old"));
     expect(await store.lastWords()).toBe(newer(store));
     expect(store.names()).toEqual(["before the fault"]);
     await store.serve();

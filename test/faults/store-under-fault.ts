@@ -10,8 +10,8 @@ export type Seen = number | `${number} ${string} after ${string}` | "closed";
 /** What a client sees of a write, or of a read, that the store fails. */
 export const unavailable: Seen = "503 storage_unavailable after 1";
 
-/** What a client may see of a service that ends at once: an answer on its way may be lost with it. */
-export const lastAnswers: readonly Seen[] = [unavailable, "closed"];
+/** What a client may see of a service that ends at once: a response on its way may be lost with it. */
+export const lastResponses: readonly Seen[] = [unavailable, "closed"];
 
 /** The service as a process of its own, on a store of its own, that an animal was added to. */
 export class StoreUnderFault implements AsyncDisposable {
@@ -19,7 +19,7 @@ export class StoreUnderFault implements AsyncDisposable {
   readonly file: string;
   readonly key: string;
   program!: Program;
-  /** Answers so far that said that the store is not available. */
+  /** Responses so far that said that the store is not available. */
   failures = 0;
 
   /** `wrap` gives what starts the service, where it is not just `serveCommand`. */
@@ -91,7 +91,7 @@ export class StoreUnderFault implements AsyncDisposable {
     );
   }
 
-  /** The reason that the log gives for the first answer that the store was not available, once it is written. */
+  /** The reason that the log gives for the first response that the store was not available, once it is written. */
   async reason(): Promise<string | undefined> {
     const find = () => this.logged().find(({ event }) => event === "storage_unavailable");
     await this.program.until(() => find() !== undefined);

@@ -1,12 +1,12 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A proxy in front of a database server that counts round trips, and can lose an answer. */
+/** A proxy in front of a database server that counts round trips, and can lose a response. */
 export class DatabaseProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** The number of round trips over all connections so far: a client sends something, then the server answers. */
   roundTrips = 0;
-  /** The next answer that contains this text is cut off before it, and the connection closes. */
+  /** The next response that contains this text is cut off before it, and the connection closes. */
   cutBefore: string | undefined;
 
   private constructor(target: number) {

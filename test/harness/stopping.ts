@@ -5,20 +5,20 @@ import type { Program } from "./program.ts";
 export const LATER_SIGNAL = 1_500;
 
 const CONNECTIONS = 256;
-const ANSWERS_BEFORE = 1_500;
+const RESPONSES_BEFORE = 1_500;
 
 /** Begins a request without its body. A service that is told to stop waits for the rest, which `finish` sends. */
 export async function unfinishedRequest({ port }: Pick<Program, "port">, key: string) {
   const body = '{"name":"Late","categoryId":1}';
   const ended = Promise.withResolvers<string>();
-  let answer = "";
+  let response = "";
   const socket = await Bun.connect({
     hostname: "127.0.0.1",
     port,
     socket: {
-      data: (_socket, bytes) => void (answer += bytes.toString()),
-      close: () => ended.resolve(answer),
-      error: () => ended.resolve(answer),
+      data: (_socket, bytes) => void (response += bytes.toString()),
+      close: () => ended.resolve(response),
+      error: () => ended.resolve(response),
     },
   });
   socket.write(
@@ -38,12 +38,12 @@ export async function unfinishedRequest({ port }: Pick<Program, "port">, key: st
 
 /**
  * Adds and lists animals over many connections until the port is closed, and calls `begun` when the load is full.
- * Returns the names that were acknowledged, the wrong answers, and the `Connection` header of the last answer on each connection.
+ * Returns the names that were acknowledged, the wrong responses, and the `Connection` header of the last response on each connection.
  */
 export async function loadUntilStopped(client: Client, begun: () => void, connections = CONNECTIONS) {
   const acknowledged: string[] = [];
   const broken: string[] = [];
-  let answers = 0;
+  let responses = 0;
   const send = async (connection: number): Promise<string | null> => {
     for (let last: string | null = null, count = 0; ; count++) {
       const name = `Animal ${connection}-${count}`;
@@ -60,7 +60,7 @@ export async function loadUntilStopped(client: Client, begun: () => void, connec
         if (code !== "ECONNREFUSED") broken.push(String(code));
         return last;
       }
-      if (++answers === ANSWERS_BEFORE) begun();
+      if (++responses === RESPONSES_BEFORE) begun();
     }
   };
   const last = await Promise.all(Array.from({ length: connections }, (_, connection) => send(connection)));

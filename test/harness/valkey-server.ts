@@ -19,7 +19,7 @@ export class ValkeyServer {
   /** `settings` are words of the server's command line. */
   static async start(...settings: string[]): Promise<ValkeyServer> {
     const server = new ValkeyServer(freePort(), settings);
-    await server.#answers();
+    await server.#untilReady();
     return server;
   }
 
@@ -65,7 +65,7 @@ export class ValkeyServer {
   /** Starts it again, empty, at the same port. */
   async restart(): Promise<void> {
     this.#process = this.#spawn();
-    await this.#answers();
+    await this.#untilReady();
   }
 
   async stop(): Promise<void> {
@@ -81,7 +81,7 @@ export class ValkeyServer {
     });
   }
 
-  async #answers(): Promise<void> {
+  async #untilReady(): Promise<void> {
     while ((await this.command("PING").catch(() => undefined)) !== "PONG") {
       if (this.#process.exitCode !== null) throw new Error("The Valkey server did not start.");
     }

@@ -67,8 +67,8 @@ export class WebhookService {
     return this.service.call(method, path, call);
   }
 
-  receiver(answer?: ReceiverOptions["answer"]): Receiver {
-    const receiver = new Receiver(answer ? { answer } : {});
+  receiver(respond?: ReceiverOptions["respond"]): Receiver {
+    const receiver = new Receiver(respond ? { respond } : {});
     this.#receivers.push(receiver);
     return receiver;
   }

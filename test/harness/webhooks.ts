@@ -15,7 +15,7 @@ export interface ReceiverOptions {
   readonly port?: number;
   /** The certificates, as files. Without them it uses http. */
   readonly tls?: readonly { cert: string; key: string; serverName?: string }[];
-  readonly answer?: (received: Received) => Response | Promise<Response>;
+  readonly respond?: (received: Received) => Response | Promise<Response>;
 }
 
 /** A receiver of webhooks. It takes everything, unless it is told to answer otherwise. */
@@ -23,7 +23,7 @@ export class Receiver {
   readonly received: Received[] = [];
   readonly #server: Bun.Server<undefined>;
 
-  constructor({ address = "127.0.0.1", port = 0, tls, answer = () => new Response("taken") }: ReceiverOptions = {}) {
+  constructor({ address = "127.0.0.1", port = 0, tls, respond = () => new Response("taken") }: ReceiverOptions = {}) {
     this.#server = Bun.serve({
       hostname: address,
       port,
@@ -34,7 +34,7 @@ export class Receiver {
         const body = await request.text();
         const received = { path: new URL(request.url).pathname, headers: request.headers, body };
         this.received.push(received);
-        return answer(received);
+        return respond(received);
       },
     });
   }
@@ -56,22 +56,22 @@ export class RawReceiver {
   readonly #server: ReturnType<typeof createServer>;
   readonly #closed = Promise.withResolvers<number>();
 
-  static async start(answer: (socket: Socket) => void): Promise<RawReceiver> {
+  static async start(respond: (socket: Socket) => void): Promise<RawReceiver> {
     const server = createServer();
     const { promise, resolve } = Promise.withResolvers<void>();
     server.listen(0, "127.0.0.1", resolve);
     await promise;
-    return new RawReceiver(server, answer);
+    return new RawReceiver(server, respond);
   }
 
-  private constructor(server: ReturnType<typeof createServer>, answer: (socket: Socket) => void) {
+  private constructor(server: ReturnType<typeof createServer>, respond: (socket: Socket) => void) {
     this.#server = server;
     this.port = (server.address() as { port: number }).port;
     server.on("connection", (socket) => {
       socket.on("error", () => {}); // it was closed while something was sent
       socket.once("data", () => {
         this.connections++;
-        answer(socket);
+        respond(socket);
       });
       socket.on("close", () => this.#closed.resolve(socket.bytesWritten));
     });

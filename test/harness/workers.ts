@@ -35,14 +35,14 @@ export function ask(base: string, key: string, path = "/pets?limit=1"): Promise<
   return fetch(base + path, { headers: { Authorization: `Bearer ${key}` }, keepalive: false });
 }
 
-/** Asks until each of so many processes has answered. Returns one answer of each. */
+/** Asks until each of so many processes has answered. Returns one response of each. */
 export async function askEach(base: string, key: string, processes: number): Promise<Response[]> {
-  const answers = new Map<string, Response>();
-  while (answers.size < processes) {
-    const answer = await ask(base, key);
-    answers.set(answeredBy(answer), answer);
+  const responses = new Map<string, Response>();
+  while (responses.size < processes) {
+    const response = await ask(base, key);
+    responses.set(answeredBy(response), response);
   }
-  return [...answers.values()];
+  return [...responses.values()];
 }
 
 /** What the ids of all requests to one process have in common. */

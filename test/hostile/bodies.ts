@@ -24,7 +24,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
   };
   const oracle = () => new Oracle(target().document, operation);
 
-  /** The only fault that the answer tells. */
+  /** The only fault that the response tells. */
   const soleFault = async (body: string | Uint8Array) => {
     const { status, text } = await send(body);
     const { details } = JSON.parse(text) as { details?: { path: string; message: string }[] };

@@ -4,7 +4,7 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import type { ExchangeOptions } from "../harness/raw-http.ts";
 import { rounds } from "../harness/test-length.ts";
-import { bareAnswers } from "./bare-answers.ts";
+import { bareResponses } from "./bare-responses.ts";
 import { chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
 import type { Target } from "./target.ts";
 
@@ -25,12 +25,12 @@ export function attackFraming(operation: Operation, target: () => Target): void 
   const withAnyBody = (): RawRequest => (readsBody ? valid() : withBody(valid(), "{}"));
 
   describe("framing", () => {
-    const refused = bareAnswers.filter((row) => readsBody || !row.readsBody);
+    const refused = bareResponses.filter((row) => readsBody || !row.readsBody);
     test.each(refused.map((row) => [row.what, row] as const))("refuses %s", async (_what, row) => {
       const before = await target().accepted(operation);
       for (const bytes of row.bytes(valid())) {
         const got = await target().outcomeOfBytes(bytes, valid(), { leaves: row.leaves === true });
-        expect([bytes, got]).toEqual([bytes, row.answer === "closed" ? "closed" : `bare ${row.answer}`]);
+        expect([bytes, got]).toEqual([bytes, row.outcome === "closed" ? "closed" : `bare ${row.outcome}`]);
       }
       if (!row.mayHaveRun) expect(await target().accepted(operation)).toBe(before);
       // What ran has ended when a later one has, and is not counted in the next test.
@@ -83,7 +83,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
         { ...withBody(valid(), smuggled), authorization: [], more: [target().newAddress()] },
       ];
       for (const framing of framings) {
-        expect(await target().outcome(framing)).toMatch(/^\d{3}( [a-z_]+)?$/); // one answer, where two requests would get two
+        expect(await target().outcome(framing)).toMatch(/^\d{3}( [a-z_]+)?$/); // one response, where two requests would get two
       }
     });
 
@@ -228,12 +228,15 @@ export function attackFraming(operation: Operation, target: () => Target): void 
       };
       const anonymous = { ...valid(), authorization: [], more: [target().newAddress()] };
       const unknown = { ...valid(), target: `${target().basePath}/nothing` };
-      const answers = [
+      const responses = [
         [valid(), ignoresBody ? success : "413 payload_too_large"],
         [anonymous, "401 missing_api_key"],
         [unknown, "404 path_not_found"],
       ] as const;
-      const many = Array.from({ length: rounds(3, 60) }, (_, index) => answers[index % 3] as (typeof answers)[number]);
+      const many = Array.from(
+        { length: rounds(3, 60) },
+        (_, index) => responses[index % 3] as (typeof responses)[number],
+      );
       const got = await Promise.all(many.map(([request]) => outcomeOfBytes(endless(request), request)));
       expect(got).toEqual(many.map(([, expected]) => expected));
     });

@@ -1,4 +1,4 @@
-// Hostile requests to the real program, for every operation of the contract. What every answer owes is
+// Hostile requests to the real program, for every operation of the contract. What every response owes is
 // in `soundness.ts`; what is sent, and what must come back, in the files next to it. A property that
 // fails prints its seed and its smallest case.
 // Manual controls, on which these tests failed: 26, such as no limit for chunked bodies.
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { invalidRequest } from "../../src/contract/errors.ts";
 import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import { isLongRun, rounds } from "../harness/test-length.ts";
-import { bareAnswers } from "./bare-answers.ts";
+import { bareResponses } from "./bare-responses.ts";
 import { attackBodies } from "./bodies.ts";
 import { attackFraming } from "./framing.ts";
 import { attackHeaders } from "./headers.ts";
@@ -91,10 +91,10 @@ describe("after all these requests", () => {
 
 test("the documentation lists the same responses without a body", () => {
   const decisions = readFileSync(join(import.meta.dir, "../../docs/decisions/http.md"), "utf8");
-  const [, section = ""] = decisions.split(/^## Bare answers$/m);
-  const rows = [...section.split(/^## /m)[0]!.matchAll(/^\| (.+) \| (\S+) \|$/gm)].map(([, what, answer]) => [
+  const [, section = ""] = decisions.split(/^## Bare responses$/m);
+  const rows = [...section.split(/^## /m)[0]!.matchAll(/^\| (.+) \| (\S+) \|$/gm)].map(([, what, outcome]) => [
     what,
-    answer,
+    outcome,
   ]);
-  expect(rows.slice(2)).toEqual(bareAnswers.map(({ what, answer }) => [what, answer]));
+  expect(rows.slice(2)).toEqual(bareResponses.map(({ what, outcome }) => [what, outcome]));
 });

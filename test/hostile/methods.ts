@@ -60,7 +60,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
   });
 }
 
-/** An answer to HEAD has no body, which would name the code. */
-function refused(method: string, answer: string): string {
-  return method === "HEAD" ? answer.slice(0, 3) : answer;
+/** A response to HEAD has no body, which would name the code. */
+function refused(method: string, outcome: string): string {
+  return method === "HEAD" ? outcome.slice(0, 3) : outcome;
 }

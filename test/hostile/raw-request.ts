@@ -54,7 +54,7 @@ export function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-/** The request's bytes. It asks to close the connection, so that its end is the end of the answer. */
+/** The request's bytes. It asks to close the connection, so that its end is the end of the response. */
 export function render(request: RawRequest): string {
   const { method, target, version, host, authorization, type, framing, more, body } = request;
   const line = `${method} ${target} ${version}`;

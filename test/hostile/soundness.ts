@@ -9,14 +9,14 @@ export const MARK = "hx7q9z";
 const internal =
   /\bsrc\/|\.m?[jt]s\b|node_modules|\bat [\w.<>]+ ?\(|sqlite|typebox|(type|range|syntax|reference)error|\bstack\b|\bbun\b|\/tmp\/|\/home\/|\[object |\bundefined\b|\bNaN\b|psk_(test|live)_/i;
 
-/** Every header that an answer of the service may have. */
+/** Every header that a response of the service may have. */
 const known =
   /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
 
-/** The largest answer to an error, in bytes: 50 faults. */
+/** The largest response to an error, in bytes: 50 faults. */
 const LARGEST_ERROR = 16_000;
 
-/** What every answer of the service owes, whatever was sent. */
+/** What every response of the service owes, whatever was sent. */
 export class Soundness {
   readonly #document: DocumentCheck;
   readonly #basePath: string;
@@ -28,9 +28,9 @@ export class Soundness {
     this.#statuses = new Map(errorCatalogue(operations).map(({ code, status }) => [code, status]));
   }
 
-  /** Throws an error that says what is wrong with an answer. `target` is the request's target, as it was sent. */
-  check(method: string, target: string, answer: Omit<CheckedResponse, "method" | "path">): void {
-    const { status, headers, text } = answer;
+  /** Throws an error that says what is wrong with a response. `target` is the request's target, as it was sent. */
+  check(method: string, target: string, response: Omit<CheckedResponse, "method" | "path">): void {
+    const { status, headers, text } = response;
     const path = pathIn(target);
     const faults: string[] = [];
     if (status >= 500) faults.push("the service failed");
@@ -43,19 +43,19 @@ export class Soundness {
       throw new Error(`${method} ${target.slice(0, 200)} → ${status}: ${faults.join("; ")}\n${text.slice(0, 2_000)}`);
     }
     if (path === this.#basePath || path.startsWith(`${this.#basePath}/`)) {
-      this.#document.check({ method, path: path.slice(this.#basePath.length), ...answer });
+      this.#document.check({ method, path: path.slice(this.#basePath.length), ...response });
     }
   }
 
   #errorFaults(status: number, text: string): string[] {
     const faults: string[] = [];
-    if (text.length > LARGEST_ERROR) faults.push(`the answer has ${text.length} characters`);
+    if (text.length > LARGEST_ERROR) faults.push(`the response has ${text.length} characters`);
     if (text === "") return faults;
     const body = JSON.parse(text) as ErrorBody;
     if (body.status !== status) faults.push(`the body says ${body.status}`);
     if (this.#statuses.get(body.code) !== status) faults.push(`${body.code} does not belong to the status`);
-    if (internal.test(withoutEcho(body))) faults.push("the answer shows something internal");
-    if (!isUnicode(body)) faults.push("the answer is not Unicode");
+    if (internal.test(withoutEcho(body))) faults.push("the response shows something internal");
+    if (!isUnicode(body)) faults.push("the response is not Unicode");
     return faults;
   }
 }

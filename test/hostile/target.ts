@@ -77,12 +77,12 @@ export class Target {
     options: ExchangeOptions = {},
   ): Promise<string> {
     this.cases++;
-    const answers = await exchange(this.port, pieces, { isHead: method === "HEAD", ...options });
-    const final = answers.filter(({ status }) => status >= 200);
-    return final.map((answer) => this.#describe(method, target, answer)).join(", ") || "closed";
+    const responses = await exchange(this.port, pieces, { isHead: method === "HEAD", ...options });
+    const final = responses.filter(({ status }) => status >= 200);
+    return final.map((response) => this.#describe(method, target, response)).join(", ") || "closed";
   }
 
-  /** Sends a request by an ordinary client, checks the answer and returns it. */
+  /** Sends a request by an ordinary client, checks the response and returns it. */
   async call(
     method: string,
     path: string,
@@ -95,9 +95,9 @@ export class Target {
       headers: { Authorization: `Bearer ${this.key}`, ...headers },
       ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
     });
-    const answer = { status: response.status, headers: response.headers, text: await response.text() };
-    this.#soundness.check(method, this.basePath + path, answer);
-    return answer;
+    const received = { status: response.status, headers: response.headers, text: await response.text() };
+    this.#soundness.check(method, this.basePath + path, received);
+    return received;
   }
 
   /** How often an operation has accepted a request as valid, by the service's own count. */
@@ -118,11 +118,11 @@ export class Target {
   }
 
   /** `201`, `400 invalid_request`, or, where the runtime's parser answered by itself, `bare 400`. */
-  #describe(method: string, target: string, answer: RawResponse): string {
-    const { status, headers, text } = answer;
+  #describe(method: string, target: string, response: RawResponse): string {
+    const { status, headers, text } = response;
     const isBare = text === "" && [...headers.keys()].every((name) => name === "connection");
     if (isBare && status >= 400) return `bare ${status}`;
-    this.#soundness.check(method, target, answer);
+    this.#soundness.check(method, target, response);
     if (status < 400 || method === "HEAD") return String(status);
     return `${status} ${(JSON.parse(text) as { code: string }).code}`;
   }

@@ -19,8 +19,8 @@ export class Evidence {
   }
 
   /** What a service answered: its status, headers and body, or bytes as they came. */
-  answer(text: string): void {
-    this.#append("answers", text);
+  response(text: string): void {
+    this.#append("responses", text);
   }
 
   /** Lines of the log of a service that ran inside the tests. */

@@ -9,7 +9,7 @@ import { environment, newKeys } from "../torture/keys.ts";
 let program: Program;
 let key: string;
 /** Everything that was answered. */
-const answers: string[] = [];
+const responses: string[] = [];
 
 beforeAll(async () => {
   program = await Program.start(newDataDir(), { ...environment, PETSTORE_LOG_LEVEL: "debug" });
@@ -19,7 +19,7 @@ afterAll(() => program.end());
 
 async function send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<number> {
   const response = await fetch(program.base + path, { method, headers, ...(body === undefined ? {} : { body }) });
-  answers.push([...response.headers].join("\n"), await response.text());
+  responses.push([...response.headers].join("\n"), await response.text());
   return response.status;
 }
 
@@ -54,7 +54,7 @@ describe("a key is never returned if it is sent", () => {
   ])("%s", async (_how, request, expected) => {
     const [method, path, headers = {}, body] = request(key);
     expect(await send(method, path, { ...withKey(), ...headers }, body)).toBe(expected);
-    expect(answers.join("\n")).not.toContain(key.slice(-30));
+    expect(responses.join("\n")).not.toContain(key.slice(-30));
   });
 });
 
@@ -62,11 +62,11 @@ test("a key is not in the metrics, the document, the log or the command line's l
   for (const page of ["/metrics", "/openapi.json", "/openapi.yaml", "/docs", "/docs/start.js", "/readyz", "/healthz"]) {
     const response = await fetch(new URL(page, program.base));
     expect([page, response.status]).toEqual([page, 200]);
-    answers.push(await response.text());
+    responses.push(await response.text());
   }
   const listed = JSON.stringify(await runJson(program.dataDir, ["keys", "list"], environment));
   expect(listed).toContain(key.slice(-4)); // the control: it is the list of this key
   await program.end();
   expect(program.output).toContain('"event":"stopping"');
-  for (const text of [listed, program.output, program.errors, ...answers]) expect(text).not.toContain(key.slice(-30));
+  for (const text of [listed, program.output, program.errors, ...responses]) expect(text).not.toContain(key.slice(-30));
 });

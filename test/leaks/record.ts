@@ -15,7 +15,7 @@ const MAX_WAIT_MS = 1_000;
 
 if (evidence) {
   recordKeys(evidence);
-  recordAnswers(evidence);
+  recordResponses(evidence);
   recordBytes(evidence);
   recordProcesses(evidence);
   recordMetrics();
@@ -49,7 +49,7 @@ function* recordStep(step: Transaction<unknown>, to: Evidence): Transaction<unkn
   return result;
 }
 
-const secretAnswers = domains
+const secretResponses = domains
   .flatMap(({ operations }) => operations)
   .filter(({ response }) => response.secret)
   .map(({ method, path, response }) => ({
@@ -58,13 +58,13 @@ const secretAnswers = domains
     path: new RegExp(`${path.replaceAll(/\{[^}]*\}/g, "[^/?]+")}(\\?|$)`),
   }));
 
-/** True for an answer that shows a key because the contract says so. */
+/** True for a response that shows a key because the contract says so. */
 function isSecret(url: string, method: string | undefined, status: number): boolean {
-  return secretAnswers.some((one) => one.method === method && one.status === status && one.path.test(url));
+  return secretResponses.some((one) => one.method === method && one.status === status && one.path.test(url));
 }
 
 /** The keys that are sent by `fetch`, also wrong ones, and what comes back: keys that are shown on purpose, and all else. */
-function recordAnswers(to: Evidence): void {
+function recordResponses(to: Evidence): void {
   const original = globalThis.fetch;
   const recording = async (...given: Parameters<typeof fetch>): Promise<Response> => {
     const [, key] =
@@ -72,16 +72,16 @@ function recordAnswers(to: Evidence): void {
     if (key) to.key(key);
     const response = await original(...given);
     const { status, headers } = response;
-    to.answer(`${status}\n${[...headers].map((header) => header.join(": ")).join("\n")}`);
+    to.response(`${status}\n${[...headers].map((header) => header.join(": ")).join("\n")}`);
     if (Number(headers.get("content-length") ?? MAX_BODY) < MAX_BODY) {
-      // What is cut off by the end of a service is no answer.
+      // What is cut off by the end of a service is no response.
       response
         .clone()
         .text()
         .then((text) => {
-          if (!isSecret(response.url, given[1]?.method, status)) return to.answer(text);
+          if (!isSecret(response.url, given[1]?.method, status)) return to.response(text);
           for (const [shown] of text.matchAll(toApiKeyBody)) to.key(shown);
-          return to.answer(text.replaceAll(toApiKeyBody, ""));
+          return to.response(text.replaceAll(toApiKeyBody, ""));
         })
         .catch(() => {});
     }
@@ -105,7 +105,7 @@ function recordBytes(to: Evidence): void {
           return handlers.data?.(socket, bytes);
         },
         close: (socket, error) => {
-          to.answer(received);
+          to.response(received);
           return handlers.close?.(socket, error);
         },
       },

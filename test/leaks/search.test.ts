@@ -53,10 +53,10 @@ describe("the search finds", () => {
     ["its digest in hex", () => Buffer.from(keyDigest(key), "base64").toString("hex")],
     ["the folder of the program", () => `at answer (${root}/src/http/answer.ts:1:1)`],
     ["the folder of a store", () => join(tmpdir(), "petstore-test-a/petstore.db")],
-  ])("%s in an answer", (_what, text) => {
-    evidence.answer(`200\ncontent-type: text/plain\n\n${"Rex ".repeat(50)}`);
-    evidence.answer(`{"message":"${text()}"}`);
-    expect(leaks()).toEqual([expect.stringContaining("answers: ")]);
+  ])("%s in a response", (_what, text) => {
+    evidence.response(`200\ncontent-type: text/plain\n\n${"Rex ".repeat(50)}`);
+    evidence.response(`{"message":"${text()}"}`);
+    expect(leaks()).toEqual([expect.stringContaining("responses: ")]);
   });
 
   test("a key in a log, also in an error", () => {
@@ -83,7 +83,7 @@ describe("the search finds", () => {
   });
 
   test("a key across two parts of a long file", () => {
-    evidence.answer("Rex ".repeat(2 * 1024 * 1024 - 5) + key);
+    evidence.response("Rex ".repeat(2 * 1024 * 1024 - 5) + key);
     expect(leaks()).not.toBeEmpty();
   });
 });
@@ -108,14 +108,14 @@ describe("the search finds nothing", () => {
   });
 
   test("in the ids of keys in a list", () => {
-    evidence.answer(`${key.slice(0, 11)}…${key.slice(-4)}`);
+    evidence.response(`${key.slice(0, 11)}…${key.slice(-4)}`);
     expect(leaks()).toEqual([]);
   });
 });
 
 const recorded = process.env["TEST_EVIDENCE"];
 if (recorded) {
-  test("this run is recorded: keys, answers, logs, metrics and what processes write", async () => {
+  test("this run is recorded: keys, responses, logs, metrics and what processes write", async () => {
     const mark = crypto.randomUUID();
     const service = await TestService.start();
     const { key: made, account } = await service.newAccountWithKey("free");
@@ -125,7 +125,7 @@ if (recorded) {
     const read = (name: string) => readFileSync(join(recorded, name), "utf8");
     expect(read("keys")).toContain(made);
     for (const text of [mark, headers.get("x-request-id") ?? "", "petstore_requests_total"]) {
-      expect(read("answers")).toContain(text);
+      expect(read("responses")).toContain(text);
     }
     expect(read("log")).toContain(account.id);
     const processes = readdirSync(recorded).filter((name) => name.startsWith("process-"));
@@ -145,5 +145,5 @@ test.each([
   );
   const lines = stdout.toString().trimEnd().split("\n");
   expect([exitCode, lines.at(-1)]).toEqual([1, "1 passed, 1 failed"]);
-  expect(lines.filter((line) => line.startsWith("Leak: answers: "))).toHaveLength(leaked);
+  expect(lines.filter((line) => line.startsWith("Leak: responses: "))).toHaveLength(leaked);
 });

@@ -35,7 +35,7 @@ export function searchEvidence(folder: string): Findings {
     for (const part of partsOf(join(folder, name), name.startsWith("process-"))) {
       bytes += part.length;
       const text = name.startsWith("process-") ? withoutShownKeys(part) : part;
-      places.push(...findPieces(text, pieces), ...findPaths(name === "answers" ? text : ordinaryLines(text)));
+      places.push(...findPieces(text, pieces), ...findPaths(name === "responses" ? text : ordinaryLines(text)));
     }
     leaks.push(...places.slice(0, MAX_REPORTED).map((place) => `${name}: ${place}`));
   }

@@ -1,6 +1,6 @@
 // Requests that do not get on: their body does not come, or the store does not answer. The service's
 // clock is moved, so that nobody waits for the deadline.
-// Manual controls, on which these tests failed: no deadlines, late results that are kept, unbounded late answers,
+// Manual controls, on which these tests failed: no deadlines, late results that are kept, unbounded late responses,
 // unread bodies that are never ended, no idle timeout.
 import { afterEach, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
@@ -74,14 +74,14 @@ describe("a body that does not arrive in time", () => {
   ])("%s, returns 408 and closes the connection", async (_how, framing, begun) => {
     service = await TestService.start();
     const key = await service.newKey("free");
-    const answers = exchange(service.app.port, createHead(framing, bearer(key)) + begun);
+    const responses = exchange(service.app.port, createHead(framing, bearer(key)) + begun);
     await passDeadline();
-    const [answer, ...others] = await answers; // the end of the connection
+    const [response, ...others] = await responses; // the end of the connection
     expect(others).toEqual([]);
-    const { status, headers, text } = answer as RawResponse;
+    const { status, headers, text } = response as RawResponse;
     expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([408, "request_timeout"]);
     expect([headers.get("connection"), headers.get("x-ratelimit-remaining")]).toEqual(["close", "59"]);
-    await checkDocument(answer as RawResponse);
+    await checkDocument(response as RawResponse);
     expect((await service.call("GET", "/pets", { key })).json).toEqual([]);
     expect(await metric(service.app.base, 'petstore_requests_timed_out_total{awaiting="body"}')).toBe(1);
     expect(await metric(service.app.base, "petstore_requests_waiting")).toBe(0);
@@ -128,12 +128,14 @@ describe("a body that is too large to be drained", () => {
     ["has another type", 415, "Transfer-Encoding: chunked", (key: string) => `${bearer(key)}\r\nContent-Type: text/x`],
   ])("closes the connection if it %s (%d)", async (_why, status, framing, authorization) => {
     service = await TestService.start();
-    const answers = await exchange(
+    const responses = await exchange(
       service.app.port,
       endless(createHead(framing, authorization(await service.newKey()))),
     );
-    expect(answers.map((answer) => [answer.status, answer.headers.get("connection")])).toEqual([[status, "close"]]);
-    await checkDocument(answers[0] as RawResponse);
+    expect(responses.map((response) => [response.status, response.headers.get("connection")])).toEqual([
+      [status, "close"],
+    ]);
+    await checkDocument(responses[0] as RawResponse);
   });
 
   test("does not close the connection if it was read completely", async () => {

@@ -31,7 +31,7 @@ export class LoadedService implements AsyncDisposable {
     program.base = `http://127.0.0.1:${port}/v1`;
     await eventually(
       () => fetch(new URL("/healthz", program.base)).catch(() => undefined),
-      (answer) => answer?.ok === true,
+      (response) => response?.ok === true,
     );
     return new LoadedService(program, port, await newKey(program.dataDir, unlimitedQuota));
   }
@@ -83,15 +83,15 @@ export class LoadedService implements AsyncDisposable {
     return row?.count ?? 0;
   }
 
-  /** Watches over the service for as long as the work takes. Returns each answer other than 200 that it saw. */
+  /** Watches over the service for as long as the work takes. Returns each response other than 200 that it saw. */
   async watchDuring(work: Promise<unknown>): Promise<Set<string>> {
     const seen = new Set<string>();
     const state = { isOver: false };
     void work.finally(() => (state.isOver = true));
     while (!state.isOver) {
       for (const path of watched) {
-        const answer = await fetch(new URL(path, this.program.base));
-        if (answer.status !== 200) seen.add(`${path} ${answer.status} ${await answer.text()}`);
+        const response = await fetch(new URL(path, this.program.base));
+        if (response.status !== 200) seen.add(`${path} ${response.status} ${await response.text()}`);
       }
     }
     return seen;

@@ -15,13 +15,13 @@ export interface LoadOrder {
 }
 
 export interface LoadReport {
-  /** Answers by status. */
+  /** Responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Requests without an answer. */
+  /** Requests without a response. */
   readonly lost: number;
-  /** Seconds from the first request to the last answer. */
+  /** Seconds from the first request to the last response. */
   readonly elapsed: number;
-  /** Successful answers a second. */
+  /** Successful responses a second. */
   readonly goodput: number;
   /** Milliseconds from when a request was due to its success. */
   readonly p50: number;
@@ -33,7 +33,7 @@ export interface LoadReport {
 const KEPT_REFUSALS = 20;
 /** Connections that are opened at once. */
 const OPENING = 100;
-/** How long the last answers may take, in milliseconds. */
+/** How long the last responses may take, in milliseconds. */
 const PATIENCE = 20_000;
 
 /** Runs a load in a process of its own. */
@@ -143,13 +143,13 @@ class OpenLoop {
     this.#send();
   }
 
-  #count(answer: string, due: number): void {
-    const status = answer.slice(9, 12);
+  #count(response: string, due: number): void {
+    const status = response.slice(9, 12);
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
     this.#last = performance.now();
     if (status.startsWith("2")) this.#times.push(this.#last - due);
     if (status !== "503") return;
-    if (this.#refusals.length < KEPT_REFUSALS) this.#refusals.push(answer);
+    if (this.#refusals.length < KEPT_REFUSALS) this.#refusals.push(response);
     if (this.#statuses[status] === this.#order.enough) this.#end();
   }
 

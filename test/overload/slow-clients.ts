@@ -14,8 +14,8 @@ export interface SlowKind {
   readonly isDeaf?: boolean;
   /** Ends its sending side after what it sends at first. */
   readonly halfCloses?: boolean;
-  /** The status of the answer that it gets; undefined for none. */
-  readonly answer?: number;
+  /** The status of the response that it gets; undefined for none. */
+  readonly status?: number;
   /** Seconds after which its connection has ended: what the documentation promises. */
   readonly endsWithin: number;
 }
@@ -36,10 +36,10 @@ export function slowKinds(service: LoadedService, otherKey: string): SlowKind[] 
   const page = `GET /docs/${referenceBundle.name} HTTP/1.1\r\nHost: petstore\r\n\r\n`; // more than a socket holds
   return [
     { name: "sends nothing", sends: "", endsWithin: 14 },
-    { name: "is idle after an answer", sends: read, answer: 200, endsWithin: 34 },
+    { name: "is idle after a response", sends: read, status: 200, endsWithin: 34 },
     { name: "sends its headers slowly", sends: "GET /v1/pets HTTP/1.1\r\nX-A: ", drips: "a", endsWithin: 14 },
-    { name: "sends its body slowly", sends: create, drips: " ", answer: 408, endsWithin: 11 },
-    { name: "sends its body slowly, in chunks", sends: chunked, drips: "1\r\n \r\n", answer: 408, endsWithin: 11 },
+    { name: "sends its body slowly", sends: create, drips: " ", status: 408, endsWithin: 11 },
+    { name: "sends its body slowly, in chunks", sends: chunked, drips: "1\r\n \r\n", status: 408, endsWithin: 11 },
     {
       name: "asks without end and does not read",
       sends: endless,
@@ -49,9 +49,9 @@ export function slowKinds(service: LoadedService, otherKey: string): SlowKind[] 
       endsWithin: 34,
     },
     { name: "asks for a large page and does not read", sends: page, isDeaf: true, endsWithin: 34 },
-    { name: "half-closes after its request", sends: read, halfCloses: true, answer: 200, endsWithin: 1 },
+    { name: "half-closes after its request", sends: read, halfCloses: true, status: 200, endsWithin: 1 },
     { name: "half-closes before its end", sends: create, halfCloses: true, endsWithin: 1 },
-    { name: "sends a body without end", sends: chunked, drips: CHUNK, pours: true, answer: 413, endsWithin: 6 },
+    { name: "sends a body without end", sends: chunked, drips: CHUNK, pours: true, status: 413, endsWithin: 6 },
   ];
 }
 
@@ -63,8 +63,8 @@ export class SlowClients {
   readonly #drips: Timer | undefined;
   #whenEmpty = () => {};
   #slowestEnd = 0;
-  /** Statuses of the answers. */
-  readonly answers = new Set<number>();
+  /** Statuses of the responses. */
+  readonly statuses = new Set<number>();
 
   constructor(kind: SlowKind, port: number, count: number) {
     this.kind = kind;
@@ -128,7 +128,7 @@ export class SlowClients {
         drain: pour,
         data: (_socket, bytes) => {
           const status = /^HTTP\/1\.1 (\d+)/.exec(bytes.toString("latin1", 0, 20))?.[1];
-          if (status) this.answers.add(Number(status));
+          if (status) this.statuses.add(Number(status));
         },
         end: (socket) => void socket.end(),
         close: (socket) => {

@@ -37,7 +37,7 @@ const waited = ({ program }: LoadedService) =>
 const openFiles = ({ program }: LoadedService) => readdirSync(`/proc/${program.child.pid}/fd`).length;
 
 test(
-  "others get right answers as before, and each slow client is ended in time",
+  "others get right responses as before, and each slow client is ended in time",
   async () => {
     await using service = await LoadedService.start();
     await service.load({ request: service.request("POST", "/pets", animal("Rex")), connections: 8, seconds: 0.2 });
@@ -65,8 +65,8 @@ test(
     const awaited = crowd.filter(({ kind }) => !kind.isDeaf && (isLongRun || kind.endsWithin <= 6));
     for (const clients of awaited) {
       await clients.ended();
-      const { name, answer } = clients.kind;
-      if (answer !== undefined) expect([name, ...clients.answers]).toEqual([name, answer]);
+      const { name, status } = clients.kind;
+      if (status !== undefined) expect([name, ...clients.statuses]).toEqual([name, status]);
       if (isLongRun) console.log(`${name}: ended after ${clients.slowestEnd.toFixed(1)} s`);
     }
     const grace = () => GRACE + waited(service) - waitedBefore; // what the machine took is not held against the service

@@ -34,7 +34,7 @@ const system = [
   "test/doctor.test.ts",
   "test/document-lint.test.ts",
   "test/launching.test.ts",
-  "test/lost-answers.test.ts",
+  "test/lost-responses.test.ts",
   "test/many-processes.test.ts",
   "test/import-export.test.ts",
   "test/import-export-postgres.test.ts",

@@ -1,4 +1,4 @@
-import { type Answer, Client } from "./client.ts";
+import { Client, type ClientResponse } from "./client.ts";
 
 interface Banned {
   readonly key: string;
@@ -15,9 +15,9 @@ export class Bans {
   async provoke(base: string, key: string): Promise<void> {
     const client = new Client(base, key);
     for (;;) {
-      const answer = await client.call("GET", "/pets?limit=1");
-      if (isBan(answer)) {
-        this.#banned.push({ key, until: Number(answer.headers.get("x-ratelimit-reset")) });
+      const response = await client.call("GET", "/pets?limit=1");
+      if (isBan(response)) {
+        this.#banned.push({ key, until: Number(response.headers.get("x-ratelimit-reset")) });
         return;
       }
     }
@@ -27,9 +27,9 @@ export class Bans {
   async check(base: string): Promise<void> {
     const holding = this.#banned.filter(({ until }) => until > Date.now() / 1000 + 5);
     for (const { key, until } of holding) {
-      const answer = await new Client(base, key).call("GET", "/pets?limit=1");
-      const found = Number(answer.headers.get("x-ratelimit-reset"));
-      if (!isBan(answer)) this.violations.push(`a ban until ${until} is gone: ${answer.status}`);
+      const response = await new Client(base, key).call("GET", "/pets?limit=1");
+      const found = Number(response.headers.get("x-ratelimit-reset"));
+      if (!isBan(response)) this.violations.push(`a ban until ${until} is gone: ${response.status}`);
       else if (Math.abs(found - until) > 1) this.violations.push(`a ban until ${until} ends at ${found} after a kill`);
     }
   }
@@ -39,6 +39,6 @@ export class Bans {
   }
 }
 
-function isBan({ status, text = "" }: Answer): boolean {
+function isBan({ status, text = "" }: ClientResponse): boolean {
   return status === 429 && text.includes('"key_banned"');
 }

@@ -1,5 +1,5 @@
-/** An answer; without `text` where it broke off after its headers. */
-export interface Answer {
+/** A response; without `text` where it broke off after its headers. */
+export interface ClientResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string | undefined;
@@ -10,7 +10,7 @@ export class Client {
   readonly base: string;
   readonly #key: string;
   sent = 0;
-  /** When answers arrived, in ascending order of `performance.now()`. */
+  /** When responses arrived, in ascending order of `performance.now()`. */
   readonly answeredAt: number[] = [];
 
   constructor(base: string, key: string) {
@@ -18,8 +18,8 @@ export class Client {
     this.#key = key;
   }
 
-  /** Sends a request below the base address. Rejects if no answer begins. */
-  async call(method: string, path: string, body?: string): Promise<Answer> {
+  /** Sends a request below the base address. Rejects if no response begins. */
+  async call(method: string, path: string, body?: string): Promise<ClientResponse> {
     this.sent++;
     const headers = { Authorization: `Bearer ${this.#key}`, "Content-Type": "application/json" };
     const response = await fetch(

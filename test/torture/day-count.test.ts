@@ -7,18 +7,18 @@ const QUOTA = 1_000;
 /** What is said of a count that is found after a kill, where a life had counted 100 to 130 by then. */
 function violationsOf(found: number, reset = "1"): string[] {
   const dayCount = new DayCount(QUOTA);
-  const answer = (used: number, day = "1") => ({
+  const responseWith = (used: number, day = "1") => ({
     status: 200,
     text: "",
     headers: new Headers({ "X-RateLimit-Remaining": String(QUOTA - used), "X-RateLimit-Reset": day }),
   });
   const client = new Client("", "");
-  dayCount.begin(client, answer(51)); // 50 of earlier lives, and the first request of this one
+  dayCount.begin(client, responseWith(51)); // 50 of earlier lives, and the first request of this one
   client.sent = 80;
   const now = performance.now();
   client.answeredAt.push(...Array(50).fill(now - 1_500), ...Array(20).fill(now - 500));
   dayCount.killed();
-  dayCount.begin(new Client("", ""), answer(found + 1, reset));
+  dayCount.begin(new Client("", ""), responseWith(found + 1, reset));
   return dayCount.violations;
 }
 

@@ -1,9 +1,9 @@
-import type { Answer, Client } from "./client.ts";
+import type { Client, ClientResponse } from "./client.ts";
 
 /** A killed process may forget so much of what it counted, in milliseconds. */
 const FORGOTTEN = 1_000;
 
-/** The first answer to a client in one life of the service, and how the life ended. */
+/** The first response to a client in one life of the service, and how the life ended. */
 interface Life {
   readonly client: Client;
   readonly used: number;
@@ -25,8 +25,8 @@ export class DayCount {
     this.#quota = quota;
   }
 
-  /** Takes the first answer of a new life, compares it with the life before. */
-  begin(client: Client, first: Answer): void {
+  /** Takes the first response of a new life, compares it with the life before. */
+  begin(client: Client, first: ClientResponse): void {
     const used = this.#quota - Number(first.headers.get("x-ratelimit-remaining"));
     const life = { client, used, reset: first.headers.get("x-ratelimit-reset"), killedAt: Number.NaN };
     // A new day begins with a new count.

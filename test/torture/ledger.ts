@@ -46,12 +46,12 @@ export class Ledger {
     this.#unsettled.push(entry);
   }
 
-  /** Notes a 201, with its body, or without one if the answer broke off after its status. */
-  acknowledge({ name }: SentAnimal, answer?: ShownAnimal): void {
+  /** Notes a 201, with its body, or without one if the response broke off after its status. */
+  acknowledge({ name }: SentAnimal, shown?: ShownAnimal): void {
     const entry = this.#entries.get(name) as Entry;
     entry.fate = "acknowledged";
     this.acknowledged++;
-    if (answer) this.#compare(entry, answer, "was acknowledged as");
+    if (shown) this.#compare(entry, shown, "was acknowledged as");
   }
 
   /** Notes an animal that the store has after a restart. */

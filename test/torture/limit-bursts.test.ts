@@ -23,7 +23,7 @@ const LIMIT = 100;
 const REQUESTS = 400;
 /** Programs that do nothing but take CPU time: more than this machine has cores. */
 const BUSY = navigator.hardwareConcurrency + 3;
-/** Answers after which a burst is disturbed: some are then decided, and most are not. */
+/** Responses after which a burst is disturbed: some are then decided, and most are not. */
 const BEGUN = 20;
 
 const [bun = "", ...serve] = serveCommand;
@@ -88,10 +88,10 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
     const begun = Promise.withResolvers<void>();
     let answered = 0;
     const sent = Array.from({ length: REQUESTS }, async (_, index) => {
-      const answer = await ask(programs[index % 2]?.base ?? "", key);
-      await answer.text();
+      const response = await ask(programs[index % 2]?.base ?? "", key);
+      await response.text();
       if (++answered === BEGUN) begun.resolve();
-      return answer.status;
+      return response.status;
     });
     await begun.promise;
     await disturb(programs[0] as Program);

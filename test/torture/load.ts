@@ -41,12 +41,12 @@ export async function createUntilGone(
     for (;;) {
       const animal = animals.next();
       ledger.send(animal);
-      const answer = await client.call("POST", "/pets", createBody(animal)).catch((error: unknown) => error);
-      if (answer instanceof Error) {
-        if (!isGone()) ledger.violations.push(`a running service did not answer: ${answer.message}`);
+      const response = await client.call("POST", "/pets", createBody(animal)).catch((error: unknown) => error);
+      if (response instanceof Error) {
+        if (!isGone()) ledger.violations.push(`a running service did not answer: ${response.message}`);
         return;
       }
-      const { status, text } = answer as Awaited<ReturnType<Client["call"]>>;
+      const { status, text } = response as Awaited<ReturnType<Client["call"]>>;
       if (status !== 201) ledger.violations.push(`createPet was answered with ${status}: ${text}`);
       else if (text === undefined) ledger.acknowledge(animal);
       else ledger.acknowledge(animal, readExactly(text) as ShownAnimal);

@@ -1,4 +1,4 @@
-import type { Answer, Client } from "./client.ts";
+import type { Client, ClientResponse } from "./client.ts";
 import { readExactly, type SentAnimal, type ShownAnimal } from "./ledger.ts";
 import { createBody } from "./load.ts";
 import { Random } from "./random.ts";
@@ -7,12 +7,12 @@ import type { ShopLedger, ShownOrder, Stock, TrackedPet } from "./shop-ledger.ts
 const TILLS = 8;
 const ARTICLES_PER_TILL = 3;
 
-/** What can be done with an animal: one request or more at once, and the statuses of their answers in ascending order. */
+/** What can be done with an animal: one request or more at once, and the statuses of their responses in ascending order. */
 interface Move {
   readonly method: string;
   readonly path: string;
   readonly body?: string;
-  readonly answers: readonly number[];
+  readonly expectedStatuses: readonly number[];
   /** What it comes to. */
   readonly wanted: Stock;
 }
@@ -43,15 +43,17 @@ export class OrderWorkload {
     );
   }
 
-  /** Does something with an animal. False if the service did not answer whole. */
+  /** Does something with an animal. False if the service did not send whole responses. */
   async #move(client: Client, article: TrackedPet, random: Random, isGone: () => boolean): Promise<boolean> {
-    const { method, path, body, answers, wanted } = random.pick(movesOf(article, random));
+    const { method, path, body, expectedStatuses, wanted } = random.pick(movesOf(article, random));
     this.#ledger.ask(article, wanted);
-    const sent = await Promise.allSettled(answers.map(() => client.call(method, path, body)));
+    const sent = await Promise.allSettled(expectedStatuses.map(() => client.call(method, path, body)));
     const answered = sent.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    const isWhole = answered.length === answers.length;
+    const isWhole = answered.length === expectedStatuses.length;
     const statuses = answered.map(({ status }) => status).toSorted((one, other) => one - other);
-    const isRight = isWhole ? Bun.deepEquals(statuses, answers) : statuses.every((status) => answers.includes(status));
+    const isRight = isWhole
+      ? Bun.deepEquals(statuses, expectedStatuses)
+      : statuses.every((status) => expectedStatuses.includes(status));
     const problem = `${method} ${path} ${body ?? ""} of ${JSON.stringify(article.stock)}`;
     if (!isWhole && !isGone()) this.#ledger.violations.push(`a running service did not answer ${problem}`);
     if (!isRight) {
@@ -61,7 +63,7 @@ export class OrderWorkload {
   }
 }
 
-function shownIn({ status, text = "" }: Answer): (ShownAnimal | ShownOrder)[] {
+function shownIn({ status, text = "" }: ClientResponse): (ShownAnimal | ShownOrder)[] {
   return status < 300 && text !== "" ? [readExactly(text) as ShownAnimal | ShownOrder] : [];
 }
 
@@ -70,7 +72,13 @@ function movesOf({ name, id, orderIds, stock }: TrackedPet, random: Random): Mov
   if (!animal || id === undefined) {
     const added: SentAnimal = { name, categoryId: random.int64(), status: "available" };
     return [
-      { method: "POST", path: "/pets", body: createBody(added), answers: [201], wanted: { ...stock, animal: added } },
+      {
+        method: "POST",
+        path: "/pets",
+        body: createBody(added),
+        expectedStatuses: [201],
+        wanted: { ...stock, animal: added },
+      },
     ];
   }
   const path = `/pets/${id}`;
@@ -82,14 +90,14 @@ function movesOf({ name, id, orderIds, stock }: TrackedPet, random: Random): Mov
       method: "PATCH",
       path,
       body,
-      answers: [200],
+      expectedStatuses: [200],
       wanted: { animal: { ...animal, categoryId, ...change }, orders },
     };
   };
   const order = (act: string, status: string, becomes: string): Move => ({
     method: "POST",
     path: `/store/orders/${orderIds.at(-1)}/${act}`,
-    answers: [200],
+    expectedStatuses: [200],
     wanted: { animal: { ...animal, status }, orders: [...orders.slice(0, -1), becomes] },
   });
   if (orders.at(-1) === "placed") {
@@ -97,17 +105,17 @@ function movesOf({ name, id, orderIds, stock }: TrackedPet, random: Random): Mov
       order("confirm", "sold", "confirmed"),
       order("cancel", "available", "cancelled"),
       update({}),
-      { method: "DELETE", path, answers: [409], wanted: stock },
+      { method: "DELETE", path, expectedStatuses: [409], wanted: stock },
     ];
   }
-  const remove: Move = { method: "DELETE", path, answers: [204], wanted: { animal: undefined, orders } };
+  const remove: Move = { method: "DELETE", path, expectedStatuses: [204], wanted: { animal: undefined, orders } };
   if (animal.status === "available") {
     // Twice at once: only one can succeed.
     const place: Move = {
       method: "POST",
       path: "/store/orders",
       body: `{"petId":${id}}`,
-      answers: [201, 409],
+      expectedStatuses: [201, 409],
       wanted: { animal: { ...animal, status: "pending" }, orders: [...orders, "placed"] },
     };
     return [place, place, place, update({ status: "pending" }), update({ status: "sold" }), remove];

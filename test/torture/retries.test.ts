@@ -29,7 +29,7 @@ class Customers {
   readonly violations: string[] = [];
   /** What was answered with, by name. */
   readonly answered = new Map<string, string>();
-  /** Answers that had been given before, to nobody: the service was killed between commit and answer. */
+  /** Responses that had been given before, to nobody: the service was killed between commit and response. */
   replays = 0;
   readonly #key: string;
   /** With this undefined no request has an idempotency key. */
@@ -68,7 +68,7 @@ class Customers {
     }
   }
 
-  /** Sends a request. False if no answer arrived whole. */
+  /** Sends a request. False if no response arrived whole. */
   async #send(base: string, attempt: Attempt): Promise<boolean> {
     const { name } = attempt;
     const isRetry = attempt.sent++ > 0;
@@ -104,7 +104,7 @@ function compare(dataDir: string, { answered }: Customers): string[] {
 
 /**
  * Kills the service this many times under customers, who find all that they asked for in the end; with the
- * header until one of them was killed between commit and answer.
+ * header until one of them was killed between commit and response.
  */
 async function crashTest(rounds: number, header: string | undefined) {
   const random = new Random(SEED);

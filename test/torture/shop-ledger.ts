@@ -70,7 +70,7 @@ export class ShopLedger {
     article.wanted = wanted;
   }
 
-  /** Notes that it was answered as it had to be, with what the answers show. */
+  /** Notes that it was answered as it had to be, with what the responses show. */
   acknowledge(article: TrackedPet, shown: readonly (ShownAnimal | ShownOrder)[]): void {
     const stock = article.wanted as Stock;
     article.stock = stock;

@@ -4,7 +4,7 @@ import type { ShownOrder } from "./shop-ledger.ts";
 /** Reads rows of the store. */
 type Read = <R>(sql: string) => R[];
 
-/** All animals of the shop and all orders, in the order of their ids, which are digits as in an answer. */
+/** All animals of the shop and all orders, in the order of their ids, which are digits as in a response. */
 export function shopRows(read: Read): [ShownAnimal[], ShownOrder[]] {
   return [
     read(`

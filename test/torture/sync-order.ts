@@ -15,13 +15,13 @@ const sends = /^(write|writev|sendto|sendmsg)$/;
 export function syncOrderViolations(calls: readonly SystemCall[], names: readonly string[], wal: string): string[] {
   const walWrites = calls.filter((call) => writes.test(call.name) && pathOf(call) === wal);
   const walSyncs = syncsOf(calls, wal);
-  const answers = answersIn(calls);
+  const responses = responsesIn(calls);
   return names.flatMap((name) => {
-    const answer = answers.find(({ args }) => args.includes(name));
-    if (!answer) return `${name}: the trace has no answer`;
+    const response = responses.find(({ args }) => args.includes(name));
+    if (!response) return `${name}: the trace has no response`;
     const write = walWrites.find(({ args }) => args.includes(name));
-    if (!write || write.end >= answer.begin) return `${name}: answered before it was written`;
-    const isSynced = walSyncs.some(({ begin, end }) => begin > write.end && end < answer.begin);
+    if (!write || write.end >= response.begin) return `${name}: answered before it was written`;
+    const isSynced = walSyncs.some(({ begin, end }) => begin > write.end && end < response.begin);
     return isSynced ? [] : `${name}: answered before it was synced`;
   });
 }
@@ -31,13 +31,13 @@ export function syncOrderViolations(calls: readonly SystemCall[], names: readonl
  * is acknowledged. Returns what is not so.
  */
 export function folderViolations(calls: readonly SystemCall[], folders: readonly string[]): string[] {
-  const [answer] = answersIn(calls);
+  const [response] = responsesIn(calls);
   return folders.flatMap((folder) => {
     const made = calls.find(
       ({ name, args, result }) => /^mkdir(at)?$/.test(name) && result === "0" && args.includes(`"${folder}"`),
     );
-    if (!made || !answer) return `${folder}: not made, or nothing was answered`;
-    const isSynced = syncsOf(calls, dirname(folder)).some(({ begin, end }) => begin > made.end && end < answer.begin);
+    if (!made || !response) return `${folder}: not made, or nothing was answered`;
+    const isSynced = syncsOf(calls, dirname(folder)).some(({ begin, end }) => begin > made.end && end < response.begin);
     return isSynced ? [] : `${folder}: answered before it was synced`;
   });
 }
@@ -46,7 +46,7 @@ function syncsOf(calls: readonly SystemCall[], path: string): SystemCall[] {
   return calls.filter((call) => syncs.test(call.name) && call.result === "0" && pathOf(call) === path);
 }
 
-function answersIn(calls: readonly SystemCall[]): SystemCall[] {
+function responsesIn(calls: readonly SystemCall[]): SystemCall[] {
   const isSocket = /^\d+<(socket|TCP)/;
   return calls.filter(({ name, args }) => sends.test(name) && isSocket.test(args) && args.includes("HTTP/1.1 201"));
 }

@@ -86,9 +86,9 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const ask = (): Promise<Response> => fetch(`http://127.0.0.1:${port.port}/readyz`, { keepalive: false }).catch(ask);
     process.kill(two, "SIGSTOP");
     const elapsed = stopwatch();
-    const answers = await Promise.all(Array.from({ length: 32 }, ask));
+    const responses = await Promise.all(Array.from({ length: 32 }, ask));
     expect(elapsed()).toBeLessThan(SERVED_AGAIN);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     await until(() => pids().get(2) !== two);
     expect(program.output).toContain(`"event":"worker_hung","worker":2,"pid":${two},"seconds":2.5,`);
     expect(program.output).toContain(`"event":"worker_ended","worker":2,"pid":${two},"how":"by SIGKILL"`);

@@ -49,7 +49,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       (text) => (text.match(/^petstore_limiter_degraded\{worker="\d"\} 1$/gm) ?? []).length === workers,
     );
 
-  /** What is left by each of the answers to a burst; undefined if a worker counted alone, because the machine is too busy. */
+  /** What is left by each of the responses to a burst; undefined if a worker counted alone, because the machine is too busy. */
   async function burst(limit: number): Promise<string[] | undefined> {
     await whenAlone(0);
     const key = await newKey({ ...unlimitedQuota, perMinute: limit });
@@ -58,12 +58,12 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     const ids: string[] = [];
     const send = async () => {
       for (;;) {
-        const answer = await fetch(`${program.base}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
-        await answer.text();
-        ids.push(answer.headers.get("x-request-id") ?? "");
-        if (answer.status === 429) return;
-        expect(answer.status).toBe(200);
-        remaining.push(answer.headers.get("x-ratelimit-remaining") ?? "");
+        const response = await fetch(`${program.base}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+        await response.text();
+        ids.push(response.headers.get("x-request-id") ?? "");
+        if (response.status === 429) return;
+        expect(response.status).toBe(200);
+        remaining.push(response.headers.get("x-ratelimit-remaining") ?? "");
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, send));
@@ -86,7 +86,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     const other = await newKey({ ...unlimitedQuota, perMinute: 20 });
     for (let count = 0; count < 5; count++) expect((await ask(program.base, other)).status).toBe(200);
     await eventually(async () => (await ask(program.base, key)).text(), isBanned);
-    const texts = async () => Promise.all((await askEach(program.base, key, WORKERS)).map((answer) => answer.text()));
+    const texts = async () =>
+      Promise.all((await askEach(program.base, key, WORKERS)).map((response) => response.text()));
     await eventually(texts, (all) => all.every(isBanned)); // on a busy machine one may have counted alone
     expect(await program.end()).toBe(0);
     program = await startWorkers(WORKERS, settings);
@@ -103,7 +104,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     const banned = await newKey(quota);
     const { key, account, storage } = await newAccount(settings, quota);
     const texts = async (one: string) =>
-      Promise.all((await askEach(program.base, one, WORKERS)).map((answer) => answer.text()));
+      Promise.all((await askEach(program.base, one, WORKERS)).map((response) => response.text()));
     await eventually(
       async () => (await ask(program.base, key)).status,
       (status) => status === 429,
@@ -134,11 +135,11 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       const client = new Client(program.base, await newKey());
       const wrong: unknown[] = [];
       const load = { isOver: false };
-      let answers = 0;
+      let responses = 0;
       const send = async () => {
         while (!load.isOver) {
           const { status, headers, text } = await client.call("GET", "/pets?limit=1");
-          answers++;
+          responses++;
           if (status !== 200 || !limitHeaders.every((name) => /^\d+$/.test(headers.get(name) ?? ""))) {
             wrong.push({ status, text, headers: limitHeaders.map((name) => headers.get(name)) });
           }
@@ -146,9 +147,9 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       };
       const sent = Promise.all(Array.from({ length: 16 }, send));
       const more = async () => {
-        const wanted = answers + 500;
+        const wanted = responses + 500;
         await eventually(
-          async () => answers,
+          async () => responses,
           (so) => so >= wanted,
         );
       };

@@ -69,14 +69,14 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       ...account,
       call,
       forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
-      /** Asks until each worker has answered, and gives one answer of each. */
+      /** Asks until each worker has answered, and gives one response of each. */
       ofEach: async (path: string) => {
-        const answers = new Map<string, Reply>();
-        while (answers.size < WORKERS) {
-          const answer = await call("GET", path);
-          if (!answers.has(answer.worker)) answers.set(answer.worker, answer);
+        const byWorker = new Map<string, Reply>();
+        while (byWorker.size < WORKERS) {
+          const response = await call("GET", path);
+          if (!byWorker.has(response.worker)) byWorker.set(response.worker, response);
         }
-        return [...answers.values()];
+        return [...byWorker.values()];
       },
     };
   }

@@ -59,13 +59,13 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     ledger.settle();
   }
 
-  /** Asks over and over until every worker gives the answer that is wanted. Returns how long it took, in milliseconds. */
-  async function untilEach(isWanted: (answer: Response) => boolean): Promise<number> {
+  /** Asks over and over until every worker gives the response that is wanted. Returns how long it took, in milliseconds. */
+  async function untilEach(isWanted: (response: Response) => boolean): Promise<number> {
     const elapsed = stopwatch(program.child.pid, ...workerPids(program).values());
     const fitting = new Set<string>();
     while (fitting.size < WORKERS) {
-      const answer = await ask(program.base, account.key);
-      if (isWanted(answer)) fitting.add(answeredBy(answer));
+      const response = await ask(program.base, account.key);
+      if (isWanted(response)) fitting.add(answeredBy(response));
     }
     return elapsed();
   }

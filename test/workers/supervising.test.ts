@@ -134,7 +134,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s to the process group of `npm start`, workers too, is one request to stop: all answer every request",
+    "%s to the process group of `npm start`, workers too, is one request to stop: all response every request",
     async (signal) => {
       const program = await Program.start(newDataDir(), settings, [...npmStart, "--", "--workers", "3"]);
       const requests = await Promise.all(Array.from({ length: 16 }, () => unfinishedRequest(program, key)));
@@ -143,8 +143,8 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
       const areStopping = () => program.output.split('"event":"stopping"').length > 3;
       await program.until(() => areStopping() || program.child.exitCode !== null);
       await Bun.sleep(SIGNALS_ARE_PASSED_ON);
-      const answers = await Promise.all(requests.map(({ finish }) => finish()));
-      expect(answers.filter((answer) => !answer.startsWith("HTTP/1.1 201 "))).toEqual([]);
+      const responses = await Promise.all(requests.map(({ finish }) => finish()));
+      expect(responses.filter((response) => !response.startsWith("HTTP/1.1 201 "))).toEqual([]);
       expect([await program.child.exited, program.errors]).toEqual([0, ""]);
       expect(program.output).not.toContain('"event":"worker_ended"');
       await portIsFree(program);

@@ -6,7 +6,7 @@ import Fastify from "fastify";
 import { Redis } from "ioredis";
 import { Pool, types } from "pg";
 import pino from "pino";
-import { EXPOSED, handleError, refuse, tagAnswer } from "../fastify/interface.mjs";
+import { EXPOSED, handleError, refuse, tagResponse } from "../fastify/interface.mjs";
 import { KeyRing } from "./keys.mjs";
 import { PetStore } from "./pets.mjs";
 import { routes } from "./routes.mjs";
@@ -63,7 +63,7 @@ app.addHook("preParsing", (request, reply, _payload, done) => {
   return refuse(reply, 401, "invalid_api_key", "The API key is missing or not valid.");
 });
 
-app.addHook("onSend", tagAnswer);
+app.addHook("onSend", tagResponse);
 
 app.addHook("onResponse", (request, reply, done) => {
   request.log.info({ req: request, res: reply, responseTime: reply.elapsedTime }, "request completed");

@@ -60,8 +60,8 @@ export function isPetId(text) {
   return /^[1-9][0-9]{0,15}$/.test(text);
 }
 
-/** A hook that gives an answer its entity tag. */
-export function tagAnswer(request, reply, payload, done) {
+/** A hook that gives a response its entity tag. */
+export function tagResponse(request, reply, payload, done) {
   if (reply.statusCode !== 200) return done(null, payload);
   const tag = `"${payload.length.toString(36)}-${crc32(payload).toString(36)}"`;
   reply.header("ETag", tag);

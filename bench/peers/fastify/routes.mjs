@@ -9,14 +9,14 @@ import {
   positionOf,
   refuse,
   SUNSET,
-  tagAnswer,
+  tagResponse,
 } from "./interface.mjs";
 
 /** The three operations. */
 export async function routes(app, { pets, base }) {
   const deprecated = deprecationLinks(base);
 
-  app.addHook("onSend", tagAnswer);
+  app.addHook("onSend", tagResponse);
 
   app.get(
     "/pets",

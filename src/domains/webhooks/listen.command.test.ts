@@ -20,8 +20,8 @@ afterEach(async () => {
   for (const stop of toStop.splice(0)) await stop();
 });
 
-function receiver(answer?: () => Response): Receiver {
-  const started = new Receiver(answer ? { answer } : {});
+function receiver(respond?: () => Response): Receiver {
+  const started = new Receiver(respond ? { respond } : {});
   toStop.push(() => started.stop());
   return started;
 }

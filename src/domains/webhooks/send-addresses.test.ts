@@ -165,7 +165,7 @@ test("an IPv6 address can be reached", async () => {
 test("a redirect to a denied address is not followed", async () => {
   const { open, forbidden } = receivers();
   const location = `http://127.0.0.2:${open.port}/hook`;
-  const redirecting = new Receiver({ answer: () => new Response(null, { status: 307, headers: { location } }) });
+  const redirecting = new Receiver({ respond: () => new Response(null, { status: 307, headers: { location } }) });
   toStop.push(redirecting);
   const result = await send(message(`http://127.0.0.1:${redirecting.port}/hook`), network({ policy }));
   expect(result).toMatchObject({ failure: "redirected", status: 307 });

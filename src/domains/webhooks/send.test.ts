@@ -80,7 +80,7 @@ test.each([
   [new Date(NOON + 60_000).toUTCString(), 60_000],
   ["soon", undefined],
 ])("Retry-After %p of a failure is parsed", async (text, retryAfter) => {
-  const busy = receiver({ answer: () => new Response("busy", { status: 503, headers: { "retry-after": text } }) });
+  const busy = receiver({ respond: () => new Response("busy", { status: 503, headers: { "retry-after": text } }) });
   const expected = { failure: "error_status" as const, status: 503, excerpt: "busy", retryAfter };
   expect(await send(message(urlOf(busy)), network())).toEqual({ ...expected, duration: 0 });
 });
@@ -89,14 +89,14 @@ describe("a redirect with the status", () => {
   test.each([301, 302, 303, 307, 308])("%i is a failure, and is not followed", async (status) => {
     const target = receiver();
     const headers = { location: urlOf(target) };
-    const from = receiver({ answer: () => new Response(null, { status, headers }) });
+    const from = receiver({ respond: () => new Response(null, { status, headers }) });
     expect(await send(message(urlOf(from)), network())).toMatchObject({ failure: "redirected", status });
     expect([from.received.length, target.received.length]).toEqual([1, 0]);
   });
 });
 
 const excerptOf = async (body: string | Uint8Array<ArrayBuffer>) => {
-  const { failure, excerpt } = await send(message(urlOf(receiver({ answer: () => new Response(body) }))), network());
+  const { failure, excerpt } = await send(message(urlOf(receiver({ respond: () => new Response(body) }))), network());
   expect(failure).toBeUndefined();
   return excerpt;
 };
@@ -120,7 +120,7 @@ describe("the response excerpt is", () => {
     const packed = Bun.gzipSync("a".repeat(1_000_000));
     const headers = { "content-encoding": "gzip" };
     const { excerpt } = await send(
-      message(urlOf(receiver({ answer: () => new Response(packed, { headers }) }))),
+      message(urlOf(receiver({ respond: () => new Response(packed, { headers }) }))),
       network(),
     );
     expect(excerpt).not.toContain("aaaa");

@@ -4,7 +4,7 @@ import { generateApiKey } from "../../../src/domains/keys/api-key.ts";
 
 test("a service that gives the sender's key back", async () => {
   const server = Bun.serve({ port: 0, fetch: (request) => new Response(request.headers.get("authorization")) });
-  const answer = await fetch(server.url, { headers: { Authorization: `Bearer ${generateApiKey("test")}` } });
-  expect(await answer.text()).toStartWith("Bearer psk_test_");
+  const response = await fetch(server.url, { headers: { Authorization: `Bearer ${generateApiKey("test")}` } });
+  expect(await response.text()).toStartWith("Bearer psk_test_");
   await server.stop(true);
 });

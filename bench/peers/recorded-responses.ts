@@ -1,24 +1,24 @@
-/** An answer of the service, to be given by others byte by byte. */
-export interface ReadyAnswer {
+/** A response of the service, to be given by others byte by byte. */
+export interface RecordedResponse {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One animal, a page of them, and a new one. */
-export interface ReadyAnswers {
-  readonly get: ReadyAnswer;
-  readonly list: ReadyAnswer;
-  readonly create: ReadyAnswer;
+export interface RecordedResponses {
+  readonly get: RecordedResponse;
+  readonly list: RecordedResponse;
+  readonly create: RecordedResponse;
 }
 
-/** Asks a running service for the answers that the bare servers give. */
-export async function readyAnswers(
+/** Asks a running service for the responses that the bare servers give. */
+export async function recordResponses(
   url: string,
   key: string,
   paths: { get: string; list: string; create: string; body: string },
-): Promise<ReadyAnswers> {
+): Promise<RecordedResponses> {
   const authorization = { Authorization: `Bearer ${key}` };
-  const ask = async (path: string, request: RequestInit = { headers: authorization }): Promise<ReadyAnswer> => {
+  const ask = async (path: string, request: RequestInit = { headers: authorization }): Promise<RecordedResponse> => {
     const response = await fetch(url + path, request);
     if (!response.ok) throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
     const headers = Object.fromEntries([...response.headers].map(([name, value]) => [wireName(name), value]));

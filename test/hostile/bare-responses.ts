@@ -1,11 +1,11 @@
 import { bytesOf, chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
 
 /** What the runtime's HTTP parser refuses before the service sees a request. */
-export interface BareAnswer {
+export interface BareResponse {
   /** What is sent, in the words of `docs/decisions/http.md`. */
   readonly what: string;
   /** A status without a body and without the service's headers, or the end of the connection. */
-  readonly answer: "400" | "413" | "431" | "505" | "closed";
+  readonly outcome: "400" | "413" | "431" | "505" | "closed";
   /** What a request with this fault looks like on the wire. */
   readonly bytes: (valid: RawRequest) => readonly string[];
   /** Only where the operation reads a body; others have answered before it comes. */
@@ -42,10 +42,10 @@ function chunked(body: string): string {
 }
 
 /** The table of `docs/decisions/http.md`, which is held against this one. */
-export const bareAnswers: readonly BareAnswer[] = [
+export const bareResponses: readonly BareResponse[] = [
   {
     what: "a request line of fewer than three words, or whose target is neither a path nor an address",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) => [
       "\r\n",
       "GET\r\n\r\n",
@@ -61,7 +61,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a method with characters that no method has",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) =>
       lines(
         valid,
@@ -70,7 +70,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "TLS, the preface of HTTP/2 and other binary protocols",
-    answer: "400",
+    outcome: "400",
     bytes: () => [
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
       "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n",
@@ -79,7 +79,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "an HTTP version other than 1.0 and 1.1",
-    answer: "505",
+    outcome: "505",
     bytes: (valid) => [
       `GET ${valid.target}\r\n`,
       `GET ${valid.target}\r\n\r\n`,
@@ -101,7 +101,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a space, a control character or a bare line feed in the request line",
-    answer: "505",
+    outcome: "505",
     bytes: (valid) => [
       render(valid).replaceAll("\r\n", "\n"),
       ...lines(
@@ -112,7 +112,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a header line without a colon or name, with a space in or after the name, or folded",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) =>
       withLine(
         valid,
@@ -129,7 +129,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a header with a control character other than a tab",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) =>
       withLine(
         valid,
@@ -140,12 +140,12 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "HTTP/1.1 without `Host`",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) => lines(valid, [{ host: [] }]),
   },
   {
     what: "more than 16 KiB of request line and headers, or more than 198 headers",
-    answer: "431",
+    outcome: "431",
     bytes: (valid) => [
       ...withLine(valid, `X-A: ${"a".repeat(17_000)}`, `X-A: ${"a".repeat(1_000_000)}`, `${"X".repeat(17_000)}: a`),
       ...lines(valid, [
@@ -157,7 +157,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "`Content-Length` that is not a number of at most nineteen digits, or given twice with different values",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) =>
       framed(
         valid,
@@ -182,7 +182,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "`Transfer-Encoding` with `Content-Length`, in HTTP/1.0, given twice, or other than `chunked`",
-    answer: "400",
+    outcome: "400",
     bytes: (valid) => [
       ...framed(
         valid,
@@ -213,7 +213,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a chunk with a wrong size, or that ends in a bare line feed",
-    answer: "400",
+    outcome: "400",
     readsBody: true,
     bytes: (valid) =>
       behindHeaders(
@@ -243,7 +243,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "trailers after the last chunk; the request may have been served",
-    answer: "400",
+    outcome: "400",
     readsBody: true,
     mayHaveRun: true,
     bytes: (valid) =>
@@ -256,21 +256,21 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a `Content-Length` above 128 MiB",
-    answer: "413",
+    outcome: "413",
     readsBody: true,
     bytes: (valid) =>
       framed(valid, ...["134217729", "4294967298", "9007199254740993"].map((length) => [`Content-Length: ${length}`])),
   },
   {
     what: "a chunk extension of more than 16 KiB",
-    answer: "413",
+    outcome: "413",
     readsBody: true,
     bytes: (valid) =>
       behindHeaders(valid, `2;${"a".repeat(17_000)}\r\n{}\r\n0\r\n\r\n`, `2\r\n{}\r\n0;${"a".repeat(100_000)}\r\n\r\n`),
   },
   {
     what: "a method that is not registered, or in small letters",
-    answer: "closed",
+    outcome: "closed",
     bytes: (valid) =>
       lines(
         valid,
@@ -281,7 +281,7 @@ export const bareAnswers: readonly BareAnswer[] = [
   },
   {
     what: "a request whose client leaves before its end",
-    answer: "closed",
+    outcome: "closed",
     leaves: true,
     readsBody: true,
     bytes: (valid) => {

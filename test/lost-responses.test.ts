@@ -1,4 +1,4 @@
-// The answer to a commit that is lost on its way from PostgreSQL: all is written, and who wrote it does not know.
+// The response to a commit that is lost on its way from PostgreSQL: all is written, and who wrote it does not know.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/open-storage.ts";
 import { readConfig } from "../src/config.ts";
