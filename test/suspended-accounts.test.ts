@@ -26,10 +26,10 @@ describe("a suspended account", () => {
     expect(suspended.suspendedAt).toBe(service.clock.now());
     for (const operation of domains.flatMap(({ operations }) => operations)) {
       const body = operation.method === "GET" ? undefined : bodyOf(operation);
-      const reply = await service.call(operation.method, pathOf(operation), { key, body });
-      expect([operation.name, reply.status, reply.json.code]).toEqual([operation.name, 403, "account_suspended"]);
-      expect(reply.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
-      expect(reply.headers.get("www-authenticate")).toBeNull(); // no other scope would help
+      const response = await service.call(operation.method, pathOf(operation), { key, body });
+      expect([operation.name, response.status, response.json.code]).toEqual([operation.name, 403, "account_suspended"]);
+      expect(response.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
+      expect(response.headers.get("www-authenticate")).toBeNull(); // no other scope would help
     }
     expect((await service.call("GET", "/nothing", { key })).json.code).toBe("account_suspended");
     const { key: other } = await service.newAccountWithKey("enterprise");

@@ -30,7 +30,7 @@ afterAll(() => service.stop());
 
 const newShop = async () => (await service.newAccountWithKey("enterprise", unlimitedQuota, ["read", "write"])).key;
 
-/** The parts of a reply that must not depend on other shops. */
+/** The parts of a response that must not depend on other shops. */
 const comparable = ({ status, text: whole, headers }: TestResponse) => {
   // How many events arrive with the beginning of a stream is a matter of time. event-stream.test.ts tests which do.
   const text = headers.get("content-type") === "text/event-stream" ? (whole.split("\n\n", 1)[0] as string) : whole;
@@ -55,18 +55,18 @@ function send(key: string, operation: Operation, { headers = {}, query = "" }: E
 
 /** Sends every operation with every filter, and some with an Idempotency-Key that each shop uses. */
 async function transcript(key: string): Promise<unknown[]> {
-  const replies: unknown[] = [];
+  const responses: unknown[] = [];
   for (const operation of ordered) {
     const headers: Record<string, string> = takesIdempotencyKey(operation)
       ? { "Idempotency-Key": "same-in-each-shop" }
       : {};
-    replies.push([operation.name, ...comparable(await send(key, operation, { headers }))]);
+    responses.push([operation.name, ...comparable(await send(key, operation, { headers }))]);
     if (operation.method !== "GET") continue;
     for (const query of filtersOf(operation)) {
-      replies.push([operation.name, query, ...comparable(await send(key, operation, { query }))]);
+      responses.push([operation.name, query, ...comparable(await send(key, operation, { query }))]);
     }
   }
-  return replies;
+  return responses;
 }
 
 test("every operation returns the same in a shop after another shop has data", async () => {
@@ -79,7 +79,7 @@ test("every operation returns the same in a shop after another shop has data", a
   for (let petId = 1; petId <= 9; petId++) await service.call("POST", "/store/orders", { key: other, body: { petId } });
   const after = await transcript(await newShop());
   expect(before.length).toBeGreaterThan(operations.length);
-  expect(before.filter((reply) => String((reply as unknown[])[2]).startsWith("2")).length).toBeGreaterThan(5);
+  expect(before.filter((response) => String((response as unknown[])[2]).startsWith("2")).length).toBeGreaterThan(5);
   expect(after).toEqual(before);
 });
 
@@ -168,8 +168,12 @@ test("an id that only another shop has is unknown in the path, the query and the
   await service.call("POST", "/pets", { key: other, body: { name: "Ida", categoryId: 9, status: "available" } });
   await service.call("POST", "/categories", { key: other, body: { id: 9, name: "Cats" } });
   const call = async (method: string, path: string, body?: unknown) => {
-    const reply = await service.call(method, path, { key: other, ...(body !== undefined && { body }) });
-    return [method, path.replace("777", "2"), ...comparable({ ...reply, text: reply.text.replaceAll("777", "2") })];
+    const response = await service.call(method, path, { key: other, ...(body !== undefined && { body }) });
+    return [
+      method,
+      path.replace("777", "2"),
+      ...comparable({ ...response, text: response.text.replaceAll("777", "2") }),
+    ];
   };
   const known = cases(2);
   expect(known.length).toBeGreaterThan(14);
@@ -190,13 +194,13 @@ test("an Idempotency-Key of one shop is unused in another", async () => {
 
 test("both shops assign the same ids, from 1", async () => {
   const keys = [await newShop(), await newShop()];
-  const replies = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>
       service.call("POST", "/pets", { key: keys[index % 2], body: { name: "Rex", categoryId: index } }),
     ),
   );
   const ids = (start: number) =>
-    replies
+    responses
       .filter((_, index) => index % 2 === start)
       .map(({ json }) => json.id as number)
       .toSorted((a, b) => a - b);

@@ -27,20 +27,20 @@ const sendAll = async (key: string, times: number): Promise<TestResponse> => {
   return send(key);
 };
 const figure = ({ headers }: TestResponse, name: string) => Number(headers.get(name));
-const retryAfter = (reply: TestResponse) => figure(reply, "retry-after");
-const reset = (reply: TestResponse) => figure(reply, "x-ratelimit-reset");
+const retryAfter = (response: TestResponse) => figure(response, "retry-after");
+const reset = (response: TestResponse) => figure(response, "x-ratelimit-reset");
 /** Seconds by which the response's reset is later than its `Retry-After` from now. */
-const disagreement = (reply: TestResponse) =>
-  reset(reply) - retryAfter(reply) - Math.floor(service.clock.now() / SECOND);
+const disagreement = (response: TestResponse) =>
+  reset(response) - retryAfter(response) - Math.floor(service.clock.now() / SECOND);
 /** Uses up the minute, and continues until the key is banned, which takes a second. */
 const offend = async (key: string) => {
   await sendAll(key, quota.perMinute + 1);
   service.clock.advance(SECOND);
   return sendAll(key, STRIKES);
 };
-const expectRefused = (reply: TestResponse, code: string, seconds: number) => {
-  expect([reply.json.code, retryAfter(reply)]).toEqual([code, seconds]);
-  expect([-1, 0, 1]).toContain(disagreement(reply));
+const expectRefused = (response: TestResponse, code: string, seconds: number) => {
+  expect([response.json.code, retryAfter(response)]).toEqual([code, seconds]);
+  expect([-1, 0, 1]).toContain(disagreement(response));
 };
 
 const step = (milliseconds: number) => service.clock.setWall(service.clock.now() + milliseconds);

@@ -382,14 +382,14 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         for (const name of ["location", "etag", "link", "content-type"]) {
           expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
         }
-        expect([first, again].map((reply) => reply.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+        expect([first, again].map((response) => response.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
       });
     } else {
       test("ignores an Idempotency-Key", async () => {
         for (let count = 0; count < 2; count++) {
-          const reply = await send(operation, { key, headers: { "Idempotency-Key": "a b" } });
-          expect(reply.status).not.toBe(400); // which it would be to a key that is none
-          expect(reply.headers.get("idempotent-replayed")).toBeNull();
+          const response = await send(operation, { key, headers: { "Idempotency-Key": "a b" } });
+          expect(response.status).not.toBe(400); // which it would be to a key that is none
+          expect(response.headers.get("idempotent-replayed")).toBeNull();
         }
       });
     }

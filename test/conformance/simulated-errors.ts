@@ -67,12 +67,12 @@ export function simulatedErrors(operations: readonly Operation[], start: () => P
       const seen: unknown[] = [];
       for (const [code, status] of expected) {
         if (operation.quota === "sandbox") service.clock.advance(60_000); // an account may send 20 a minute
-        const reply = await ask(operation, code); // which checks body and headers against the document
-        seen.push([reply.json.code, reply.status]);
-        expect([code, reply.json.status]).toEqual([code, status]);
-        expect(reply.json.message).toStartWith("Simulated: ");
-        expect([code, reply.json.details !== undefined]).toEqual([code, code === "invalid_request"]);
-        expect(reply.headers.get("idempotent-replayed")).toBeNull();
+        const response = await ask(operation, code); // which checks body and headers against the document
+        seen.push([response.json.code, response.status]);
+        expect([code, response.json.status]).toEqual([code, status]);
+        expect(response.json.message).toStartWith("Simulated: ");
+        expect([code, response.json.details !== undefined]).toEqual([code, code === "invalid_request"]);
+        expect(response.headers.get("idempotent-replayed")).toBeNull();
         if (operation.method !== "GET") continue;
         const head = await ask(operation, code, "HEAD");
         expect([head.status, head.text]).toEqual([status, ""]);

@@ -14,7 +14,7 @@ const WORKERS = 4;
 const EVERYWHERE_WITHIN = 1_000;
 const HOUR = 3_600;
 
-interface Reply {
+interface WorkerResponse {
   readonly status: number;
   readonly worker: string;
   readonly headers: Headers;
@@ -45,7 +45,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
   });
 
   /** Sends a request over a connection of its own, which the system gives to any worker. */
-  async function send(key: string, method: string, path: string, body?: unknown): Promise<Reply> {
+  async function send(key: string, method: string, path: string, body?: unknown): Promise<WorkerResponse> {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const response = await fetch(program.base + path, {
       method,
@@ -71,7 +71,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
       /** Asks until each worker has answered, and gives one response of each. */
       ofEach: async (path: string) => {
-        const byWorker = new Map<string, Reply>();
+        const byWorker = new Map<string, WorkerResponse>();
         while (byWorker.size < WORKERS) {
           const response = await call("GET", path);
           if (!byWorker.has(response.worker)) byWorker.set(response.worker, response);
@@ -152,7 +152,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       const behind = await Promise.all(Array.from({ length: 40 }, (_, number) => create(`behind ${number}`)));
       await Promise.all(writers);
       expect([status, seen.isSubsetOf(new Set([201, 409]))]).toEqual([200, true]);
-      expect(behind.filter((reply) => reply.status !== 201)).toEqual([]);
+      expect(behind.filter((response) => response.status !== 201)).toEqual([]);
       expect(new Set(behind.map(({ worker }) => worker)).size).toBe(WORKERS);
 
       const shown: { id: number; name: string }[] = [];
@@ -165,7 +165,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       const names = new Set(shown.map(({ name }) => name));
       expect(behind.map(({ json }) => json.name).filter((name) => !names.has(name))).toEqual([]);
       expect(early.filter((name) => names.has(name))).toEqual([]);
-      for (const reply of await ofEach(`/pets?limit=1&cursor=${cursor}`)) expect(reply.status).toBe(400);
+      for (const response of await ofEach(`/pets?limit=1&cursor=${cursor}`)) expect(response.status).toBe(400);
     }
     // What is left of the old data is deleted, and nothing is added to it behind that.
     const left = () => postgres.run("SELECT shop FROM shops WHERE account_id IS NULL", database);
