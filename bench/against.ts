@@ -16,32 +16,32 @@ import { alternate, contestant, median } from "./rounds.ts";
 import { Backends } from "./scale/backends.ts";
 import { startService } from "./scale/services.ts";
 import { type SeededStore, UNLIMITED } from "./seed.ts";
-import { type Request, type Round, type Target, type Totals, writeLoad } from "./wrk.ts";
+import { type LoadedServer, type Request, type Round, type Totals, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
-/** How long other processes may take to learn of a changed account, in milliseconds. */
+/** How long other processes may take to notice a changed account, in milliseconds. */
 const ACCOUNT_KNOWN = 1_000;
 /** `missing` sends a client address with each request. */
 const SETTINGS = { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" };
 
 /** A running service of one checkout. */
-interface Contender extends Target {
+interface CheckoutService extends LoadedServer {
   readonly dialect: Dialect;
   readonly key: string;
   /** Changes the limits of its account. Absent for the embedded store. */
   readonly limit?: (perMinute: number, perDay: number) => Promise<void>;
 }
 
-interface Workload {
+interface Comparison {
   readonly requests: (dialect: Dialect) => readonly Request[];
   /** True if every response is an error. */
   readonly isRefused?: true;
   /** The key to send instead of that of the account. */
   readonly key?: string;
-  readonly prepare?: (contender: Contender) => Promise<void>;
+  readonly prepare?: (service: CheckoutService) => Promise<void>;
 }
 
-const onAnyStore: Record<string, Workload> = {
+const onAnyStore: Record<string, Comparison> = {
   "one animal": { requests: gets },
   "first page": { requests: firstPage },
   "unread pages": { requests: everyPage },
@@ -49,7 +49,7 @@ const onAnyStore: Record<string, Workload> = {
   "no such animal": { requests: missing, isRefused: true },
 };
 /** The last ones leave the account without quota. */
-const onPostgres: Record<string, Workload> = {
+const onPostgres: Record<string, Comparison> = {
   ...onAnyStore,
   mixed: { requests: mixed },
   "unknown key": {
@@ -79,15 +79,15 @@ const { values, positionals } = parseArgs({
 });
 const [folder, rounds = "15"] = positionals;
 const effort = { rounds: Number(rounds), seconds: 2, warmUp: 4 };
-const workloads = Object.entries(values.postgres ? onPostgres : onAnyStore).filter(
+const comparisons = Object.entries(values.postgres ? onPostgres : onAnyStore).filter(
   ([name]) => values.only.length === 0 || values.only.includes(name),
 );
-if (!folder || !(effort.rounds > 0) || workloads.length === 0) {
+if (!folder || !(effort.rounds > 0) || comparisons.length === 0) {
   throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...");
 }
 
 /** Starts the service of a checkout on an embedded store that the checkout fills, because its schema may differ. */
-async function startEmbedded(checkout: string, place: string): Promise<Contender> {
+async function startEmbedded(checkout: string, place: string): Promise<CheckoutService> {
   const { seedStore } = (await import(join(checkout, "bench/seed.ts"))) as typeof import("./seed.ts");
   const store: SeededStore = seedStore(place, "seed", ANIMALS, [UNLIMITED]);
   // Of the checkout, too: it makes the cursors that its own service reads.
@@ -97,7 +97,7 @@ async function startEmbedded(checkout: string, place: string): Promise<Contender
 }
 
 /** The same on PostgreSQL and Valkey. */
-async function startShared(checkout: string, place: string, backends: Backends): Promise<Contender> {
+async function startShared(checkout: string, place: string, backends: Backends): Promise<CheckoutService> {
   const theirs = (await import(join(checkout, "bench/scale/backends.ts"))) as typeof import("./scale/backends.ts");
   const store = await theirs.Backends.prototype.newStore.call(backends, ANIMALS);
   const { serviceDialect } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
@@ -124,18 +124,18 @@ function ratio(ours: readonly number[], theirs: readonly number[]): string {
 }
 
 /** Compares one workload, and prints a line for each figure. */
-async function compare(name: string, workload: Workload, contenders: readonly Contender[]): Promise<void> {
-  for (const contender of contenders) await workload.prepare?.(contender);
+async function compare(name: string, comparison: Comparison, services: readonly CheckoutService[]): Promise<void> {
+  for (const service of services) await comparison.prepare?.(service);
   const [ours, theirs] = await alternate(
-    contenders.map((contender, index) => {
-      const requests = workload.requests(contender.dialect);
-      const load = writeLoad(join(place, `${index}.txt`), requests, workload.key ?? contender.key, CONNECTIONS);
-      return contestant(String(index), processes, contender, load, effort);
+    services.map((service, index) => {
+      const requests = comparison.requests(service.dialect);
+      const load = writeLoad(join(place, `${index}.txt`), requests, comparison.key ?? service.key, CONNECTIONS);
+      return contestant(String(index), processes, service, load, effort);
     }),
   );
   if (!ours || !theirs) return;
   for (const { requests, refused, failed } of [...ours.rounds, ...theirs.rounds]) {
-    const wrong = failed + (workload.isRefused ? requests - refused : refused);
+    const wrong = failed + (comparison.isRefused ? requests - refused : refused);
     // On a busy machine a service may decide locally for a moment, and then admits more.
     if (wrong > requests / 1_000) throw new Error(`${name}: ${wrong} requests had the wrong kind of response.`);
   }
@@ -157,12 +157,12 @@ mkdirSync(work, { recursive: true });
 const place = mkdtempSync(join(work, "against-"));
 try {
   const backends = values.postgres ? await Backends.start(processes, 2 * ANIMALS) : undefined;
-  const contenders: Contender[] = [];
+  const services: CheckoutService[] = [];
   for (const checkout of [root, resolve(folder)]) {
     const own = mkdtempSync(join(place, "service-"));
-    contenders.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
+    services.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
   }
-  for (const [name, workload] of workloads) await compare(name, workload, contenders);
+  for (const [name, comparison] of comparisons) await compare(name, comparison, services);
 } finally {
   await processes.end();
   rmSync(place, { recursive: true, force: true });

@@ -9,10 +9,10 @@ const ANIMALS = 100_000;
 const ROUNDS = 7;
 /** How much slower the processor of the browser is made for its first content. */
 const SLOWDOWN = 4;
-/** Pages of 50 animals that are turned. All 2,000 of them take minutes and tell the same. */
+/** Pages of 50 animals that are turned. All 2,000 of them take minutes and show nothing more. */
 const PAGES = 300;
 
-/** Notes when the first row of a table is there, and the longest task since the start or `longest = 0`. */
+/** Records when the first row of a table is shown, and the longest task since the start or since `longest` was set to 0. */
 const watch = `
   window.longest = 0;
   new PerformanceObserver((list) => {
@@ -24,7 +24,7 @@ const watch = `
     requestAnimationFrame(() => setTimeout(() => (window.contentAt = performance.now())));
   }).observe(document, { childList: true, subtree: true });`;
 
-/** When that was, in milliseconds since the address was opened. */
+/** Resolves to when the first row was shown, in milliseconds since the address was opened. */
 const shown = `new Promise((resolve) => {
   const look = () => (window.contentAt ? resolve(window.contentAt) : requestAnimationFrame(look));
   look();
@@ -63,7 +63,7 @@ function report(what: string, values: readonly number[], aim: number): void {
   console.log(`${what}: ${median(values).toFixed(0)} ms (aim ${aim}; ${texts.join(", ")})`);
 }
 
-/** When the first animals are there, or with `isCounted` the CPU time of all tasks until then. */
+/** The time until the first animals are shown or, with `isCounted`, the CPU time of all tasks until then. */
 async function firstContent(address: string, isCounted = false): Promise<number> {
   const browser = await TestBrowser.start();
   try {

@@ -1,23 +1,30 @@
 import { join } from "node:path";
 import type { Bench } from "./outcome.ts";
-import { contextPeers, type Dialect, type RunningServer, type ServerName, startServer, whyNot } from "./peers.ts";
+import {
+  contextPeers,
+  type Dialect,
+  type RunningServer,
+  type ServerName,
+  startServer,
+  unavailableReason,
+} from "./peers.ts";
 import type { Environment } from "./processes.ts";
 import { alternate, contestant, type Series } from "./rounds.ts";
 import type { SeededStore } from "./seed.ts";
 import { type Request, writeLoad } from "./wrk.ts";
 
-/** Connections that put load on a server, where nothing else is said. */
+/** Connections that put load on a server, unless a workload sets another number. */
 export const CONNECTIONS = 64;
 
 /** Servers that run at the same time, each on a copy of the same store. */
 export interface Fleet {
   readonly store: SeededStore;
   readonly servers: readonly RunningServer[];
-  /** Servers that could not be had, and why. */
+  /** Servers that could not be started, and why. */
   readonly notes: readonly string[];
 }
 
-/** Starts the service, and whichever of the other servers can be had. */
+/** Starts the servers that this machine can run. */
 export async function startFleet(
   { options, processes, folder }: Bench,
   store: SeededStore,
@@ -28,7 +35,7 @@ export async function startFleet(
   const notes: string[] = [];
   for (const name of names) {
     const isSkipped = contextPeers.includes(name) && options.effort.contextRounds === 0;
-    const reason = isSkipped ? "the short mode has no time for it" : whyNot(name);
+    const reason = isSkipped ? "the short mode has no time for it" : unavailableReason(name);
     if (reason) {
       notes.push(`${name} was left out: ${reason}.`);
       continue;

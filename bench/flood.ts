@@ -11,8 +11,8 @@ import { runWrk, writeLoad } from "./wrk.ts";
 const FLOOD = 1_000;
 /** Animals of each of the two shops. */
 const ANIMALS = 10_000;
-/** Seconds that the flood begins earlier, until the service knows that it is overloaded, and ends later. */
-const AROUND = { before: 1.5, after: 1 };
+/** Seconds by which the flood begins before a round, so that the service notices the overload, and ends after it. */
+const FLOOD_MARGIN = { before: 1.5, after: 1 };
 
 const alone = "alone";
 /** What the other shop sends, by name. */
@@ -42,8 +42,8 @@ export const flood: Workload = {
     const flooded = Object.entries(floods).map(([name, requests]) => {
       const flooding = writeLoad(join(folder, `${name}.txt`), requests(server.dialect), other, FLOOD);
       const run = async () => {
-        const background = runWrk(processes, server, flooding, AROUND.before + seconds + AROUND.after);
-        await Bun.sleep(AROUND.before * 1_000);
+        const background = runWrk(processes, server, flooding, FLOOD_MARGIN.before + seconds + FLOOD_MARGIN.after);
+        await Bun.sleep(FLOOD_MARGIN.before * 1_000);
         const [round] = await Promise.all([runWrk(processes, server, load, seconds), background]);
         return round;
       };

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { type Bench, type Target as Goal, type Outcome, ratios, type Workload } from "./outcome.ts";
+import { type Bench, type Outcome, ratios, type Target, type Workload } from "./outcome.ts";
 import { type Dialect, type RunningServer } from "./peers.ts";
 import { firstPage, gets, pageAfter } from "./requests.ts";
 import { alternate, contestant, type Series } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
-import { type Request, type Target, writeLoad } from "./wrk.ts";
+import { type LoadedServer, type Request, writeLoad } from "./wrk.ts";
 
-/** What is asked of stores of all sizes. Pages in the middle and at the end are a hundred each. */
-export const growthQuestions: Record<string, (dialect: Dialect) => Request[]> = {
+/** The reads that are measured on stores of all sizes. Pages in the middle and at the end are a hundred each. */
+export const growthReads: Record<string, (dialect: Dialect) => Request[]> = {
   get: gets,
   "first page": firstPage,
   "page in the middle": (dialect) => pagesAround(dialect, dialect.animals / 2),
@@ -33,11 +33,11 @@ export const growth: Workload = {
       const { servers } = await startFleet(place, store, ["service"]);
       sized.push({ animals, server: servers[0] as RunningServer, key: store.keys[0] ?? "" });
     }
-    const series = await askAllSizes(bench, sized);
+    const series = await compareSizes(bench, sized);
     await stopFleet(bench, { servers: sized.map(({ server }) => server) });
     return { series, notes: [] };
   },
-  targets: Object.keys(growthQuestions).map((question) => growthTarget(question, "p99")),
+  targets: Object.keys(growthReads).map((read) => growthTarget(read, "p99")),
 };
 
 /** A server with a store of some size. */
@@ -47,38 +47,38 @@ export interface SizedServer<S> {
   readonly key: string;
 }
 
-/** Asks each question of each server, in alternating rounds. */
-export function askAllSizes(
+/** Measures each kind of read on each server, in alternating rounds. */
+export function compareSizes(
   { options, processes, folder }: Bench,
-  sized: readonly SizedServer<Target & { dialect: Dialect }>[],
+  sized: readonly SizedServer<LoadedServer & { dialect: Dialect }>[],
 ): Promise<Series[]> {
-  const contestants = Object.entries(growthQuestions).flatMap(([question, requests], index) =>
+  const contestants = Object.entries(growthReads).flatMap(([read, requests], index) =>
     sized.map(({ animals, server, key }) => {
       const file = join(folder, `${index}-${animals}.txt`);
       const load = writeLoad(file, requests(server.dialect), key, CONNECTIONS);
-      return contestant(seriesName(question, animals), processes, server, load, options.effort);
+      return contestant(seriesName(read, animals), processes, server, load, options.effort);
     }),
   );
   return alternate(contestants);
 }
 
 /** What a response of the largest store may take, compared with one of the smallest. */
-export function growthTarget(question: string, measure: "p50" | "p99"): Goal {
+export function growthTarget(read: string, measure: "p50" | "p99"): Target {
   return {
-    text: `${question}: ${measure} ≤ 1.3 × from smallest to largest`,
+    text: `${read}: ${measure} ≤ 1.3 × from smallest to largest`,
     sense: "at most",
     bound: 1.3,
     unit: "×",
     values: (outcome) => {
-      const of = outcome.series.filter(({ name }) => name.startsWith(`${question}, `));
+      const of = outcome.series.filter(({ name }) => name.startsWith(`${read}, `));
       const [smallest, largest] = [of[0]?.name ?? "", of.at(-1)?.name ?? ""];
       return ratios(outcome, measure, largest, smallest);
     },
   };
 }
 
-function seriesName(question: string, animals: number): string {
-  return `${question}, ${animals.toLocaleString("en")} animals`;
+function seriesName(read: string, animals: number): string {
+  return `${read}, ${animals.toLocaleString("en")} animals`;
 }
 
 function pagesAround(dialect: Dialect, middle: number): Request[] {

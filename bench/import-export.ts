@@ -27,7 +27,7 @@ function writeFiles(): void {
   writeFileSync(files.csv, `name,categoryId,status\r\n${rows.join("")}`);
 }
 
-/** A store with a key that no limit holds up. */
+/** A store with a key whose limits are never reached. */
 async function newStore(name: string): Promise<{ dataDir: string; key: string }> {
   const dataDir = join(folder, name);
   const limits = ["--per-minute", String(UNLIMITED.perMinute), "--per-day", String(UNLIMITED.perDay)];

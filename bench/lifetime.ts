@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { CONNECTIONS } from "./fleet.ts";
 import { type Figure, figureTarget, type Outcome, type Workload } from "./outcome.ts";
-import { type ServerName, startServer, whyNot } from "./peers.ts";
+import { type ServerName, startServer, unavailableReason } from "./peers.ts";
 import { residentMemory } from "./processes.ts";
 import { mixed } from "./requests.ts";
 import { median } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
 import { type Round, runWrk, writeLoad } from "./wrk.ts";
 
-/** Time that a process must come to rest, in milliseconds. */
+/** How long a process may take to become idle, in milliseconds. */
 const REST = 2_000;
-/** Seconds of load between two looks at the memory. */
+/** Seconds of load between two measurements of the memory. */
 const STEP = 5;
-/** Growth that is noise of the measurement: what a garbage collector leaves differs from time to time. */
+/** Growth up to this factor is noise: how much the garbage collector frees differs from run to run. */
 const NOISE = 1.1;
 
 export const start: Workload = {
@@ -26,7 +26,7 @@ export const start: Workload = {
     const { effort, service } = options;
     const executable = buildExecutable(service, folder);
     const store = seedStore(folder, "seed", effort.startAnimals, [UNLIMITED]);
-    const names = (["service", "Fastify"] satisfies ServerName[]).filter((name) => !whyNot(name));
+    const names = (["service", "Fastify"] satisfies ServerName[]).filter((name) => !unavailableReason(name));
     const figures: (Figure & { values: number[] })[] = names.map((name) => ({ name, unit: "ms", values: [] }));
     for (let round = 0; round < effort.starts; round++) {
       for (const { name, values } of figures) {

@@ -1,9 +1,9 @@
 import type { Socket } from "bun";
 
-/** What an event begins with in a stream. The ids that comments give have no name. */
+/** How an event begins in a stream. Comments, which only carry ids, have no `event` field. */
 const MARKER = "\nevent: ";
 
-/** One stream: the end of what it got last, which may hold the first part of a marker. */
+/** One stream. `tail` is the end of the last data, which may hold the first part of a marker. */
 interface Stream {
   tail: string;
   readonly opened: PromiseWithResolvers<void>;

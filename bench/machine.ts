@@ -9,7 +9,7 @@ export const LOAD_CORE = String(cpus().length - 1);
 /** All cores, where everything shares them. */
 export const ALL_CORES = `0-${LOAD_CORE}`;
 
-/** What a reader must know of the machine and the programs, as rows of two. `packages` are those of the peers. */
+/** The machine and the versions of the programs, as rows of a table. `packages` are those of the peers. */
 export function describeMachine(
   service: string,
   programs: readonly [string, string][],

@@ -18,7 +18,7 @@ export interface Effort {
   readonly startAnimals: number;
   /** How long the memory is watched under load. */
   readonly soak: number;
-  /** After so long everything is stopped, whatever it does. */
+  /** The time limit of the whole run. */
   readonly deadline: number;
 }
 

@@ -3,7 +3,7 @@ import type { Processes } from "./processes.ts";
 import { median, type Series } from "./rounds.ts";
 import type { Round } from "./wrk.ts";
 
-/** Something else than load that was measured: a start, a size, a share. One value a round. */
+/** A measurement other than load, such as a start time, a size or a share. It has one value for each round. */
 export interface Figure {
   readonly name: string;
   readonly unit: "ms" | "µs" | "MB" | "%";
@@ -14,7 +14,7 @@ export interface Figure {
 export interface Outcome {
   readonly series: readonly Series[];
   readonly figures?: readonly Figure[];
-  /** Contestants that are missing, and why; and whatever else a reader must know. */
+  /** Contestants that are missing, and why; and other remarks for the reader. */
   readonly notes: readonly string[];
 }
 

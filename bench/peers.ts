@@ -18,7 +18,7 @@ const START_LIMIT = 60_000;
 /** How often a starting server is asked, in milliseconds: often, because the time to its first response counts. */
 const POLL = 2;
 /**
- * json-server gets fewer animals than the others: it looks through all of them for each request and
+ * json-server gets fewer animals than the others: it searches all of them for each request and
  * writes all of them to its file for each new one.
  */
 const JSON_SERVER_ANIMALS = 1_000;
@@ -38,7 +38,7 @@ export type ServerName = (typeof serverNames)[number];
 /** Peers that no target refers to. */
 export const contextPeers: readonly ServerName[] = ["bare node:http", "json-server", "Prism"];
 
-/** How the interface is spoken with one server. */
+/** The paths and queries of the interface on one server. */
 export interface Dialect {
   /** Path of the animals. */
   readonly pets: string;
@@ -60,8 +60,8 @@ export interface RunningServer {
   readonly startedIn: number;
 }
 
-/** What starting a server needs to know. */
-export interface Place {
+/** What is needed to start a server. */
+export interface ServerSetup {
   readonly processes: Processes;
   /** A folder for the server's files. */
   readonly folder: string;
@@ -80,7 +80,7 @@ const FIRST_PAGE = "limit=20&status=available";
 const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, { status: "available" }));
 
 /** Tells why a server cannot be started; undefined if it can. */
-export function whyNot(name: ServerName): string | undefined {
+export function unavailableReason(name: ServerName): string | undefined {
   if (name === "nginx") return Bun.which("nginx") ? undefined : "nginx is not installed (Debian: nginx-light)";
   const modules = { Fastify: "better-sqlite3/build", "json-server": "json-server", Prism: "@stoplight/prism-cli" };
   if (!(name in modules)) return undefined;
@@ -89,11 +89,11 @@ export function whyNot(name: ServerName): string | undefined {
 }
 
 /** Starts a server on a copy of the store and waits until it answers. */
-export async function startServer(name: ServerName, place: Place): Promise<RunningServer> {
-  const { processes, store, folder } = place;
+export async function startServer(name: ServerName, setup: ServerSetup): Promise<RunningServer> {
+  const { processes, store, folder } = setup;
   mkdirSync(folder, { recursive: true });
   const port = freePort();
-  const { command, cwd, env = {}, dialect } = await recipes[name](place, port);
+  const { command, cwd, env = {}, dialect } = await recipes[name](setup, port);
   const errors = join(folder, "errors.txt");
   const started = performance.now();
   const process = processes.start(SERVER_CORE, command, { cwd, env, errors });
@@ -102,7 +102,7 @@ export async function startServer(name: ServerName, place: Place): Promise<Runni
   return { ...server, startedIn: performance.now() - started };
 }
 
-/** A command that starts a server, and how to speak with it. */
+/** A command that starts a server, and the paths of its interface. */
 interface Recipe {
   readonly command: readonly string[];
   readonly cwd: string;
@@ -110,7 +110,7 @@ interface Recipe {
   readonly dialect: Dialect;
 }
 
-const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promise<Recipe>> = {
+const recipes: Record<ServerName, (setup: ServerSetup, port: number) => Recipe | Promise<Recipe>> = {
   service: ({ folder, service, executable, store, settings }, port) => {
     copyFileSync(store.file, join(folder, "petstore.db"));
     return {
@@ -130,15 +130,15 @@ const recipes: Record<ServerName, (place: Place, port: number) => Recipe | Promi
       dialect: fastifyDialect(store.animals),
     };
   },
-  nginx: async (place, port) => {
-    const config = join(place.folder, "nginx.conf");
-    writeFileSync(config, nginxConfig(place.folder, port, await responsesOf(place)));
-    const command = ["nginx", "-p", place.folder, "-e", "stderr", "-c", config];
-    return { command, cwd: place.folder, dialect: ownDialect(place.store.animals) };
+  nginx: async (setup, port) => {
+    const config = join(setup.folder, "nginx.conf");
+    writeFileSync(config, nginxConfig(setup.folder, port, await responsesOf(setup)));
+    const command = ["nginx", "-p", setup.folder, "-e", "stderr", "-c", config];
+    return { command, cwd: setup.folder, dialect: ownDialect(setup.store.animals) };
   },
-  "bare Bun.serve": (place, port) => bareRecipe(place, port, [process.execPath, "bare-bun.mjs"]),
-  "reading Bun.serve": (place, port) => bareRecipe(place, port, [process.execPath, "reading-bun.mjs"]),
-  "bare node:http": (place, port) => bareRecipe(place, port, ["node", "bare-node.mjs"]),
+  "bare Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "bare-bun.mjs"]),
+  "reading Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "reading-bun.mjs"]),
+  "bare node:http": (setup, port) => bareRecipe(setup, port, ["node", "bare-node.mjs"]),
   "json-server": ({ folder }, port) => {
     const pets = Array.from({ length: JSON_SERVER_ANIMALS }, (_, index) => ({
       id: index + 1,
@@ -195,19 +195,19 @@ function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dial
   return { pets: "/v1/pets", animals, firstPage: FIRST_PAGE, pageAfter };
 }
 
-async function bareRecipe(place: Place, port: number, command: readonly string[]): Promise<Recipe> {
-  const responses = join(place.folder, "responses.json");
-  writeFileSync(responses, JSON.stringify(await responsesOf(place)));
+async function bareRecipe(setup: ServerSetup, port: number, command: readonly string[]): Promise<Recipe> {
+  const responses = join(setup.folder, "responses.json");
+  writeFileSync(responses, JSON.stringify(await responsesOf(setup)));
   return {
     command,
     cwd: PEERS,
     env: { PORT: String(port), RESPONSES: responses },
-    dialect: ownDialect(place.store.animals),
+    dialect: ownDialect(setup.store.animals),
   };
 }
 
 /** The service's answers to both kinds of reads and to a create. */
-function responsesOf({ model, store }: Place): Promise<RecordedResponses> {
+function responsesOf({ model, store }: ServerSetup): Promise<RecordedResponses> {
   if (!model) throw new Error("A bare server needs a running service to take its answers from.");
   const { pets, animals, firstPage } = model.dialect;
   const [{ body = "" } = {}] = creates(model.dialect, 1);

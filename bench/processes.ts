@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Subprocess } from "bun";
 
 /** How long a process may take to end by itself, in milliseconds. */
-const PATIENCE = 5_000;
+const STOP_TIMEOUT = 5_000;
 /** Clock ticks a second, in which Linux counts the time of processes. */
 const TICKS = 100;
 
@@ -12,13 +12,13 @@ export class Processes {
   readonly #others = new Set<() => Promise<void>>();
   #ended = false;
 
-  /** Starts a command on one core. What it logs is thrown away; its errors go to a file. */
+  /** Starts a command on one core. Its standard output is discarded; its standard error goes to a file. */
   start(
     core: string,
     command: readonly string[],
     place: { cwd: string; env: Environment; errors: string },
   ): Subprocess {
-    this.#requireMore();
+    this.#requireRunning();
     const child = Bun.spawn(["taskset", "-c", core, ...command], {
       cwd: place.cwd,
       env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production", ...place.env },
@@ -32,13 +32,13 @@ export class Processes {
 
   /** Runs a command on one core to its end and returns what it printed. It is killed after `limit` seconds. */
   async output(core: string, command: readonly string[], limit: number): Promise<string> {
-    this.#requireMore();
+    this.#requireRunning();
     const child = Bun.spawn(["taskset", "-c", core, ...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     this.#running.add(child);
     const timer = setTimeout(() => child.kill("SIGKILL"), limit * 1000);
     try {
-      const [printed, complaint] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-      if (child.exitCode !== 0) throw new Error(`${command[0]} failed: ${complaint || printed || child.signalCode}`);
+      const [printed, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+      if (child.exitCode !== 0) throw new Error(`${command[0]} failed: ${errors || printed || child.signalCode}`);
       return printed;
     } finally {
       clearTimeout(timer);
@@ -46,22 +46,22 @@ export class Processes {
     }
   }
 
-  /** Stops one process: first as it should be, then by force. One that was paused with its children continues first. */
+  /** Stops one process: with SIGTERM, then by force. If it was paused with its children, they continue first. */
   async stop(child: Subprocess): Promise<void> {
     this.#running.delete(child);
-    signalFamily(child.pid, "SIGCONT");
+    signalTree(child.pid, "SIGCONT");
     child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT);
     await child.exited;
     clearTimeout(timer);
   }
 
-  /** Notes how something else is stopped, when all is. */
-  alsoStop(other: () => Promise<void>): void {
+  /** Registers a function that stops something else. `stopAll` calls it. */
+  onStop(other: () => Promise<void>): void {
     this.#others.add(other);
   }
 
-  /** Stops all processes, then what was noted next to them. */
+  /** Stops all processes, then calls the registered functions. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.stop(child)));
     const others = [...this.#others];
@@ -69,13 +69,13 @@ export class Processes {
     await Promise.all(others.map((stop) => stop()));
   }
 
-  /** Stops all, and starts none any more: a start that is under way fails. */
+  /** Stops everything. Later starts fail, also those in progress. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.stopAll();
   }
 
-  #requireMore(): void {
+  #requireRunning(): void {
     if (this.#ended) throw new Error("The run was ended.");
   }
 }
@@ -88,7 +88,7 @@ export function cpuTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** Seconds of CPU time that the children of a process have used that have ended. */
+/** Seconds of CPU time that the ended children of a process have used. */
 export function cpuTimeOfEndedChildren(pid: number): number {
   const fields = statOf(pid);
   return (Number(fields[13]) + Number(fields[14])) / TICKS;
@@ -97,13 +97,13 @@ export function cpuTimeOfEndedChildren(pid: number): number {
 /** The fields of `/proc/PID/stat` behind the process's name; proc(5) numbers the first of them 3. */
 function statOf(pid: number): string[] {
   const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name is in brackets, and may hold anything.
+  // The name is in parentheses, and may contain any character.
   return line.slice(line.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Sends a signal to a process and its children, as far as they are still there. */
-export function signalFamily(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
-  for (const member of familyOf(pid)) {
+export function signalTree(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
+  for (const member of processTree(pid)) {
     try {
       process.kill(member, name);
     } catch {
@@ -113,7 +113,7 @@ export function signalFamily(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
 }
 
 /** A process and its children. */
-export function familyOf(pid: number): number[] {
+export function processTree(pid: number): number[] {
   const children = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]).stdout.toString();
   return [pid, ...children.split(/\s+/).filter(Boolean).map(Number)];
 }

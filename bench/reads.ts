@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
 import { type Bench, type Outcome, ratioTarget, type Workload } from "./outcome.ts";
-import { type Dialect, type RunningServer, type ServerName, serverNames, startServer, whyNot } from "./peers.ts";
+import {
+  type Dialect,
+  type RunningServer,
+  type ServerName,
+  serverNames,
+  startServer,
+  unavailableReason,
+} from "./peers.ts";
 import { everyPage, firstPage, gets } from "./requests.ts";
 import { alternate } from "./rounds.ts";
 import { type SeededStore, seedStore, UNLIMITED } from "./seed.ts";
@@ -64,7 +71,7 @@ export const coldPages: Workload = {
   chart: "rate",
   run: async (bench) => {
     const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
-    const names = coldServers.filter((name) => !whyNot(name));
+    const names = coldServers.filter((name) => !unavailableReason(name));
     const series = await alternate(
       names.map((name) => ({
         name,
@@ -73,7 +80,7 @@ export const coldPages: Workload = {
         run: () => freshRound(bench, store, name),
       })),
     );
-    return { series, notes: coldServers.flatMap((name) => whyNot(name) ?? []) };
+    return { series, notes: coldServers.flatMap((name) => unavailableReason(name) ?? []) };
   },
   targets: [ratioTarget("≥ 3 × Fastify", "at least", 3, ["rate", "service", "Fastify"])],
 };

@@ -15,11 +15,11 @@ const USED_UP = { perMinute: 1_000_000_000, perDay: 1 };
 /** Strikes lead to a ban soon. */
 const BANNED = { perMinute: 1, perDay: 1 };
 
-/** A server, as far as single requests need it. */
-type Asked = Pick<RunningServer, "url" | "dialect">;
+/** What a single request needs to know of a server. */
+type ServerAddress = Pick<RunningServer, "url" | "dialect">;
 
-/** Requests that are all refused in the same way, or none of them. */
-interface Candidate {
+/** Requests that all have the same status. */
+interface RefusalCase {
   readonly name: string;
   readonly requests: readonly Request[];
   /** The key that is sent. */
@@ -57,7 +57,7 @@ export const refusal: Workload = {
     const wrong = generateApiKey("live");
     await untilBanned(server, banned);
     const manyAddresses = reads.map(fromManyAddresses);
-    const candidates: Candidate[] = [
+    const cases: RefusalCase[] = [
       { name: good, requests: manyAddresses, sent: key, status: 200 },
       { name: refusals.wrong, requests: manyAddresses, sent: wrong, status: 401 },
       { name: refusals.mistyped, requests: manyAddresses, sent: `${wrong}x`, status: 401 },
@@ -66,13 +66,13 @@ export const refusal: Workload = {
       { name: refusals.banned, requests: reads, sent: banned, status: 429 },
     ];
     const series = await alternate(
-      candidates.map((candidate, index) => {
-        const { name, requests, sent } = candidate;
+      cases.map((one, index) => {
+        const { name, requests, sent } = one;
         const load = writeLoad(join(folder, `${index}.txt`), requests, sent, CONNECTIONS);
         const { rounds, warmUp, run } = contestant(name, processes, server, load, options.effort);
         const checked = async () => {
           const round = await run();
-          await requireStatus(server, candidate);
+          await requireStatus(server, one);
           return round;
         };
         return { name, rounds, warmUp, run: checked };
@@ -91,8 +91,8 @@ export function fromManyAddresses(request: Request, index: number): Request {
   return { ...request, headers: { "X-Forwarded-For": `10.1.${Math.floor(number / 250)}.${(number % 250) + 1}` } };
 }
 
-/** Goes on after a 429 until the key is banned; strikes count from a second after the first one. */
-export async function untilBanned(server: Asked, key: string): Promise<void> {
+/** Sends requests until the key is banned. Strikes count from one second after the first 429. */
+export async function untilBanned(server: ServerAddress, key: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const response = await ask(server, `${server.dialect.pets}/1`, key);
     if (((await response.json()) as { code?: string }).code === "key_banned") return;
@@ -102,12 +102,12 @@ export async function untilBanned(server: Asked, key: string): Promise<void> {
 }
 
 /** wrk tells only how many answers were refused: one more request after a round tells how. */
-async function requireStatus(server: RunningServer, { requests, sent, status }: Candidate): Promise<void> {
+async function requireStatus(server: RunningServer, { requests, sent, status }: RefusalCase): Promise<void> {
   const last = requests.at(-1);
   const response = await ask(server, last?.path ?? "", sent, last?.headers);
   if (response.status !== status) throw new Error(`${response.status} instead of ${status}: ${await response.text()}`);
 }
 
-function ask({ url }: Asked, path: string, key: string, headers: Request["headers"] = {}): Promise<Response> {
+function ask({ url }: ServerAddress, path: string, key: string, headers: Request["headers"] = {}): Promise<Response> {
   return fetch(url + path, { headers: { ...headers, Authorization: `Bearer ${key}` } });
 }

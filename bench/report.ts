@@ -5,8 +5,8 @@ import { judge, type Outcome, ratios, type Verdict, type Workload } from "./outc
 import { median, type Series } from "./rounds.ts";
 import { type Bar, barChart, figure } from "./svg.ts";
 
-/** A workload and what came of it: an outcome, or the reason why there is none. */
-export interface Ran {
+/** A workload with its outcome, or the reason why it has none. */
+export interface WorkloadResult {
   readonly workload: Workload;
   readonly outcome: Outcome | undefined;
   readonly failure?: string;
@@ -21,17 +21,17 @@ export interface PageTexts {
   readonly aboutPeers: string;
 }
 
-/** Writes the page, its charts next to it, and all values as JSON for those who want to reckon themselves. */
+/** Writes the page, its charts, and all values as JSON for other calculations. */
 export function writeReport(
   { out, mode }: Options,
   { title, command, aboutMeasuring, aboutPeers }: PageTexts,
   machine: readonly [string, string][],
-  ran: readonly Ran[],
+  results: readonly WorkloadResult[],
 ): void {
   const pictures = basename(out, ".md");
   const folder = join(dirname(out), pictures);
   mkdirSync(folder, { recursive: true });
-  const sections = ran.map((one) => {
+  const sections = results.map((one) => {
     if (one.outcome) writeFileSync(join(folder, `${one.workload.name}.svg`), chart(one.workload, one.outcome));
     return section(one, pictures);
   });
@@ -39,7 +39,7 @@ export function writeReport(
     `# ${title}`,
     `Written by \`${command}\` (mode: ${mode}). ${aboutMeasuring}`,
     "## Targets",
-    targetTable(ran),
+    targetTable(results),
     ...sections,
     "## What the peers do less",
     aboutPeers,
@@ -47,17 +47,17 @@ export function writeReport(
     table(["", ""], machine),
   ];
   writeFileSync(out, `${page.join("\n\n")}\n`);
-  const values = ran.map(({ workload, outcome, failure }) => ({ workload: workload.name, ...outcome, failure }));
+  const values = results.map(({ workload, outcome, failure }) => ({ workload: workload.name, ...outcome, failure }));
   writeFileSync(join(folder, "values.json"), `${JSON.stringify({ mode, machine, workloads: values }, null, 2)}\n`);
 }
 
 /** The targets of a workload in one line each, for the terminal. */
-export function verdictLines({ workload, outcome }: Ran): string[] {
+export function verdictLines({ workload, outcome }: WorkloadResult): string[] {
   return outcome ? workload.targets.map((target) => `  ${verdictCells(judge(target, outcome)).join(" · ")}`) : [];
 }
 
-function targetTable(ran: readonly Ran[]): string {
-  const rows = ran.flatMap(({ workload, outcome = { series: [], notes: [] } }) =>
+function targetTable(results: readonly WorkloadResult[]): string {
+  const rows = results.flatMap(({ workload, outcome = { series: [], notes: [] } }) =>
     workload.targets.map((target) => [workload.title, ...verdictCells(judge(target, outcome))]),
   );
   return table(["workload", "must reach", "measured", "least – most of the rounds", ""], rows);
@@ -70,7 +70,7 @@ function verdictCells({ target, values, met }: Verdict): string[] {
   return [target.text, figure(median(values)) + unit, spread, met ? "met" : "**not met**"];
 }
 
-function section({ workload, outcome, failure }: Ran, pictures: string): string {
+function section({ workload, outcome, failure }: WorkloadResult, pictures: string): string {
   const head = [`## ${workload.title}`, workload.description];
   if (!outcome) return [...head, `It failed: ${failure}`].join("\n\n");
   const parts = [...head, `![${workload.title}](${pictures}/${workload.name}.svg)`];
@@ -107,7 +107,7 @@ function seriesTable(outcome: Outcome): string {
         ? costs.map((cost) => figure(median(rounds.map((round) => round.costs?.[cost] ?? Number.NaN))))
         : [`${Math.round(median(of("core")) * 100)} %`]),
       passes(Math.max(...of("passes"))),
-      trouble(series),
+      refusedAndFailed(series),
     ];
   });
   const head = [
@@ -129,13 +129,13 @@ function oursFor(name: string): string {
   return name.replace(/^[^,]+/, "service");
 }
 
-/** How often the requests were gone through, where that says something. */
+/** How often the list of requests was sent. Above 100, the exact number does not matter. */
 function passes(most: number): string {
   return most > 100 ? "many" : figure(most);
 }
 
 /** Responses with a status of 400 or above, and requests without a response. */
-function trouble({ rounds }: Series): string {
+function refusedAndFailed({ rounds }: Series): string {
   const sum = (of: "refused" | "failed" | "requests") => rounds.reduce((total, round) => total + round[of], 0);
   const refused = sum("refused") === sum("requests") ? "all" : String(sum("refused"));
   return `${refused}, ${sum("failed")}`;

@@ -3,7 +3,7 @@ import { shuffled } from "./rounds.ts";
 import type { Request } from "./wrk.ts";
 
 /** More different requests than this would only fill the load generator's memory. */
-const MOST = 100_000;
+const MAX_REQUESTS = 100_000;
 
 /** Reads of single animals, each once, in no order. */
 export function gets({ pets, animals }: Dialect): Request[] {
@@ -50,8 +50,8 @@ function get(path: string): Request {
   return { method: "GET", path };
 }
 
-/** Ids from 1 to the number of animals; of very many animals a part, evenly spread. */
+/** Ids from 1 to the number of animals. If there are too many, an evenly spread part of them. */
 function someIds(animals: number): number[] {
-  const step = Math.max(1, Math.floor(animals / MOST));
-  return Array.from({ length: Math.min(animals, MOST) }, (_, index) => index * step + 1);
+  const step = Math.max(1, Math.floor(animals / MAX_REQUESTS));
+  return Array.from({ length: Math.min(animals, MAX_REQUESTS) }, (_, index) => index * step + 1);
 }

@@ -1,6 +1,6 @@
 import { type Effort } from "./options.ts";
 import type { Processes } from "./processes.ts";
-import { type Load, type Round, runWrk, type Target } from "./wrk.ts";
+import { type Load, type LoadedServer, type Round, runWrk } from "./wrk.ts";
 
 /** One contestant of a workload, and what was measured of it. */
 export interface Series {
@@ -17,8 +17,8 @@ export interface Contestant {
 }
 
 /**
- * Measures contestants in alternating rounds, A B C A B C: whatever the machine does meanwhile
- * falls on all of them alike. Those with fewer rounds are left out of the last ones.
+ * Measures contestants in alternating rounds, A B C A B C: other work on the
+ * machine affects all of them equally. Those with fewer rounds are left out of the last ones.
  */
 export async function alternate(contestants: readonly Contestant[]): Promise<Series[]> {
   const measured = contestants.map(({ name }) => ({ name, rounds: [] as Round[] }));
@@ -36,7 +36,7 @@ export async function alternate(contestants: readonly Contestant[]): Promise<Ser
 export function contestant(
   name: string,
   processes: Processes,
-  server: Target,
+  server: LoadedServer,
   load: Load,
   { rounds, seconds, warmUp }: Pick<Effort, "rounds" | "seconds" | "warmUp">,
 ): Contestant {
@@ -57,7 +57,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
-/** Deterministic order without pattern, so that each run asks the same questions in the same order. */
+/** Deterministic order without pattern, so that each run sends the same requests in the same order. */
 export function shuffled<T>(values: readonly T[]): T[] {
   const mixed = [...values];
   let state = 88_172_645; // xorshift; any seed but 0

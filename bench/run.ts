@@ -14,7 +14,7 @@ import { Processes } from "./processes.ts";
 import { profile } from "./profile.ts";
 import { coldPages, getAnimal, hotPage } from "./reads.ts";
 import { refusal } from "./refusals.ts";
-import { type PageTexts, type Ran, verdictLines, writeReport } from "./report.ts";
+import { type PageTexts, verdictLines, type WorkloadResult, writeReport } from "./report.ts";
 import { scaleTexts } from "./scale/texts.ts";
 import { scaleWorkloads } from "./scale/workloads.ts";
 import { manyShops } from "./shops.ts";
@@ -24,11 +24,11 @@ import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
 
 const root = join(import.meta.dir, "..");
 
-/** What is measured for one page, and what the page says of it. */
+/** One page of results: its workloads and its texts. */
 interface Page {
   readonly workloads: readonly Workload[];
   readonly texts: PageTexts;
-  /** Programs and packages whose versions are told. */
+  /** Programs and packages whose versions are listed. */
   readonly programs: () => [string, string][];
   readonly packages: readonly string[];
 }
@@ -74,7 +74,7 @@ const manyProcesses: Page = {
 const pageOf = (scale: boolean) => (scale ? manyProcesses : onOneStore);
 
 const processes = new Processes();
-// Beside the checkout's files, not in the system's folder for them: that is often no disk at all.
+// In the checkout, because the system's temporary folder is often in memory.
 const work = join(import.meta.dir, "work");
 mkdirSync(work, { recursive: true });
 const folder = mkdtempSync(join(work, "run-"));
@@ -106,20 +106,20 @@ async function measure(options: Options): Promise<number> {
     void end(1);
   }, options.effort.deadline * 1000);
   const { workloads, texts, programs, packages } = pageOf(options.scale);
-  const ran: Ran[] = [];
+  const results: WorkloadResult[] = [];
   for (const workload of workloads.filter((one) => isWanted(one, options))) {
     console.log(`${workload.name}: ${workload.title}`);
     const one = await runWorkload(workload, options);
-    ran.push(one);
+    results.push(one);
     for (const line of one.failure ? [`  failed: ${one.failure}`] : verdictLines(one)) console.log(line);
   }
-  writeReport(options, texts, describeMachine(options.service, programs(), PEERS, packages), ran);
+  writeReport(options, texts, describeMachine(options.service, programs(), PEERS, packages), results);
   console.log(`Written: ${options.out}`);
-  return ran.some(({ failure }) => failure) ? 1 : 0;
+  return results.some(({ failure }) => failure) ? 1 : 0;
 }
 
-/** One workload that fails does not take the others with it. */
-async function runWorkload(workload: Workload, options: Options): Promise<Ran> {
+/** Runs one workload. If it fails, the others still run. */
+async function runWorkload(workload: Workload, options: Options): Promise<WorkloadResult> {
   const own = join(folder, workload.name);
   mkdirSync(own);
   try {
@@ -140,11 +140,11 @@ function isWanted({ name, inShort }: Workload, { mode, only }: Options): boolean
 
 /** Ends the run. The first call decides the exit status; an interrupted workload waits here for the end. */
 function end(status: number): Promise<never> {
-  ending ??= clearAway(status);
+  ending ??= cleanUp(status);
   return ending;
 }
 
-async function clearAway(status: number): Promise<never> {
+async function cleanUp(status: number): Promise<never> {
   await processes.end();
   rmSync(folder, { recursive: true, force: true });
   process.exit(status);

@@ -14,11 +14,11 @@ export interface Quota {
 /** The shop of the first account, which has all animals. */
 export const FIRST_SHOP = 1;
 
-/** A store to start servers on: the file, and who may use it. */
+/** A store to start servers on: its file, and the keys of its accounts. */
 export interface SeededStore {
   readonly file: string;
   readonly animals: number;
-  /** Keys of the accounts, in the order in which they were asked for. */
+  /** Keys of the accounts, in the order of the quotas. */
   readonly keys: readonly string[];
 }
 

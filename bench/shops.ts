@@ -10,8 +10,8 @@ import { type Request, writeLoad } from "./wrk.ts";
 /** Animals of each of many shops. */
 const ANIMALS = 1_000;
 /** More different requests than this would only fill the load generator's memory. */
-const MOST = 100_000;
-const questions = { get: gets, "first page": firstPage };
+const MAX_REQUESTS = 100_000;
+const reads = { get: gets, "first page": firstPage };
 
 export const manyShops: Workload = {
   name: "shops",
@@ -37,14 +37,14 @@ export const manyShops: Workload = {
     const large = await startFleet({ ...bench, folder: join(folder, "of-one") }, largeStore, ["service"]);
     const many = await startFleet({ ...bench, folder: join(folder, "of-many") }, manyStore, ["service"]);
     const [one, other] = [...large.servers, ...many.servers] as [RunningServer, RunningServer];
-    const contestants = Object.entries(questions).flatMap(([question, requests], index) => {
+    const contestants = Object.entries(reads).flatMap(([read, requests], index) => {
       const ofOne = requests(one.dialect);
       const ofMany = spread(manyStore.keys, requests(other.dialect));
       const load = writeLoad(join(folder, `one-${index}.txt`), ofOne, largeStore.keys[0] ?? "", CONNECTIONS);
       const spreadLoad = writeLoad(join(folder, `many-${index}.txt`), ofMany, manyStore.keys[0] ?? "", CONNECTIONS);
       return [
-        contestant(nameOf(question, "one shop"), processes, one, load, options.effort),
-        contestant(nameOf(question, "many shops"), processes, other, spreadLoad, options.effort),
+        contestant(nameOf(read, "one shop"), processes, one, load, options.effort),
+        contestant(nameOf(read, "many shops"), processes, other, spreadLoad, options.effort),
       ];
     });
     const series = await alternate(contestants);
@@ -52,22 +52,22 @@ export const manyShops: Workload = {
     const note = `${shops.toLocaleString("en")} shops of ${ANIMALS.toLocaleString("en")} animals, and one of ${animals.toLocaleString("en")}.`;
     return { series, notes: [note] };
   },
-  targets: Object.keys(questions).map((question) =>
-    ratioTarget(`${question}: throughput ≥ 0.9 × of one shop`, "at least", 0.9, [
+  targets: Object.keys(reads).map((read) =>
+    ratioTarget(`${read}: throughput ≥ 0.9 × of one shop`, "at least", 0.9, [
       "rate",
-      nameOf(question, "many shops"),
-      nameOf(question, "one shop"),
+      nameOf(read, "many shops"),
+      nameOf(read, "one shop"),
     ]),
   ),
 };
 
-function nameOf(question: string, shops: string): string {
-  return `${question}, ${shops}`;
+function nameOf(read: string, shops: string): string {
+  return `${read}, ${shops}`;
 }
 
 /** Each of some requests with the keys of all shops, in no order. */
 function spread(keys: readonly string[], requests: readonly Request[]): Request[] {
-  const numbers = Array.from({ length: Math.min(MOST, keys.length * requests.length) }, (_, index) => index);
+  const numbers = Array.from({ length: Math.min(MAX_REQUESTS, keys.length * requests.length) }, (_, index) => index);
   return shuffled(numbers).map((number) => {
     const { method, path } = requests[Math.floor(number / keys.length)] as Request;
     return { method, path, headers: { Authorization: `Bearer ${keys[number % keys.length]}` } };

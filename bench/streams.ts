@@ -109,7 +109,7 @@ export const readsAmongStreams: Workload = {
       const stop = changes();
       return async () => {
         const sent = await stop();
-        if (!(await settlesWithin(untilEvents(listeners, sent * STREAMS_OF_EACH), PATIENCE)))
+        if (!(await settlesWithin(untilEvents(listeners, sent * STREAMS_OF_EACH), ARRIVAL_TIMEOUT)))
           throw new Error("Events that were sent have not arrived.");
         listeners.close();
       };
@@ -141,8 +141,8 @@ export const readsAmongStreams: Workload = {
 /** Seconds of CPU time of a read, and of the background load. */
 const cost = ({ core, rate }: Round) => core / rate;
 
-/** How long events that were sent may be on their way, in milliseconds. */
-const PATIENCE = 10_000;
+/** How long sent events may take to arrive, in milliseconds. */
+const ARRIVAL_TIMEOUT = 10_000;
 
 /** The same contestant with a background load, which begins before each round and ends after it. */
 function withBackgroundLoad(
@@ -162,12 +162,12 @@ function withBackgroundLoad(
 /** Ends the background load. */
 type BackgroundLoad = () => Promise<unknown>;
 
-/** Adds animals with one key after the other, so many a second. Stopping it resolves with their number. */
+/** Adds `EVENTS` animals a second, with one key after the other. Returns a function that stops it and resolves with their number. */
 function sendChanges(server: Server, keys: readonly string[]): () => Promise<number> {
   const sent: Promise<void>[] = [];
   const timer = setInterval(() => {
     const added = addAnimal(server, keys[sent.length % keys.length] ?? "");
-    added.catch(() => {}); // the end of the round tells of it
+    added.catch(() => {}); // the end of the round reports it
     sent.push(added);
   }, 1000 / EVENTS);
   return async () => {

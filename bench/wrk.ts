@@ -32,18 +32,18 @@ export interface Round {
   readonly passes: number;
   /** Share of its core that the server used. */
   readonly core: number;
-  /** What a response took of what the target's meter tells. */
+  /** The costs of a response, by the server's meter. */
   readonly costs?: Totals;
 }
 
-/** Figures that only grow, by name. */
+/** Counters by name. */
 export type Totals = Readonly<Record<string, number>>;
 
 /** A server that is put under load. */
-export interface Target {
+export interface LoadedServer {
   readonly url: string;
   readonly process: Subprocess;
-  /** What has been used up to now to answer. A target that has one shares all cores with the load. */
+  /** Reads what has been used so far. A server with a meter shares all cores with the load. */
   readonly meter?: () => Promise<Totals>;
 }
 
@@ -79,7 +79,7 @@ interface Result {
 /** Puts load on a server for some seconds. */
 export async function runWrk(
   processes: Processes,
-  target: Target,
+  target: LoadedServer,
   { file, count, key, connections }: Load,
   seconds: number,
 ): Promise<Round> {

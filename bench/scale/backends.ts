@@ -11,17 +11,17 @@ import { UNLIMITED } from "../seed.ts";
 import type { Totals } from "../wrk.ts";
 
 /**
- * Settings of the server, as somebody would have them who runs it for this alone. The tests' server
- * syncs nothing; this one does as the default has it, so that a commit is on disk before its response.
+ * Settings of a server on a dedicated machine. The tests' server does not sync; this one syncs as by
+ * default, so that a commit is on disk before its response.
  */
 const SETTINGS = ["fsync=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=4GB", "max_connections=400"];
-/** Room on disk, in bytes: for an animal with its indexes, and for the log next to it. */
+/** Disk space in bytes: for an animal with its indexes, and for the write-ahead log. */
 const ROOM_OF_ANIMAL = 400;
 const ROOM_OF_LOG = 6e9;
-/** What a file system is that is in memory (statfs(2)). */
+/** The type of a file system in memory (statfs(2)). */
 const TMPFS = 0x01021994;
 
-/** A store in PostgreSQL, and a key that no limit holds up. */
+/** A store in PostgreSQL, and a key whose limits are never reached. */
 export interface SharedStore {
   readonly database: string;
   readonly animals: number;
@@ -40,7 +40,7 @@ export class Backends {
     if (!hasValkey) throw new Error("Neither valkey-server nor redis-server is installed.");
     requireDisk(ROOM_OF_LOG + animals * ROOM_OF_ANIMAL);
     const [postgres, valkey] = await Promise.all([PostgresServer.start(SETTINGS), ValkeyServer.start()]);
-    processes.alsoStop(async () => void (await Promise.all([postgres.remove(), valkey.stop()])));
+    processes.onStop(async () => void (await Promise.all([postgres.remove(), valkey.stop()])));
     return new Backends(postgres, valkey);
   }
 
@@ -68,7 +68,7 @@ export class Backends {
          VALUES ('key_0', 'acc_0', 'live', 'default', '${keyDigest(key)}', '${key.slice(0, 11)}', 'read,write', 0)`,
       database,
     );
-    // What a server does by itself some minutes later, in the middle of a round.
+    // Otherwise the server does this itself some minutes later, during a round.
     await this.postgres.run("VACUUM ANALYZE", database);
     await this.postgres.run("CHECKPOINT", database);
     return { database, animals, key };
@@ -101,7 +101,7 @@ export function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Of a process that may have ended meanwhile: its parent then has its time. */
+/** The CPU time of a process; 0 if it has ended, because its parent then has its time. */
 function timeOf(pid: number): number {
   try {
     return cpuTime(pid);

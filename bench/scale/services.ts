@@ -5,14 +5,14 @@ import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
 import type { Bench } from "../outcome.ts";
 import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItResponds } from "../peers.ts";
-import { cpuTime, type Environment, familyOf } from "../processes.ts";
-import type { Target } from "../wrk.ts";
+import { cpuTime, type Environment, processTree } from "../processes.ts";
+import type { LoadedServer } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 
 export type Kind = "service" | "Fastify";
 
-/** As many processes of one kind behind one port. */
-export interface SharedService extends Target {
+/** A number of processes of one kind behind one port. */
+export interface SharedService extends LoadedServer {
   readonly name: string;
   readonly dialect: Dialect;
 }
@@ -21,15 +21,15 @@ export function nameOf(kind: Kind, processes: number): string {
   return `${kind}, ${processes} process${processes === 1 ? "" : "es"}`;
 }
 
-/** Tells why there can be none; undefined if there can. */
-export function whyNot(kind: Kind): string | undefined {
+/** Why this kind of service cannot be started; undefined if it can. */
+export function unavailableReason(kind: Kind): string | undefined {
   const needed = ["pg", "@fastify/rate-limit", "ioredis"].map((name) => join(PEERS, "node_modules", name));
   return kind === "service" || needed.every((folder) => existsSync(folder))
     ? undefined
     : "its packages could not be installed";
 }
 
-/** Starts a service of so many processes, and waits until all of them are there. */
+/** Starts a service with this number of processes, and waits until all have started. */
 export async function startService(
   { options, processes: running, folder }: Pick<Bench, "processes" | "folder"> & { options: Pick<Options, "service"> },
   backends: Backends,
@@ -53,15 +53,15 @@ export async function startService(
   const url = `http://127.0.0.1:${port}`;
   await untilItResponds({ name, process, url, dialect }, store.key, errors);
   const expected = processes === 1 ? 1 : processes + 1;
-  while (familyOf(process.pid).length < expected) await Bun.sleep(50);
+  while (processTree(process.pid).length < expected) await Bun.sleep(50);
   const meter = async () => ({
-    "service µs": 1e6 * sumOf(familyOf(process.pid).map(cpuTime)),
+    "service µs": 1e6 * sumOf(processTree(process.pid).map(cpuTime)),
     ...(await backends.totals()),
   });
   return { name, process, url, dialect, meter };
 }
 
-interface Place {
+interface ServiceSetup {
   readonly database: string;
   readonly valkey: string;
   readonly folder: string;
@@ -77,7 +77,7 @@ interface Recipe {
   readonly dialect: Dialect;
 }
 
-const recipes: Record<Kind, (port: number, processes: number, store: SharedStore, place: Place) => Recipe> = {
+const recipes: Record<Kind, (port: number, processes: number, store: SharedStore, place: ServiceSetup) => Recipe> = {
   service: (port, processes, { animals }, { database, valkey, folder, service, settings }) => {
     const workers = processes === 1 ? [] : ["--workers", String(processes)];
     return {

@@ -1,18 +1,18 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { CONNECTIONS } from "../fleet.ts";
-import { askAllSizes, growthQuestions, growthTarget, type SizedServer } from "../growth.ts";
+import { compareSizes, growthReads, growthTarget, type SizedServer } from "../growth.ts";
 import { Listeners } from "../listeners.ts";
 import type { Effort } from "../options.ts";
 import { type Bench, type Figure, type Outcome, ratioTarget, type Workload } from "../outcome.ts";
 import type { Dialect } from "../peers.ts";
-import { signalFamily } from "../processes.ts";
+import { signalTree } from "../processes.ts";
 import { creates, everyPage, firstPage, gets, mixed } from "../requests.ts";
 import { alternate, type Contestant, contestant } from "../rounds.ts";
 import { delayTarget, delayTitle, describeDelays, measureDelays, SAME_PROCESS } from "../streams.ts";
 import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
 import { Backends, type SharedStore } from "./backends.ts";
-import { type Kind, nameOf, type SharedService, startService, whyNot } from "./services.ts";
+import { type Kind, nameOf, type SharedService, startService, unavailableReason } from "./services.ts";
 
 const ANIMALS = 100_000;
 const PROCESSES = [1, 2, 4] as const;
@@ -21,8 +21,8 @@ const kinds: readonly Kind[] = ["service", "Fastify"];
 const LEAD = 3;
 /** Seconds of a round, at the most. */
 const ROUND = 2;
-/** Seconds of load before a round, in which a service that was paused comes back to what it was. */
-const WAKING = 1;
+/** Seconds of load before a round, in which a paused service becomes as fast as before. */
+const RESUME_LOAD = 1;
 
 /** Puts one kind of load on 1, 2 and 4 processes of each kind, each on its own copy of one store. */
 async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Outcome> {
@@ -32,10 +32,10 @@ async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Re
   const seed = await backends.newStore(ANIMALS);
   const services: (SharedService & { effort: Effort })[] = [];
   for (const count of PROCESSES) {
-    for (const kind of kinds.filter((one) => !whyNot(one))) {
+    for (const kind of kinds.filter((one) => !unavailableReason(one))) {
       const service = await startService(bench, backends, await backends.copyOf(seed), kind, count);
-      signalFamily(service.process.pid, "SIGSTOP");
-      // Each process gets a part of the load only, and has as much to compile.
+      signalTree(service.process.pid, "SIGSTOP");
+      // Each process gets only a part of the load, but has the same code to compile.
       const warmUp = effort.warmUp * count;
       services.push({ ...service, effort: { ...effort, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
     }
@@ -46,21 +46,26 @@ async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Re
       return inTurn(service, bench, load, contestant(service.name, processes, service, load, service.effort));
     }),
   );
-  return { series, notes: kinds.flatMap((kind) => (whyNot(kind) ? [`${kind} was left out: ${whyNot(kind)}.`] : [])) };
+  return {
+    series,
+    notes: kinds.flatMap((kind) =>
+      unavailableReason(kind) ? [`${kind} was left out: ${unavailableReason(kind)}.`] : [],
+    ),
+  };
 }
 
-/** A contestant that runs only while it is measured: services that nobody asks still look after themselves. */
+/** A contestant that runs only while it is measured, because idle services still do background work. */
 function inTurn({ process, ...target }: SharedService, { processes }: Bench, load: Load, one: Contestant): Contestant {
-  const awake =
+  const whileResumed =
     <T>(work: () => Promise<T>) =>
     async () => {
-      signalFamily(process.pid, "SIGCONT");
-      await runWrk(processes, { ...target, process }, load, WAKING);
+      signalTree(process.pid, "SIGCONT");
+      await runWrk(processes, { ...target, process }, load, RESUME_LOAD);
       const value = await work();
-      signalFamily(process.pid, "SIGSTOP");
+      signalTree(process.pid, "SIGSTOP");
       return value;
     };
-  return { ...one, warmUp: awake(one.warmUp), run: awake(one.run) };
+  return { ...one, warmUp: whileResumed(one.warmUp), run: whileResumed(one.run) };
 }
 
 function comparison(
@@ -98,12 +103,9 @@ const growth: Workload = {
       const place = { ...bench, folder: join(bench.folder, String(animals)) };
       sized.push({ animals, server: await startService(place, backends, store, "service", 1), key: store.key });
     }
-    return { series: await askAllSizes(bench, sized), notes: [] };
+    return { series: await compareSizes(bench, sized), notes: [] };
   },
-  targets: Object.keys(growthQuestions).flatMap((question) => [
-    growthTarget(question, "p50"),
-    growthTarget(question, "p99"),
-  ]),
+  targets: Object.keys(growthReads).flatMap((read) => [growthTarget(read, "p50"), growthTarget(read, "p99")]),
 };
 
 const OTHER_PROCESS = "other process";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** How long a key that was found is taken as valid, in milliseconds: a revoked one ends as soon. */
+/** How long a key that was found is taken as valid, in milliseconds. A revoked key stops working after that time. */
 const FRESH = 1_000;
 const CACHE_SIZE = 50_000;
 
@@ -18,7 +18,7 @@ export class KeyRing {
     this.#pool = pool;
   }
 
-  /** The key's owner and quota, or undefined if the key is not valid. Requests that come together ask once. */
+  /** The key's owner and quota, or undefined if the key is not valid. Concurrent requests share one query. */
   find(token) {
     const digest = createHash("sha256").update(token).digest("base64");
     const now = Date.now();

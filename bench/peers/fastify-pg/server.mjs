@@ -1,4 +1,4 @@
-// As many processes as are asked for behind one port: Node's own cluster, whose first process accepts
+// The requested number of processes behind one port: Node's own cluster, whose first process accepts
 // the connections and hands them to the others in turn. One process alone needs none.
 import cluster from "node:cluster";
 

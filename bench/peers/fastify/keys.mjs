@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** How long a key that was found is taken as valid, in milliseconds: a revoked one ends as soon. */
+/** How long a key that was found is taken as valid, in milliseconds. A revoked key stops working after that time. */
 const FRESH = 1_000;
 const CACHE_SIZE = 50_000;
 

@@ -9,7 +9,7 @@ export class Limits {
     setInterval(() => this.#sweep(), MINUTE).unref();
   }
 
-  /** Counts one request if both windows have room for it, and says how the tighter one stands. */
+  /** Counts one request if both windows have room for it, and returns the state of the one with fewer requests left. */
   admit(name, { perMinute, perDay }) {
     const now = Date.now();
     const day = Math.floor(now / DAY);
