@@ -1,4 +1,4 @@
-// What operators are told of keys that are banned and of keys that are guessed.
+// What the log and the metrics tell operators about banned keys and guessed keys.
 import { afterEach, describe, expect, test } from "bun:test";
 import { AbuseLog } from "../src/telemetry/abuse-log.ts";
 import { Log } from "../src/telemetry/log.ts";
@@ -28,7 +28,7 @@ async function metric(name: string): Promise<number> {
 }
 
 /** Sends requests until the key is banned, and two more. */
-async function bring(key: string, perMinute: number): Promise<void> {
+async function ban(key: string, perMinute: number): Promise<void> {
   for (let count = 0; count < perMinute + 1; count++) await service.call("GET", "/pets", { key });
   service.clock.advance(1_000);
   for (let count = 0; count < 20 + 2; count++) await service.call("GET", "/pets", { key });
@@ -39,7 +39,7 @@ describe("a ban", () => {
     service = await TestService.start();
     const { key, account, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
     expect(await metric("petstore_bans_total")).toBe(0);
-    await bring(key, 2);
+    await ban(key, 2);
     const told = { keyId: record.id, accountId: account.id };
     const [started] = await awaitLines(1, "ban_started");
     expect(started).toMatchObject({ level: "warn", ...told, seconds: 60, strikes: 20, message: expect.any(String) });
@@ -50,7 +50,7 @@ describe("a ban", () => {
     expect(ended).toMatchObject({ level: "info", ...told });
     expect(await metric("petstore_bans_total")).toBe(1);
 
-    await bring(key, 2);
+    await ban(key, 2);
     const lines = await awaitLines(3, "ban_started", "ban_ended");
     expect(lines.map(({ event, seconds }) => [event, seconds])).toEqual([
       ["ban_started", 60],
@@ -63,7 +63,7 @@ describe("a ban", () => {
   test("that continues after a restart is logged again when a key is rejected", async () => {
     service = await TestService.start();
     const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
-    await bring(key, 2);
+    await ban(key, 2);
     const [before] = await awaitLines(1, "ban_started");
     service = await service.restart();
     await service.call("GET", "/pets", { key });

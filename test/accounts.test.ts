@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonHere, runHere } from "./harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { stopwatch } from "./harness/cpu-time.ts";
 import { eventually, newDataDir, Program, runCommand } from "./harness/program.ts";
 
@@ -25,15 +25,19 @@ describe("accounts and keys", () => {
   /** A key of an account of its own, so that no test uses up another's limit. */
   const newKey = async (...more: string[]) => {
     const figures = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
-    const account = await jsonHere(dataDir, ["accounts", "create", "--name", "Corner shop", ...figures], settings);
-    return jsonHere(dataDir, ["keys", "create", "--account", account.id, ...more], settings);
+    const account = await runJsonInProcess(
+      dataDir,
+      ["accounts", "create", "--name", "Corner shop", ...figures],
+      settings,
+    );
+    return runJsonInProcess(dataDir, ["keys", "create", "--account", account.id, ...more], settings);
   };
 
   test("a new key works at once in a running service, and a revoked one soon stops working", async () => {
     const { key, id } = await newKey("--name", "till");
     expect(key).toMatch(/^psk_live_[0-9A-Za-z]{38}$/);
     expect((await get(key)).status).toBe(200);
-    await jsonHere(dataDir, ["keys", "revoke", id], settings);
+    await runJsonInProcess(dataDir, ["keys", "revoke", id], settings);
     const sinceRevoked = stopwatch(program.child.pid);
     await eventually(
       () => get(key),
@@ -44,45 +48,47 @@ describe("accounts and keys", () => {
 
   test("a key and its successor have the given mode", async () => {
     const made = await newKey("--mode", "test");
-    const rotated = await jsonHere(dataDir, ["keys", "rotate", made.id], settings);
+    const rotated = await runJsonInProcess(dataDir, ["keys", "rotate", made.id], settings);
     for (const { key, mode, id, accountId } of [made, rotated]) {
       expect([mode, key.slice(0, 11)]).toEqual(["test", "psk_test_00"]);
       expect((await get(key)).status).toBe(200);
-      const list = await runHere(dataDir, ["keys", "list", "--account", accountId], settings);
+      const list = await runInProcess(dataDir, ["keys", "list", "--account", accountId], settings);
       expect(list.stdout).toMatch(new RegExp(`^${id} +${accountId} +test `, "m"));
     }
   });
 
   test("an account is shown and renamed", async () => {
     const { accountId } = await newKey();
-    const renamed = await jsonHere(dataDir, ["accounts", "rename", accountId, "Shop at the corner"], settings);
+    const renamed = await runJsonInProcess(dataDir, ["accounts", "rename", accountId, "Shop at the corner"], settings);
     expect(renamed).toMatchObject({ id: accountId, name: "Shop at the corner", plan: "enterprise" });
-    expect(await jsonHere(dataDir, ["accounts", "show", accountId], settings)).toEqual(renamed);
-    const { stdout } = await runHere(dataDir, ["accounts", "show", accountId], settings);
+    expect(await runJsonInProcess(dataDir, ["accounts", "show", accountId], settings)).toEqual(renamed);
+    const { stdout } = await runInProcess(dataDir, ["accounts", "show", accountId], settings);
     expect(stdout).toMatch(/^NAME +Shop at the corner$/m);
   });
 
   test("a rotated key works during its overlap", async () => {
     const old = await newKey("--name", "old", "--scopes", "read");
-    const rotated = await jsonHere(dataDir, ["keys", "rotate", old.id], settings);
+    const rotated = await runJsonInProcess(dataDir, ["keys", "rotate", old.id], settings);
     expect(rotated).toMatchObject({ name: "old", scopes: ["read"], replaced: { id: old.id } });
     expect([rotated, rotated.replaced].filter((key) => "plannedEnd" in key)).toEqual([]); // the one end that counts is shown
     expect(Date.parse(rotated.replaced.expiresAt) - Date.parse(rotated.createdAt)).toBe(24 * 3_600_000);
     expect([(await get(rotated.key)).status, (await get(old.key)).status]).toEqual([200, 200]);
 
-    const again = await jsonHere(dataDir, ["keys", "rotate", rotated.id, "--overlap", "0"], settings);
+    const again = await runJsonInProcess(dataDir, ["keys", "rotate", rotated.id, "--overlap", "0"], settings);
     await eventually(
       () => get(rotated.key),
       ({ status }) => status === 401,
     );
     expect((await get(again.key)).status).toBe(200);
-    expect((await runHere(dataDir, ["keys", "rotate", rotated.id], settings)).stderr).toContain("not valid any more");
+    expect((await runInProcess(dataDir, ["keys", "rotate", rotated.id], settings)).stderr).toContain(
+      "not valid any more",
+    );
   });
 
   test("a key has the given scopes", async () => {
     const { key } = await newKey("--scopes", "write");
     expect((await get(key)).status).toBe(403);
-    const { status, stderr } = await runHere(
+    const { status, stderr } = await runInProcess(
       dataDir,
       ["keys", "create", "--account", "acc_any", "--scopes", "all"],
       settings,
@@ -99,15 +105,15 @@ describe("accounts and keys", () => {
     expect([typeof endless.key, endless.expiresAt]).toEqual(["string", undefined]);
     const hourly = await createKey(key, { name: "for an hour", scopes: ["admin"], expiresIn: 3_600 });
     expect((await createKey(hourly.key, { name: "endless", scopes: ["admin"] })).code).toBe("lifetime_exceeds_key");
-    const made = await jsonHere(dataDir, ["keys", "create", "--account", accountId], settings);
-    const rotated = await jsonHere(dataDir, ["keys", "rotate", hourly.id], settings);
+    const made = await runJsonInProcess(dataDir, ["keys", "create", "--account", accountId], settings);
+    const rotated = await runJsonInProcess(dataDir, ["keys", "rotate", hourly.id], settings);
     expect([made.expiresAt, rotated.expiresAt]).toEqual([null, hourly.expiresAt]);
   });
 
   test("the list shows when a key was last used, and never the key", async () => {
     const { key, id, accountId } = await newKey("--name", "watched");
     const find = async () =>
-      (await jsonHere(dataDir, ["keys", "list", "--account", accountId], settings)).find(
+      (await runJsonInProcess(dataDir, ["keys", "list", "--account", accountId], settings)).find(
         (one: { id: string }) => one.id === id,
       );
     expect((await find()).lastUsedAt).toBeNull();
@@ -115,7 +121,7 @@ describe("accounts and keys", () => {
     const used = await eventually(find, ({ lastUsedAt }) => lastUsedAt !== null);
     expect(Math.abs(Date.parse(used.lastUsedAt) - Date.now())).toBeLessThan(60_000);
     expect(JSON.stringify(used)).not.toContain(key);
-    expect((await runHere(dataDir, ["keys", "list"], settings)).stdout).not.toContain(key);
+    expect((await runInProcess(dataDir, ["keys", "list"], settings)).stdout).not.toContain(key);
   });
 
   test("no key is in the store or in the log", async () => {
@@ -131,7 +137,7 @@ describe("accounts and keys", () => {
   test("a running service applies a changed plan", async () => {
     const { key, accountId } = await newKey();
     expect((await get(key)).headers.get("x-ratelimit-limit")).toBe("1000000");
-    await jsonHere(
+    await runJsonInProcess(
       dataDir,
       ["accounts", "set-plan", accountId, "--plan", "enterprise", "--per-minute", "7777", "--per-day", "9999999"],
       settings,
@@ -172,7 +178,7 @@ describe("accounts and keys", () => {
     [["serv"], 2, "serv is not a command. Did you mean serve?"],
     [["serve", "--prot", "1"], 2, "--prot"],
   ])("%j fails with a clear line", async (words, expected, message) => {
-    const { status, stdout, stderr } = await runHere(dataDir, words, settings);
+    const { status, stdout, stderr } = await runInProcess(dataDir, words, settings);
     expect([status, stdout]).toEqual([expected, ""]);
     expect(stderr).toContain(message);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -186,7 +192,7 @@ describe("accounts and keys", () => {
     [["serve", "--help"]],
     [["backups", "take", "-h"]],
   ])("%j gets a suggestion", async (words) => {
-    const { status, stdout, stderr } = await runHere(dataDir, words, settings);
+    const { status, stdout, stderr } = await runInProcess(dataDir, words, settings);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("Usage: petstore ");
     expect(stdout).not.toContain("\n\n\n");
@@ -208,13 +214,13 @@ describe("without a store", () => {
     [["keys", "rotate", "key_x"]],
   ])("%j creates none, and says so", async (words) => {
     const dataDir = join(newDataDir(), "mistyped");
-    expect(await runHere(dataDir, words)).toEqual({ status: 1, stdout: "", stderr: noStore(dataDir) });
+    expect(await runInProcess(dataDir, words)).toEqual({ status: 1, stdout: "", stderr: noStore(dataDir) });
     expect(existsSync(dataDir)).toBe(false);
   });
 
   test("accounts create creates one, and prints where", async () => {
     const dataDir = join(newDataDir(), "new");
-    const create = (plan: string) => runHere(dataDir, ["accounts", "create", "--name", "x", "--plan", plan]);
+    const create = (plan: string) => runInProcess(dataDir, ["accounts", "create", "--name", "x", "--plan", plan]);
     expect((await create("gold")).status).toBe(2);
     expect(existsSync(dataDir)).toBe(false);
     expect((await create("free")).stdout).toEndWith(`It is in a new store, in ${dataDir}.\n`);
@@ -225,14 +231,14 @@ describe("without a store", () => {
 describe("a store and its environment", () => {
   const create = ["accounts", "create", "--name", "Corner shop", "--plan", "pro"];
   const newKey = async (dataDir: string, settings?: Record<string, string>) => {
-    const account = await jsonHere(dataDir, create, settings);
-    return jsonHere(dataDir, ["keys", "create", "--account", account.id], settings);
+    const account = await runJsonInProcess(dataDir, create, settings);
+    return runJsonInProcess(dataDir, ["keys", "create", "--account", account.id], settings);
   };
 
   test("the command line uses the environment of the store by default", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_ENV: "production" });
     const { key, id } = await newKey(program.dataDir);
-    const rotated = await jsonHere(program.dataDir, ["keys", "rotate", id]);
+    const rotated = await runJsonInProcess(program.dataDir, ["keys", "rotate", id]);
     for (const made of [key, rotated.key]) {
       expect(made).toStartWith("psk_live_");
       const { status } = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${made}` } });
@@ -246,7 +252,7 @@ describe("a store and its environment", () => {
     const { accountId } = await newKey(dataDir);
     const words = ["keys", "create", "--account", accountId, "--mode", "live"];
     const refused = { status: 1, stdout: "", stderr: "Live keys exist in production only.\n" };
-    expect(await runHere(dataDir, words)).toEqual(refused);
+    expect(await runInProcess(dataDir, words)).toEqual(refused);
   });
 
   test("a key contains its cell, and a service of another cell rejects it", async () => {
@@ -292,9 +298,9 @@ describe("a store and its environment", () => {
 
   test("an account alone does not set the environment", async () => {
     const dataDir = newDataDir();
-    const account = await jsonHere(dataDir, create);
+    const account = await runJsonInProcess(dataDir, create);
     const program = await Program.start(dataDir, { PETSTORE_ENV: "production" });
-    expect((await jsonHere(dataDir, ["keys", "create", "--account", account.id])).key).toStartWith("psk_live_");
+    expect((await runJsonInProcess(dataDir, ["keys", "create", "--account", account.id])).key).toStartWith("psk_live_");
     await program.end();
   });
 });

@@ -1,6 +1,6 @@
 // A ban is seen where keys are listed: in the API, and by the command line, which is another process.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { jsonHere, runHere } from "./harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
@@ -17,7 +17,7 @@ const least = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "100000
 /** A service with an account that has a banned key and one that lists keys. */
 async function startWithBan(settings: Record<string, string>, start = () => Program.start(newDataDir(), settings)) {
   const program = await start();
-  const command = (...words: string[]) => jsonHere(program.dataDir, words, settings);
+  const command = (...words: string[]) => runJsonInProcess(program.dataDir, words, settings);
   const account = await command("accounts", "create", "--name", "Corner shop", ...least);
   const issue = (scopes: string) => command("keys", "create", "--account", account.id, "--scopes", scopes);
   const [banned, admin] = [await issue("read"), await issue("admin")];
@@ -41,11 +41,11 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
   expect(shown.find(({ id }) => id === admin.id)).not.toHaveProperty("ban");
 
   const words = ["keys", "list", "--account", account];
-  const listed: ListedKey[] = await jsonHere(program.dataDir, words, settings);
+  const listed: ListedKey[] = await runJsonInProcess(program.dataDir, words, settings);
   const endsAt = listed.find(({ id }) => id === banned.id)?.ban?.endsAt ?? "";
   expect(Math.abs(Date.parse(endsAt) - Date.parse(ban?.endsAt ?? ""))).toBeLessThanOrEqual(1_000); // two processes round
   expect(listed.find(({ id }) => id === admin.id)?.ban).toBeNull();
-  const { stdout, stderr } = await runHere(program.dataDir, words, settings);
+  const { stdout, stderr } = await runInProcess(program.dataDir, words, settings);
   expect(stderr).toBe("");
   expect(stdout.split("\n").find((line) => line.startsWith(banned.id))).toContain(`  banned until ${endsAt}  never  `);
   expect(stdout.split("\n").find((line) => line.startsWith(admin.id))).toContain("  valid  ");
@@ -56,11 +56,11 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
 async function expectLift(settings: Record<string, string>, processes = 1) {
   const start = processes === 1 ? undefined : () => startWorkers(processes, settings);
   const { program, account, banned } = await startWithBan(settings, start);
-  const command = (...words: string[]) => runHere(program.dataDir, words, settings);
+  const command = (...words: string[]) => runInProcess(program.dataDir, words, settings);
   const statuses = async () => (await askEach(program.base, banned.key, processes)).map(({ status }) => status);
   await eventually(statuses, (all) => all.includes(429));
 
-  const [row, ...others] = await jsonHere(program.dataDir, ["bans", "list"], settings);
+  const [row, ...others] = await runJsonInProcess(program.dataDir, ["bans", "list"], settings);
   expect([row.keyId, row.accountId, others]).toEqual([banned.id, account, []]);
   expect((await command("bans", "list")).stdout).toContain(`  ${row.endsAt}\n`);
   expect((await command("bans", "list", "--account", "acc_0")).stdout).toBe("No key is banned.\n");
@@ -68,7 +68,7 @@ async function expectLift(settings: Record<string, string>, processes = 1) {
   const { stdout } = await command("bans", "lift", banned.id);
   expect(stdout).toStartWith(`The ban of key ${banned.id} (`);
   await eventually(statuses, (all) => all.every((status) => status === 200));
-  expect(await jsonHere(program.dataDir, ["bans", "list"], settings)).toEqual([]);
+  expect(await runJsonInProcess(program.dataDir, ["bans", "list"], settings)).toEqual([]);
   const again = await command("bans", "lift", banned.id);
   expect([again.status, again.stderr]).toEqual([1, `The key ${banned.id} is not banned.\n`]);
   expect((await command("bans", "lift", "key_0")).stderr).toBe("There is no key key_0.\n");
@@ -82,7 +82,7 @@ test("a ban is lifted on the embedded store, and stays lifted after a restart", 
   const { dataDir } = program;
   expect(await program.end()).toBe(0);
   const restarted = await Program.start(dataDir);
-  expect(await jsonHere(dataDir, ["bans", "list"])).toEqual([]);
+  expect(await runJsonInProcess(dataDir, ["bans", "list"])).toEqual([]);
   await restarted.end();
 });
 
@@ -124,13 +124,13 @@ describe("with Valkey", () => {
 
   test("keys are listed without bans while Valkey is unreachable", async () => {
     const dataDir = newDataDir();
-    const account = await jsonHere(dataDir, ["accounts", "create", "--name", "Corner shop", ...least]);
-    await jsonHere(dataDir, ["keys", "create", "--account", account.id]);
+    const account = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Corner shop", ...least]);
+    await runJsonInProcess(dataDir, ["keys", "create", "--account", account.id]);
     const away = { PETSTORE_VALKEY_URL: "redis://127.0.0.1:1" };
-    const { status, stdout, stderr } = await runHere(dataDir, ["keys", "list"], away);
+    const { status, stdout, stderr } = await runInProcess(dataDir, ["keys", "list"], away);
     expect([status, stdout]).toEqual([0, expect.stringContaining("  valid  ") as string]);
     expect(stderr).toStartWith("Which keys are banned is not known: ");
-    const asJson = await runHere(dataDir, ["keys", "list", "--json"], away);
+    const asJson = await runInProcess(dataDir, ["keys", "list", "--json"], away);
     expect(JSON.parse(asJson.stderr)).toEqual({ code: "bans_unknown", message: stderr.trimEnd() });
     expect((JSON.parse(asJson.stdout) as object[]).some((key) => "ban" in key)).toBe(false);
   });

@@ -8,7 +8,7 @@ import { type ProgramCommand, readArguments } from "../src/cli/command.ts";
 import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config.ts";
 import { settingsOf } from "../src/domains/domain.ts";
-import { runHere as run } from "./harness/commands.ts";
+import { runInProcess as run } from "./harness/commands.ts";
 import { newDataDir } from "./harness/program.ts";
 
 const commands = commandsOf(domains);

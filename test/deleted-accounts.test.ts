@@ -1,7 +1,7 @@
 // An account that was deleted leaves nothing: neither in a table nor in the files of the store, and others keep all.
 import { describe, expect, test } from "bun:test";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
-import { jsonHere, runHere } from "./harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
@@ -96,23 +96,23 @@ describe("a deleted account", () => {
 describe.skipIf(onPostgres)("accounts delete", () => {
   test("asks for confirmation, and invalidates the keys of the account in a running service", async () => {
     const dataDir = newDataDir();
-    const { id } = await jsonHere(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
-    const { key } = await jsonHere(dataDir, ["keys", "create", "--account", id]);
+    const { id } = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
+    const { key } = await runJsonInProcess(dataDir, ["keys", "create", "--account", id]);
     const program = await Program.start(dataDir);
     const status = async () =>
       (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
     expect(await status()).toBe(200);
 
-    const unasked = await runHere(dataDir, ["accounts", "delete", id]);
+    const unasked = await runInProcess(dataDir, ["accounts", "delete", id]);
     expect([unasked.status, unasked.stdout]).toEqual([2, ""]);
     expect(unasked.stderr).toContain(
       `This deletes the account ${id} (Vanishing) with all its data. Add --yes to do it.`,
     );
-    const unknown = await runHere(dataDir, ["accounts", "delete", "acc_0000000000000000", "--yes"]);
+    const unknown = await runInProcess(dataDir, ["accounts", "delete", "acc_0000000000000000", "--yes"]);
     expect([unknown.status, unknown.stderr]).toEqual([1, "There is no account acc_0000000000000000.\n"]);
     expect(await status()).toBe(200);
 
-    const { stdout } = await runHere(dataDir, ["accounts", "delete", id, "--yes"]);
+    const { stdout } = await runInProcess(dataDir, ["accounts", "delete", id, "--yes"]);
     expect(stdout).toStartWith(`Account ${id} (Vanishing) is deleted.`);
     while ((await status()) !== 401) await Bun.sleep(5);
     for (const words of [
@@ -120,9 +120,9 @@ describe.skipIf(onPostgres)("accounts delete", () => {
       ["accounts", "rename", id, "Again"],
       ["keys", "create", "--account", id],
     ])
-      expect((await runHere(dataDir, words)).stderr).toBe(`There is no account ${id}.\n`);
+      expect((await runInProcess(dataDir, words)).stderr).toBe(`There is no account ${id}.\n`);
     await program.until(() => program.output.includes(`"event":"account_deleted","accountId":"${id}"`));
-    expect(await jsonHere(dataDir, ["accounts", "list"])).toEqual([]);
+    expect(await runJsonInProcess(dataDir, ["accounts", "list"])).toEqual([]);
     expect(await program.end()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { jsonHere, runHere } from "./harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { eventually, newDataDir, Program } from "./harness/program.ts";
 
 const dataDir = newDataDir();
@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => program.end());
 
 const newKey = async (accountId: string, name: string) =>
-  jsonHere(dataDir, ["keys", "create", "--account", accountId, "--name", name], settings);
+  runJsonInProcess(dataDir, ["keys", "create", "--account", accountId, "--name", name], settings);
 const get = (key: string, path: string) => fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
-const report = () => jsonHere(dataDir, ["deprecations"], settings);
+const report = () => runJsonInProcess(dataDir, ["deprecations"], settings);
 
 test("petstore deprecations lists, alongside a running service, the keys that still call deprecated operations", async () => {
   const [{ operation, daysLeft, callers, ...rest }] = await report();
@@ -26,11 +26,15 @@ test("petstore deprecations lists, alongside a running service, the keys that st
     replacement: "listPets",
   });
   expect(Math.abs(daysLeft - (Date.UTC(2030, 11, 5) - Date.now()) / 86_400_000)).toBeLessThanOrEqual(1);
-  expect((await runHere(dataDir, ["deprecations"], settings)).stdout).toEndWith(
+  expect((await runInProcess(dataDir, ["deprecations"], settings)).stdout).toEndWith(
     "No key has called it in the last 30 days.\n",
   );
 
-  const account = await jsonHere(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
+  const account = await runJsonInProcess(
+    dataDir,
+    ["accounts", "create", "--name", "Corner shop", "--plan", "pro"],
+    settings,
+  );
   const [till, van, modern] = [
     await newKey(account.id, "till"),
     await newKey(account.id, "van"),
@@ -51,7 +55,7 @@ test("petstore deprecations lists, alongside a running service, the keys that st
     })),
   );
   expect(Math.abs(Date.parse(told.callers[0].lastCalledAt) - Date.now())).toBeLessThan(60_000);
-  const { stdout } = await runHere(dataDir, ["deprecations"], settings);
+  const { stdout } = await runInProcess(dataDir, ["deprecations"], settings);
   expect(stdout).toContain("Called in the last 30 days by:");
   expect(stdout).toContain(`${van.id}  ${van.hint}  van       2 `);
   expect(stdout).toContain(`${till.id}  ${till.hint}  till      1 `);

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonHere, runHere } from "./harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { newDataDir, Program, serveCommand } from "./harness/program.ts";
 
 const command = (words: readonly string[]) => [...serveCommand.slice(0, 2), ...words];
@@ -21,7 +21,7 @@ const lines = (number: number) =>
 /** A folder with an empty store. */
 async function newStore(): Promise<string> {
   const dataDir = newDataDir();
-  await jsonHere(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"]);
+  await runJsonInProcess(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"]);
   return dataDir;
 }
 
@@ -69,10 +69,10 @@ describe("petstore import", () => {
   test("prints its result, in words and as JSON", async () => {
     const dataDir = await newStore();
     const file = newFile("animals.csv", "name,categoryId,status\r\nRex,1,sold\r\nTom,2,\r\n");
-    const { status, stdout, stderr } = await runHere(dataDir, ["import", file]);
+    const { status, stdout, stderr } = await runInProcess(dataDir, ["import", file]);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^Added 2 animals of .*animals\.csv in [0-9.]+ s, [0-9,]+ a second\.\n$/);
-    expect(await jsonHere(dataDir, ["import", file])).toEqual({
+    expect(await runJsonInProcess(dataDir, ["import", file])).toEqual({
       file,
       added: 2,
       before: 0,
@@ -87,13 +87,13 @@ describe("petstore import", () => {
   test("names bad lines on the error output, and escapes control characters", async () => {
     const dataDir = await newStore();
     const file = newFile("animals.jsonl", '{"name":"Rex","categoryId":1,"\\u001b[2J":1}\n');
-    const { status, stdout, stderr } = await runHere(dataDir, ["import", file]);
+    const { status, stdout, stderr } = await runInProcess(dataDir, ["import", file]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
       "line 1: /\\u001b[2J is not a field of this operation; it has name, categoryId, status, metadata\n" +
         `Nothing of ${file} was added: it has 1 fault.\n`,
     );
-    const asJson = await runHere(dataDir, ["import", file, "--json"]);
+    const asJson = await runInProcess(dataDir, ["import", file, "--json"]);
     expect([asJson.status, asJson.stderr, JSON.parse(asJson.stdout)]).toEqual([
       1,
       "",
@@ -108,7 +108,7 @@ describe("petstore import", () => {
   });
 
   test("prints how many more bad lines there are", async () => {
-    const { stderr } = await runHere(await newStore(), ["import", newFile("x.jsonl", "x\n".repeat(1_060))]);
+    const { stderr } = await runInProcess(await newStore(), ["import", newFile("x.jsonl", "x\n".repeat(1_060))]);
     expect(stderr).toContain("line 50: is not valid JSON\nand 1,010 more\n");
     expect(stderr).toEndWith("it has 1,060 faults.\n");
   });
@@ -118,7 +118,7 @@ describe("petstore import", () => {
     [[], { PETSTORE_STRICT_CATEGORIES: "true" }],
   ])("rejects unknown categories if they are strict (%p, %p)", async (words, settings) => {
     const file = newFile("animals.csv", "name,categoryId\nRex,1\n");
-    const { status, stderr } = await runHere(await newStore(), ["import", file, ...words], settings);
+    const { status, stderr } = await runInProcess(await newStore(), ["import", file, ...words], settings);
     expect([status, stderr.split("\n")[0]]).toEqual([1, "line 2: /categoryId is not the id of a category"]);
   });
 
@@ -131,13 +131,13 @@ describe("petstore import", () => {
     [["export", "/nowhere/a.csv"], 1, "/nowhere/a.csv does not exist.\n"],
     [["export", "/dev/null", "--format", "csv", "--force"], 1, "/dev/null is not a file that can be replaced.\n"],
   ])("fails with a reason, like an export: %j", async (words, expected, message) => {
-    const { status, stdout, stderr } = await runHere(await newStore(), words);
+    const { status, stdout, stderr } = await runInProcess(await newStore(), words);
     expect([status, stdout, stderr]).toEqual([expected, "", message]);
   });
 
   test.each(["import", "export"])("fails without a store, like an export: %s creates none", async (name) => {
     const dataDir = newDataDir();
-    const { status, stderr } = await runHere(dataDir, [name, newFile("a.csv", "name,categoryId\n")]);
+    const { status, stderr } = await runInProcess(dataDir, [name, newFile("a.csv", "name,categoryId\n")]);
     expect([status, stderr]).toEqual([1, expect.stringContaining("There is no store at")]);
     expect(readdirSync(dataDir)).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe("petstore import", () => {
         id: number;
       }[];
     const add = (id: number) =>
-      jsonHere(program.dataDir, [
+      runJsonInProcess(program.dataDir, [
         "import",
         newFile("a.jsonl", `{"id":${id},"name":"Ida","categoryId":1}`),
         "--ids",
@@ -169,25 +169,25 @@ describe("with several accounts", () => {
 
   test("an import and an export use the given account", async () => {
     const dataDir = await newStore();
-    const { id } = await jsonHere(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
-    await jsonHere(dataDir, ["import", file, "--account", id]);
+    const { id } = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
+    await runJsonInProcess(dataDir, ["import", file, "--account", id]);
     expect(look(dataDir, `SELECT account_id, mode FROM pets JOIN shops USING (shop)`)).toEqual([
       { account_id: id, mode: "test" },
     ]);
-    const exported = await runHere(dataDir, ["export", "-", "--format", "csv", "--account", id]);
+    const exported = await runInProcess(dataDir, ["export", "-", "--format", "csv", "--account", id]);
     expect(exported.stdout).toBe("id,name,categoryId,status,metadata\r\n1,Rex,1,,\r\n");
   });
 
   test.each(["import", "export"])("an %s needs an account, and says how to find it", async (name) => {
     const dataDir = await newStore();
-    await jsonHere(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
+    await runJsonInProcess(dataDir, ["accounts", "create", "--name", "y", "--plan", "business"]);
     const target = name === "import" ? file : newFile("out.csv");
-    const untold = await runHere(dataDir, [name, target]);
+    const untold = await runInProcess(dataDir, [name, target]);
     expect([untold.status, untold.stderr]).toEqual([
       2,
       "There are several accounts, so it needs --account. The command `accounts list` shows the ids of accounts. See --help.\n",
     ]);
-    const unknown = await runHere(dataDir, [name, target, "--account", "acc_nobody"]);
+    const unknown = await runInProcess(dataDir, [name, target, "--account", "acc_nobody"]);
     expect([unknown.status, unknown.stderr]).toEqual([
       1,
       "There is no account acc_nobody. The command `accounts list` shows the ids of accounts.\n",
@@ -198,11 +198,11 @@ describe("with several accounts", () => {
 test("in production, an import and an export use the live shop by default", async () => {
   const dataDir = newDataDir();
   const production = { PETSTORE_ENV: "production" };
-  await jsonHere(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"], production);
-  await jsonHere(dataDir, ["import", newFile("live.jsonl", lines(2))], production);
-  await jsonHere(dataDir, ["import", newFile("test.jsonl", lines(1)), "--sandbox"], production);
+  await runJsonInProcess(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"], production);
+  await runJsonInProcess(dataDir, ["import", newFile("live.jsonl", lines(2))], production);
+  await runJsonInProcess(dataDir, ["import", newFile("test.jsonl", lines(1)), "--sandbox"], production);
   const exported = (words: readonly string[]) =>
-    jsonHere(dataDir, ["export", newFile("out.csv"), ...words], production);
+    runJsonInProcess(dataDir, ["export", newFile("out.csv"), ...words], production);
   expect([await exported([]), await exported(["--sandbox"])]).toMatchObject([{ animals: 2 }, { animals: 1 }]);
 });
 
@@ -222,7 +222,7 @@ describe("an interrupted import", () => {
     child.kill("SIGKILL");
     expect(await child.exited).toBe(137);
     expect(countIn(dataDir)).toBe(0);
-    expect(await jsonHere(dataDir, ["import", big])).toMatchObject({ added: many });
+    expect(await runJsonInProcess(dataDir, ["import", big])).toMatchObject({ added: many });
     expect([countIn(dataDir), namesTwice(dataDir), wrongCounts(dataDir)]).toEqual([many, [], []]);
     expect(look(dataDir, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   });
@@ -238,7 +238,10 @@ describe("an interrupted import", () => {
       expect(countIn(dataDir) % 10_000).toBe(0);
     }
     const before = countIn(dataDir);
-    expect(await jsonHere(dataDir, ["import", file, "--resumable"])).toMatchObject({ added: some - before, before });
+    expect(await runJsonInProcess(dataDir, ["import", file, "--resumable"])).toMatchObject({
+      added: some - before,
+      before,
+    });
     expect([countIn(dataDir), namesTwice(dataDir), wrongCounts(dataDir)]).toEqual([some, [], []]);
   });
 
@@ -281,7 +284,7 @@ describe("an interrupted import", () => {
       /^The store failed: (database or disk is full|disk I\/O error)\. Nothing was added\.\n$/,
     );
     expect(countIn(dataDir)).toBe(0);
-    expect(await jsonHere(dataDir, ["import", newFile("a.jsonl", lines(3))])).toMatchObject({ added: 3 });
+    expect(await runJsonInProcess(dataDir, ["import", newFile("a.jsonl", lines(3))])).toMatchObject({ added: 3 });
   });
 });
 
@@ -292,9 +295,9 @@ describe("petstore export", () => {
   let large: string;
   beforeAll(async () => {
     large = await newStore();
-    await jsonHere(large, ["import", newFile("many.jsonl", lines(60_000))]);
+    await runJsonInProcess(large, ["import", newFile("many.jsonl", lines(60_000))]);
     dataDir = await newStore();
-    await jsonHere(dataDir, ["import", newFile("a.jsonl", animals), "--ids", "keep"]);
+    await runJsonInProcess(dataDir, ["import", newFile("a.jsonl", animals), "--ids", "keep"]);
   });
 
   test.each([
@@ -305,24 +308,24 @@ describe("petstore export", () => {
     ],
   ])("writes exactly what is in the store as %s, from which an import makes the same store", async (format, text) => {
     const file = newFile(`out.${format}`);
-    const report = await jsonHere(dataDir, ["export", file]);
+    const report = await runJsonInProcess(dataDir, ["export", file]);
     expect(report).toEqual({ file, animals: 2, bytes: Buffer.byteLength(text), seconds: expect.any(Number) });
     expect(readFileSync(file, "utf8")).toBe(text);
     expect(readdirSync(join(file, ".."))).toEqual([`out.${format}`]);
     const other = await newStore();
-    await jsonHere(other, ["import", file, "--ids", "keep"]);
-    const { stdout, stderr } = await runHere(other, ["export", "-", "--format", format]);
+    await runJsonInProcess(other, ["import", file, "--ids", "keep"]);
+    const { stdout, stderr } = await runInProcess(other, ["export", "-", "--format", format]);
     expect([stdout, stderr]).toEqual([text, expect.stringMatching(/^Wrote 2 animals to standard output /)]);
   });
 
   test("replaces a file only with --force, through a link", async () => {
     const file = newFile("out.jsonl", "mine");
-    const refused = await runHere(dataDir, ["export", file]);
+    const refused = await runInProcess(dataDir, ["export", file]);
     expect([refused.status, refused.stderr]).toEqual([1, `${file} exists already.\n`]);
     expect(readFileSync(file, "utf8")).toBe("mine");
     const link = newFile("link.jsonl");
     symlinkSync(file, link);
-    await jsonHere(dataDir, ["export", link, "--force"]);
+    await runJsonInProcess(dataDir, ["export", link, "--force"]);
     expect(readFileSync(file, "utf8")).toBe(animals);
     expect(statSync(file).mode & 0o077).toBe(0);
   });
@@ -353,7 +356,7 @@ describe("petstore export", () => {
 describe.each(["import", "export"])("on a terminal, %s", (name) => {
   test("shows its progress in one line, which it removes at the end", async () => {
     const dataDir = await newStore();
-    await jsonHere(dataDir, ["import", newFile("a.jsonl", lines(30_000))]);
+    await runJsonInProcess(dataDir, ["import", newFile("a.jsonl", lines(30_000))]);
     let shown = "";
     const child = Bun.spawn(command([name, newFile("b.jsonl", name === "import" ? lines(30_000) : undefined)]), {
       env: { ...process.env, PETSTORE_DATA_DIR: dataDir },

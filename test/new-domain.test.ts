@@ -61,8 +61,8 @@ describe("a new domain", () => {
 
   /** Runs a command line on the store of the service, as the program of which the domain is a part. */
   async function command(...words: string[]) {
-    const { context, said } = contextOf(service.store.folder, { ...service.store.settings, ...settings });
-    return { status: await run(words, context, { served, access }), ...said };
+    const { context, output } = contextOf(service.store.folder, { ...service.store.settings, ...settings });
+    return { status: await run(words, context, { served, access }), ...output };
   }
 
   test("runs its background task with its setting, and shows it in its metric", async () => {

@@ -36,9 +36,20 @@ import { newDatabase } from "../src/storage/sqlite/database.ts";
 import { statement as newStatement, type Row } from "../src/storage/statement.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { development } from "./harness/key-environments.ts";
-import { clock, DAY, end, half, MAX_OF_MANY, MOST, NOW, PageCosts, Recorder, ROWS } from "./harness/page-costs.ts";
+import {
+  clock,
+  DAY,
+  end,
+  half,
+  MAX_BLOCKS,
+  MAX_BLOCKS_OF_SCAN,
+  NOW,
+  PageCosts,
+  Recorder,
+  ROWS,
+} from "./harness/page-costs.ts";
 import { postgresMissing } from "./harness/postgres-server.ts";
-import { readsIn } from "./harness/written-reads.ts";
+import { readsIn } from "./harness/sql-in-source.ts";
 
 // All of one kind come first, then all of another; the rarest are the last.
 const rows = `
@@ -236,7 +247,10 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
     const reads = recorder.take();
     expect(reads).not.toBeEmpty();
     expect(
-      await costs.tooExpensive(reads, name === "whether a shop has events that are too old" ? MAX_OF_MANY : MOST),
+      await costs.tooExpensive(
+        reads,
+        name === "whether a shop has events that are too old" ? MAX_BLOCKS_OF_SCAN : MAX_BLOCKS,
+      ),
     ).toEqual([]);
   });
 

@@ -69,7 +69,7 @@ describe("every document", () => {
 
   test("is not compressed if the client names no encoding", async () => {
     const request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    const [response] = await exchange(service.app.port, request, { leaves: true });
+    const [response] = await exchange(service.app.port, request, { halfCloses: true });
     expect([response?.headers.get("content-encoding"), response?.headers.get("vary")]).toEqual([
       null,
       "Accept-Encoding",

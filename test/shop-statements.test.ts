@@ -8,7 +8,7 @@ import { orderPageQuery } from "../src/domains/orders/orders.statements.ts";
 import type { ListFilters } from "../src/domains/pets/pets.operations.ts";
 import { petPageQuery } from "../src/domains/pets/pets.statements.ts";
 import { newDatabase } from "../src/storage/sqlite/database.ts";
-import { statementsIn, type WrittenStatement } from "./harness/written-reads.ts";
+import { statementsIn, type WrittenStatement } from "./harness/sql-in-source.ts";
 
 /** Statements of background work on all shops, each by its beginning. */
 const allowedAcrossShops = [
@@ -84,12 +84,12 @@ describe("every statement of a store", () => {
     expect(shopTables).toContain("pets");
     expect(written.length).toBeGreaterThan(60);
     // Those of lists are put together from parts: see below.
-    const scoped = written.filter(({ maker, text }) => maker !== "acrossShops" && !text.includes("NULL AS reached"));
+    const scoped = written.filter(({ callee, text }) => callee !== "acrossShops" && !text.includes("NULL AS reached"));
     expect(scoped.flatMap(({ text }) => faultsOf(text))).toEqual([]);
   });
 
   test("is in the allow-list if it is marked acrossShops", () => {
-    const marked = written.filter(({ maker }) => maker === "acrossShops").map(({ text }) => text);
+    const marked = written.filter(({ callee }) => callee === "acrossShops").map(({ text }) => text);
     expect(marked.filter((text) => !allowedAcrossShops.some((start) => text.startsWith(start)))).toEqual([]);
     expect(marked).toHaveLength(allowedAcrossShops.length);
   });

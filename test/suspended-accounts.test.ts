@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
-import { jsonHere, runHere } from "./harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { Listener } from "./harness/listener.ts";
 import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
-import { sent, WebhookService } from "./harness/webhook-service.ts";
+import { messageOf, WebhookService } from "./harness/webhook-service.ts";
 
 const ALL = ["read", "write", "admin"] as const;
 const QUOTA = ["--per-minute", "1000000", "--per-day", "1000000"];
@@ -90,11 +90,11 @@ test("gets no webhooks until it is resumed; then they continue where they stoppe
     await hooks.call("POST", `/webhook-endpoints/${endpoint.id}/test`);
     await accounts.suspend(id, hooks.service.clock.now());
     for (let round = 0; round < 5; round++) await hooks.round();
-    expect(receiver.received.map(sent)).toHaveLength(1);
+    expect(receiver.received.map(messageOf)).toHaveLength(1);
     await accounts.resume(id);
-    expect((await hooks.shown(endpoint.id)).state).toBe("enabled");
+    expect((await hooks.getEndpoint(endpoint.id)).state).toBe("enabled");
     await hooks.deliver();
-    const types = receiver.received.map((one) => sent(one).type);
+    const types = receiver.received.map((one) => messageOf(one).type);
     expect(types.filter((type) => type === "pet.created")).toHaveLength(2);
     expect(types).toHaveLength(3);
   } finally {
@@ -109,7 +109,7 @@ const accountOf = async ({ service }: WebhookService) => ({
 describe.skipIf(onPostgres)("accounts suspend", () => {
   test("suspends an account alongside a running service; accounts resume reverts it", async () => {
     const dataDir = newDataDir();
-    const { id } = await jsonHere(dataDir, [
+    const { id } = await runJsonInProcess(dataDir, [
       "accounts",
       "create",
       "--name",
@@ -118,19 +118,19 @@ describe.skipIf(onPostgres)("accounts suspend", () => {
       "enterprise",
       ...QUOTA,
     ]);
-    const { key } = await jsonHere(dataDir, ["keys", "create", "--account", id]);
+    const { key } = await runJsonInProcess(dataDir, ["keys", "create", "--account", id]);
     const program = await Program.start(dataDir);
     const status = async () =>
       (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
     expect(await status()).toBe(200);
-    const { stdout } = await runHere(dataDir, ["accounts", "suspend", id]);
+    const { stdout } = await runInProcess(dataDir, ["accounts", "suspend", id]);
     expect(stdout).toBe(`Account ${id} (Late payer) is suspended.\n`);
     await eventually(status, (code) => code === 403);
-    expect((await jsonHere(dataDir, ["accounts", "show", id])).suspendedAt).toMatch(/^20.*Z$/);
-    expect((await runHere(dataDir, ["accounts", "list"])).stdout).toContain("suspended");
-    expect((await jsonHere(dataDir, ["accounts", "resume", id])).suspendedAt).toBeUndefined();
+    expect((await runJsonInProcess(dataDir, ["accounts", "show", id])).suspendedAt).toMatch(/^20.*Z$/);
+    expect((await runInProcess(dataDir, ["accounts", "list"])).stdout).toContain("suspended");
+    expect((await runJsonInProcess(dataDir, ["accounts", "resume", id])).suspendedAt).toBeUndefined();
     await eventually(status, (code) => code === 200);
-    const unknown = await runHere(dataDir, ["accounts", "suspend", "acc_0000000000000000"]);
+    const unknown = await runInProcess(dataDir, ["accounts", "suspend", "acc_0000000000000000"]);
     expect([unknown.status, unknown.stderr]).toEqual([1, "There is no account acc_0000000000000000.\n"]);
     expect(await program.end()).toBe(0);
   });

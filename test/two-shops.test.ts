@@ -10,9 +10,9 @@ import { unlimitedQuota } from "./harness/unlimited.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const all: readonly Operation[] = domains.flatMap(({ operations }) => operations);
-/** Operations on data of the shop. Those on keys and usage have tests of their own, and name what is random. */
+/** Operations on data of the shop. Operations on keys and usage have tests of their own, and return random values. */
 const operations = all.filter(({ tag }) => tag.name !== "account");
-/** In the order in which each finds what it needs: what makes something, what reads it, what changes it. */
+/** Ordered so that each finds the data it needs: first operations that create, then those that read, then the others. */
 const ordered = operations.toSorted((one, other) => rank(one) - rank(other));
 
 function rank({ method, name }: Operation): number {
@@ -32,7 +32,7 @@ const newShop = async () => (await service.newAccountWithKey("enterprise", unlim
 
 /** The parts of a response that must not depend on other shops. */
 const comparable = ({ status, text: whole, headers }: TestResponse) => {
-  // How many events arrive with the beginning of a stream is a matter of time. event-stream.test.ts tests which do.
+  // How many events the beginning of a stream has depends on timing. event-stream.test.ts tests which events arrive.
   const text = headers.get("content-type") === "text/event-stream" ? (whole.split("\n\n", 1)[0] as string) : whole;
   const anonymous = text.replaceAll(/key_\w{16}|psk_\w+…\w+/g, "").replaceAll(/"requestId":"[^"]+"/g, '"requestId":""');
   // An entity tag follows from the text.

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { stopwatch } from "./harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
-import { sent } from "./harness/webhook-service.ts";
+import { messageOf } from "./harness/webhook-service.ts";
 import { Receiver } from "./harness/webhooks.ts";
 
 /** The promise: so soon another process delivers, in milliseconds. */
@@ -65,7 +65,7 @@ class EventLedger {
       await this.call("GET", "/events?type=webhook_endpoint.created", undefined, base)
     ).json()) as [{ id: number }];
     const missing = () => {
-      const ids = new Set(this.receiver.received.map((one) => sent(one).eventId));
+      const ids = new Set(this.receiver.received.map((one) => messageOf(one).eventId));
       return Array.from({ length: newest.id - created.id }, (_, index) => created.id + 1 + index).filter(
         (id) => !ids.has(id),
       );
@@ -73,7 +73,7 @@ class EventLedger {
     while (missing().length > 0) await Bun.sleep(5);
     const last = new Map<string, number>();
     const seen = new Set<number>();
-    for (const { eventId, subject } of this.receiver.received.map(sent)) {
+    for (const { eventId, subject } of this.receiver.received.map(messageOf)) {
       if (seen.has(eventId)) continue; // it came again
       seen.add(eventId);
       expect(eventId).toBeGreaterThan(last.get(subject) ?? 0);

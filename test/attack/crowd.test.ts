@@ -8,8 +8,8 @@ import { type BriefResponse, sendAll } from "./keep-alive.ts";
 
 const MIB = 1024 * 1024;
 /** So many addresses and accounts are kept in memory at the most. */
-const MOST = 100_000;
-const CROWD = rounds(2_000, MOST);
+const MAX_TRACKED = 100_000;
+const CROWD = rounds(2_000, MAX_TRACKED);
 const CONNECTIONS = 20;
 /** What is promised of the process with a crowd of either kind in its memory. */
 const PROMISED = 512 * MIB;
@@ -69,7 +69,7 @@ describe("memory stays bounded", () => {
       const responses = await anonymousClients();
       const remaining = new Set(responses.map(({ headers }) => headers.get("x-ratelimit-remaining")));
       expect([...remaining]).toEqual(["59"]); // each has a bucket of its own
-      expect(await held("addresses")).toBe(Math.min(crowds * CROWD, MOST));
+      expect(await held("addresses")).toBe(Math.min(crowds * CROWD, MAX_TRACKED));
       const memory = residentMemory();
       console.log(`${Math.round(memory / MIB)} MiB after ${crowds * CROWD} addresses`);
       measured.push(memory);

@@ -82,7 +82,7 @@ describe("the length of a body", () => {
         const got = await exchange(
           service.app.port,
           create(length, isRight ? [...lines, "Connection: close"] : lines),
-          { leaves: false },
+          { halfCloses: false },
         );
         expect(got).toHaveLength(1);
         const [response] = got as [RawResponse];

@@ -57,12 +57,12 @@ const jumps: [string, () => void][] = [
 const restart = async (between: () => void) => {
   service = await service.restart(between);
 };
-const whiles: [string, (happen: () => void) => Promise<void>][] = [
+const situations: [string, (happen: () => void) => Promise<void>][] = [
   ["while the service runs", async (happen) => happen()],
   ["while the service is down", restart],
 ];
 
-describe.each(whiles)("a wall clock that is set %s,", (_, during) => {
+describe.each(situations)("a wall clock that is set %s,", (_, during) => {
   test.each(jumps)("%s, does not change minute windows or bans, and resets no day count", async (_jump, jump) => {
     service.clock.setWall(NOON);
     const [limited, banned, daily] = [await newKey(), await newKey(), await newKey()];

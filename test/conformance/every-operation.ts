@@ -32,8 +32,8 @@ const sendable = [
 ];
 
 /**
- * Declares what each of the operations owes, derived from the contract: keys, scopes, limits, bad input, `HEAD`,
- * `OPTIONS`, deprecation. They are served by what `start` starts, which is stopped behind the tests.
+ * Declares tests of what the contract requires of each operation: keys, scopes, limits, bad input, `HEAD`, `OPTIONS`,
+ * deprecation. `start` starts the service that they call, which is stopped after the tests.
  */
 export function everyOperation(operations: readonly Operation[], start: () => Promise<TestService>): void {
   let service: TestService;
@@ -86,7 +86,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       const mistyped = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
       for (const wrong of [
         mistyped,
-        generateApiKey("test"), // nobody's
+        generateApiKey("test"), // of no account
         generateApiKey("live"),
         generateApiKey("test", "zz"),
         `${key} ${key}`,

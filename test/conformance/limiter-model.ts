@@ -135,7 +135,7 @@ export class LimiterModel {
   }
 }
 
-/** Whole seconds, rounded up: who waits as long has waited long enough. */
+/** Whole seconds, rounded up, so that a client that waits for them has waited long enough. */
 function seconds(milliseconds: number): number {
   return Math.ceil(milliseconds / 1000);
 }

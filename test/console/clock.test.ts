@@ -1,7 +1,7 @@
 // Times in the shop go by its clock, which that of a sandbox may be ahead of.
 import { describe, expect, test } from "bun:test";
 import { hasBrowser } from "../harness/browser.ts";
-import { isLive, TestConsole } from "../harness/console.ts";
+import { TestConsole, untilLive } from "../harness/console.ts";
 
 describe.skipIf(!hasBrowser)("the console", () => {
   test("counts down by the clock of the sandbox", async () => {
@@ -10,10 +10,10 @@ describe.skipIf(!hasBrowser)("the console", () => {
     const id = await it.addPet({ name: "Otto", status: "available" });
     expect((await call("POST", "/store/orders", { petId: id, reference: "Till 5" })).status).toBe(201);
     const page = await it.open();
-    await isLive(page); // now it is signed in, and stays so
+    await untilLive(page); // now it is signed in, and stays so
     await page.clock.setFixedTime(it.service.clock.now());
     await page.reload();
-    await isLive(page);
+    await untilLive(page);
     await page.keyboard.type("go");
     await page.getByRole("cell", { name: "15:00 left", exact: true }).waitFor();
     expect((await call("POST", "/sandbox/fast-forward", { seconds: 600 })).status).toBe(200);

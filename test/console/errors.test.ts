@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   let ids: Record<string, unknown>;
   beforeAll(async () => {
     webhooks = await WebhookService.start();
-    it = await TestConsole.over(webhooks.service, webhooks.key);
+    it = await TestConsole.forService(webhooks.service, webhooks.key);
     const { id } = await webhooks.endpoint(webhooks.receiver());
     const pet = await webhooks.addPet("Rex");
     await webhooks.deliver();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { isLive, TestConsole } from "../harness/console.ts";
+import { TestConsole, untilLive } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍⬛🐕🦜", "x".repeat(100)];
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
       .waitFor();
     expect(await page.evaluate<string>('sessionStorage.getItem("petstore-key")')).toBe(secret);
     await page.getByRole("link", { name: "Today" }).click();
-    await isLive(page);
+    await untilLive(page);
     await page.close();
   });
 

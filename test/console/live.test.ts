@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { isLive, TestConsole } from "../harness/console.ts";
+import { TestConsole, untilLive } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const link = (page: Page, name: string) => page.locator("table").getByRole("link", { name, exact: true });
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
   test("shows animals that others add, change and delete", async () => {
     const id = await it.addPet({ name: "Rex", status: "available" });
     const page = await it.open();
-    await isLive(page);
+    await untilLive(page);
     await page.keyboard.type("ga");
     await link(page, "Rex").waitFor();
     await call("PATCH", `/pets/${id}`, { name: "Rex II", status: "sold" });
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
 
   test("shows events that came while the connection was lost, each once", async () => {
     const page = await it.open();
-    await isLive(page);
+    await untilLive(page);
     await page.context().setOffline(true);
     const id = await it.addPet({ name: "Ida", status: "available" });
     await call("POST", "/store/orders", { petId: id, reference: "Till 4" });
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
       const page = await it.open();
       pages.push(page);
       await streams(1);
-      await isLive(page);
+      await untilLive(page);
       if (count === 6) break;
       await setHidden(page, true);
       await streams(0);
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     const animals = page.getByRole("region", { name: "Animals", exact: true });
     await animals.getByText(/^\d+ animals?$/).waitFor();
     const { json } = await call("GET", "/shop");
-    await isLive(page);
+    await untilLive(page);
     await it.addPet({ name: "Kim", status: "available" });
     await animals.getByText(`${json.animals.total + 1} animals`).waitFor();
     await page.getByRole("region", { name: "So far today" }).getByText("Sold").waitFor();

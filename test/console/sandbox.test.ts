@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { isLive, TestConsole } from "../harness/console.ts";
+import { TestConsole, untilLive } from "../harness/console.ts";
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
@@ -12,7 +12,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   let small: TestConsole;
   beforeAll(async () => {
     it = await TestConsole.start();
-    small = await TestConsole.over(it.service, it.key, 390);
+    small = await TestConsole.forService(it.service, it.key, 390);
     await it.addCategory("Dogs");
   });
   afterAll(async () => {
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
 
   test("alone says that too many requests about the sandbox were sent", async () => {
     const page = await it.open();
-    await isLive(page);
+    await untilLive(page);
     await page.route(/\/v1\/sandbox$/, (route) =>
       route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "rate_limit_exceeded" } }),
     );
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
 
   test("is reset by keyboard after a confirmation, and what happens then is shown live", async () => {
     const page = await it.open();
-    await isLive(page);
+    await untilLive(page);
     await page.keyboard.type("gs");
     await button(page, "Reset").focus();
     await page.keyboard.press("Enter");
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     expect((await call("GET", "/pets")).json).toEqual([]);
     await page.keyboard.type("gt");
     await page.getByText("0 animals").waitFor();
-    await isLive(page);
+    await untilLive(page);
     await it.addPet({ name: "Ida", status: "available" });
     await page.getByLabel("Events").getByText("Ida").waitFor();
     await page.close();
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   test("that another program resets is shown as it is then", async () => {
     for (const name of ["Ben", "Bo", "Kim"]) await it.addPet({ name });
     const page = await it.open();
-    await isLive(page);
+    await untilLive(page);
     await call("POST", "/sandbox/reset", { animals: "none" });
     await page.getByText("0 animals").waitFor();
     await it.addPet({ name: "Otto" });

@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
   let till: string;
   beforeAll(async () => {
     it = await TestConsole.start();
-    small = await TestConsole.over(it.service, it.key, 390);
+    small = await TestConsole.forService(it.service, it.key, 390);
     const send = (method: string, path: string, body?: unknown, key = it.key) =>
       it.service.call(method, path, { key, ...(body !== undefined && { body }) });
     till = (await send("POST", "/keys", { name: "<b>till</b>", scopes: ["read"] })).json.key;

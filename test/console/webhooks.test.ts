@@ -20,8 +20,8 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   let small: TestConsole;
   beforeAll(async () => {
     webhooks = await WebhookService.start();
-    it = await TestConsole.over(webhooks.service, webhooks.key);
-    small = await TestConsole.over(webhooks.service, webhooks.key, 390);
+    it = await TestConsole.forService(webhooks.service, webhooks.key);
+    small = await TestConsole.forService(webhooks.service, webhooks.key, 390);
   });
   afterAll(async () => {
     await small.browser.stop();
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await dialogOf(page).getByLabel("Description").fill("Tills and stock");
     await button(page, "Save").click();
     await page.getByText("Tills and stock").waitFor();
-    expect((await webhooks.shown(id)).types).toEqual(["*"]);
+    expect((await webhooks.getEndpoint(id)).types).toEqual(["*"]);
     await button(page, "Rotate secret").click();
     await submit(page, "Rotate secret").click();
     expect(await secretOf(page).inputValue()).toStartWith("whsec_");

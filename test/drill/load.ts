@@ -7,7 +7,7 @@ const READERS = 2;
 /** Milliseconds between a response and the client's next request, and after one that failed. */
 const PAUSE = 20;
 /** The longest that a client waits for a response, in milliseconds. */
-const PATIENCE = 5_000;
+const RESPONSE_TIMEOUT = 5_000;
 /** How long unanswered creates are repeated after the end, in milliseconds. */
 const LAST_TRIES = 20_000;
 
@@ -103,7 +103,7 @@ export class Load {
   /** The text of a success; undefined for anything else. */
   async #call(path: string, init: { method?: string; body?: string; headers?: Record<string, string> } = {}) {
     const headers = { Authorization: `Bearer ${this.#key}`, "Content-Type": "application/json", ...init.headers };
-    const signal = AbortSignal.timeout(PATIENCE);
+    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT);
     let status = 0;
     try {
       const response = await fetch(this.#base + path, { ...init, headers, signal });
@@ -138,7 +138,7 @@ export class LimitedClient {
 
   constructor(base: string, key: string) {
     const send = async () => {
-      const init = { headers: { Authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(PATIENCE) };
+      const init = { headers: { Authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(RESPONSE_TIMEOUT) };
       const response = await fetch(`${base}/pets?limit=1`, init).catch(() => undefined);
       if (response?.ok) this.admitted++;
     };

@@ -1,4 +1,4 @@
-// Faults of a disk, as the kernel tells them to a process that runs.
+// Disk faults, as the kernel reports them to a running process.
 
 /** False where strace is missing, or forbidden as it can be in a container. */
 export const canInject = Bun.which("strace") !== null && Bun.spawnSync(["strace", "-o", "/dev/null", "true"]).success;
@@ -26,7 +26,7 @@ export function readOnly(folder: string, command: readonly string[]): string[] {
 export class Injection implements AsyncDisposable {
   readonly #tracer: Bun.Subprocess<"ignore", "ignore", "pipe">;
 
-  /** Lets the named calls, separated by commas, fail with an error such as `ENOSPC` from now on. */
+  /** Makes the system calls, separated by commas, fail with an error such as `ENOSPC` from now on. */
   static async begin(pid: number, calls: string, error: string): Promise<Injection> {
     const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
     const tracer = Bun.spawn(["strace", "-f", "-o", "/dev/null", ...what, "-p", String(pid)], {
@@ -35,12 +35,12 @@ export class Injection implements AsyncDisposable {
       stderr: "pipe",
     });
     const decoder = new TextDecoder();
-    let said = "";
+    let output = "";
     for await (const bytes of tracer.stderr) {
-      said += decoder.decode(bytes, { stream: true });
-      if (said.includes("attached")) return new Injection(tracer);
+      output += decoder.decode(bytes, { stream: true });
+      if (output.includes("attached")) return new Injection(tracer);
     }
-    throw new Error(`strace did not attach: ${said}`);
+    throw new Error(`strace did not attach: ${output}`);
   }
 
   private constructor(tracer: Bun.Subprocess<"ignore", "ignore", "pipe">) {

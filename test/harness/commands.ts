@@ -2,8 +2,8 @@
 import { type ProcessContext, run } from "../../src/cli/run.ts";
 import { evidence } from "../leaks/evidence.ts";
 
-/** The output of a command so far. */
-interface Said {
+/** What a command has written so far. */
+interface CommandOutput {
   stdout: string;
   stderr: string;
 }
@@ -13,41 +13,41 @@ export function contextOf(
   folder: string,
   environment: Record<string, string | undefined>,
   stop = new AbortController(),
-): { context: ProcessContext; said: Said } {
-  const said: Said = { stdout: "", stderr: "" };
+): { context: ProcessContext; output: CommandOutput } {
+  const output: CommandOutput = { stdout: "", stderr: "" };
   const context: ProcessContext = {
     invocation: "petstore",
     folder,
     environment,
-    print: (text) => (said.stdout += `${text}\n`),
-    printError: (text) => (said.stderr += `${text}\n`),
+    print: (text) => (output.stdout += `${text}\n`),
+    printError: (text) => (output.stderr += `${text}\n`),
     input: async function* () {},
-    output: async (text) => void (said.stdout += text),
+    output: async (text) => void (output.stdout += text),
     showStatus: undefined,
     ask: undefined,
     program: [],
     onHangup: () => {},
     stop: stop.signal,
   };
-  return { context, said };
+  return { context, output };
 }
 
 /** Runs one command line to its end. */
-export async function runHere(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
-  const { context, said } = contextOf(dataDir, { PETSTORE_DATA_DIR: dataDir, ...settings });
+export async function runInProcess(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
+  const { context, output } = contextOf(dataDir, { PETSTORE_DATA_DIR: dataDir, ...settings });
   const status = await run(words, context);
-  for (const text of Object.values(said)) evidence?.process(words)(text);
-  return { status, ...said };
+  for (const text of Object.values(output)) evidence?.process(words)(text);
+  return { status, ...output };
 }
 
 /** Runs a command with `--json` that must succeed, and returns its output. */
-export async function jsonHere(
+export async function runJsonInProcess(
   dataDir: string,
   words: readonly string[],
   settings?: Record<string, string>,
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
 ): Promise<any> {
-  const { status, stdout, stderr } = await runHere(dataDir, [...words, "--json"], settings);
+  const { status, stdout, stderr } = await runInProcess(dataDir, [...words, "--json"], settings);
   if (status !== 0) throw new Error(`${words.join(" ")} ended with ${status}: ${stderr}`);
   return JSON.parse(stdout);
 }

@@ -9,7 +9,7 @@ import { type TestOptions, TestService } from "./service.ts";
 const reportedResponse = /^Failed to load resource: /;
 
 /** Waits until today's page receives events. */
-export const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
+export const untilLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
 
 /** Messages stay until they are dismissed. On a slow machine they would otherwise disappear before a test reads them. */
 const keepMessages = `{
@@ -28,11 +28,11 @@ export class TestConsole {
   static async start(options: TestOptions & { readonly width?: number } = {}): Promise<TestConsole> {
     const service = await TestService.start(options);
     const key = await service.newKey("enterprise", undefined, ["read", "write", "admin"]);
-    return TestConsole.over(service, key, options.width);
+    return TestConsole.forService(service, key, options.width);
   }
 
-  /** A console of a service that a test has started. `stop` stops that service too. */
-  static async over(service: TestService, key: string, width = 1280): Promise<TestConsole> {
+  /** The console of a service that a test has started. `stop` stops that service too. */
+  static async forService(service: TestService, key: string, width = 1280): Promise<TestConsole> {
     const viewport = { width, height: width < 500 ? 844 : 900 };
     return new TestConsole(service, await TestBrowser.start(viewport, keepMessages), key);
   }
@@ -55,7 +55,7 @@ export class TestConsole {
   /** Opens a page of the console and waits until it receives events. It shows all that follow. */
   async openLive(path = ""): Promise<Page> {
     const page = await this.open();
-    await isLive(page);
+    await untilLive(page);
     await page.evaluate(`{
       history.pushState({}, "", "/console${path}");
       dispatchEvent(new PopStateEvent("popstate"));

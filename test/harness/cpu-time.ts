@@ -5,12 +5,12 @@ import { readFileSync } from "node:fs";
  * not report it. On a busy machine this can be most of a duration.
  */
 export function runQueueDelayOf(pid: number): number {
-  return scheduled(pid, 1);
+  return schedstat(pid, 1);
 }
 
 /** How long a process has used CPUs so far, in milliseconds; 0 if the system does not report it. */
 export function cpuTimeOf(pid: number): number {
-  return scheduled(pid, 0);
+  return schedstat(pid, 0);
 }
 
 /**
@@ -26,7 +26,7 @@ export function stopwatch(...pids: number[]): () => number {
   };
 }
 
-function scheduled(pid: number, field: number): number {
+function schedstat(pid: number, field: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[field]) / 1_000_000;
   } catch {

@@ -7,9 +7,9 @@ export interface Column {
 }
 
 /**
- * An expression in SQL that gives a column a value in row `i`, another in each row. It keeps what `constraints` says in
- * words of either engine: a list of texts, one number, or a reference to another table. `integer` is what gives an
- * integer without constraints.
+ * An SQL expression for the value of a column in row `i`, which differs from row to row. The value satisfies
+ * `constraints`, written as either engine does: a list of texts, one number, or a reference to another table. `integer`
+ * is the expression for an integer without constraints.
  */
 export function valueOf({ name, isText }: Column, constraints: string, integer: string): string {
   const find = (rest: string) => new RegExp(`\\b${name}"?\\)?${rest}`).exec(constraints)?.slice(1);
@@ -26,8 +26,8 @@ interface TableRow {
 }
 
 /**
- * Gives each table of an embedded store that has none a row, with integers that no number of JavaScript holds. Of
- * tables that triggers keep, none is filled. Throws where a row breaks a constraint that `valueOf` does not know.
+ * Adds a row to each empty table of an embedded store, with integers that a JavaScript number cannot represent. Skips
+ * tables that triggers maintain. Throws if a row breaks a constraint that `valueOf` does not know.
  */
 export function fillEmptyTables(database: Database): void {
   const tables = database.query<TableRow, []>(
@@ -53,8 +53,8 @@ interface ColumnRow {
 }
 
 /**
- * SQL that gives each table of a PostgreSQL store that has none this many rows. `values` are expressions for columns of
- * some names, in any table. Rows that a unique constraint does not let in are left out.
+ * SQL that adds this many rows to each empty table of a PostgreSQL store. `values` has expressions by column name, for
+ * all tables. Rows that violate a unique constraint are skipped.
  */
 export async function insertsForEmptyTables(
   run: <R>(sql: string) => Promise<R[]>,

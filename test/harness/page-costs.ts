@@ -27,9 +27,9 @@ import { PostgresServer } from "./postgres-server.ts";
 
 /** Rows of the larger tables, which have some hundred blocks each. */
 export const ROWS = 60_000;
-/** Blocks that a read may touch: those of a page, or of 10,000 rows that a page looks through, or of 31 days. */
-export const MOST = 60;
-export const MAX_OF_MANY = 400;
+/** Blocks that a read may touch: for a page, and for a page that scans 10,000 rows or 31 days. */
+export const MAX_BLOCKS = 60;
+export const MAX_BLOCKS_OF_SCAN = 400;
 export const DAY = 86_400;
 /** The time of the requests for pages, in unix seconds. */
 export const NOW = 100 * DAY;
@@ -47,7 +47,7 @@ const large = [
 export const half = BigInt(ROWS / 2);
 export const end = BigInt(ROWS - 100);
 /** An animal with few orders, one at the end of the list, and a category that has no animal. */
-const samples = { ids: [3n, end / 3n, 99n], positions: [half, end], moments: [timestampOf(half)] };
+const samples = { ids: [3n, end / 3n, 99n], positions: [half, end], times: [timestampOf(half)] };
 const caller: Caller = {
   keyId: "key 30000",
   accountId: "account 500",
@@ -105,7 +105,7 @@ function twice({ statement, parameters }: Read): Read {
 /** A store in PostgreSQL with large tables that measures the cost of reads. */
 export class PageCosts {
   readonly storage: Storage;
-  /** The texts of all reads so far. */
+  /** The SQL of all reads so far. */
   readonly made = new Set<string>();
   readonly #server: PostgresServer;
   readonly #reader: Connection;
@@ -151,8 +151,8 @@ export class PageCosts {
       const reads = recorder.take();
       if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
       const looksThrough = reads.some(({ statement }) => statement.sql.includes(`LIMIT ${SCAN_LIMIT}`));
-      const most = ["getUsage", "listRequests"].includes(name) || looksThrough ? MAX_OF_MANY : MOST;
-      const found = await this.tooExpensive(reads, most);
+      const maxBlocks = ["getUsage", "listRequests"].includes(name) || looksThrough ? MAX_BLOCKS_OF_SCAN : MAX_BLOCKS;
+      const found = await this.tooExpensive(reads, maxBlocks);
       if (found.length > 0) expensive.push({ request, found });
     });
     if (items === 0) throw new Error(`No page of ${name} has an item: give its table rows that it finds.`);
@@ -160,13 +160,13 @@ export class PageCosts {
   }
 
   /** The reads that touch more blocks than they may, each with its plan. */
-  async tooExpensive(reads: readonly Read[], most: number) {
+  async tooExpensive(reads: readonly Read[], maxBlocks: number) {
     for (const { statement } of reads) this.made.add(statement.sql);
     const shared = reads.filter(({ statement }) => isShared(statement)).map(twice);
     const expensive: { blocks: number; plan: string }[] = [];
     const check = async () => {
-      for (const read of reads) expensive.push(...(await this.#above(most, read)));
-      for (const read of shared) expensive.push(...(await this.#above(2 * most, read)));
+      for (const read of reads) expensive.push(...(await this.#above(maxBlocks, read)));
+      for (const read of shared) expensive.push(...(await this.#above(2 * maxBlocks, read)));
     };
     await check();
     // A plan for these values must not be bad either: other engines may always plan for the values.
@@ -176,11 +176,11 @@ export class PageCosts {
     return expensive;
   }
 
-  async #above(most: number, read: Read): Promise<{ blocks: number; plan: string }[]> {
-    return [await this.explain(read)].filter(({ blocks }) => blocks > most);
+  async #above(maxBlocks: number, read: Read): Promise<{ blocks: number; plan: string }[]> {
+    return [await this.explain(read)].filter(({ blocks }) => blocks > maxBlocks);
   }
 
-  /** What the server does for a read in a session of those that serve requests, and how many blocks it touches. */
+  /** The plan of a read in a session like those that serve requests, and how many blocks it touches. */
   async explain({ statement, parameters }: Read): Promise<{ blocks: number; plan: string }> {
     await this.#reader.runScript(`PREPARE read AS ${statement.sql}`);
     const values = parameters.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));

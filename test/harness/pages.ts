@@ -17,7 +17,7 @@ interface Samples {
   /** Where pages of a list by identifiers start, besides at its beginning. */
   readonly positions: readonly bigint[];
   /** Of query parameters that are times. */
-  readonly moments: readonly string[];
+  readonly times: readonly string[];
 }
 
 type Schema = {
@@ -32,11 +32,11 @@ type Schema = {
 function valuesFor(name: string, schema: Schema, samples: Samples): readonly unknown[] {
   if (schema.enum) return schema.enum;
   if (isInt64(schema)) return samples.ids;
-  if (schema.format === "date-time") return samples.moments;
+  if (schema.format === "date-time") return samples.times;
   if (schema.examples) return [...schema.examples, "no row has this"];
   if (schema.items) return [valuesFor(name, schema.items, samples)];
   if (schema.default !== undefined) return [schema.default];
-  throw new Error(`The parameter ${name} needs values here, so that its pages can be asked for.`);
+  throw new Error(`The parameter ${name} needs values here, so that its pages can be read.`);
 }
 
 /** All ways to choose one value of each list. */
@@ -58,7 +58,7 @@ const neverWrites = () => Promise.reject(new Error("A list has nothing to write.
 /** The most filters in one request. More would show nothing new about how filters combine. */
 const MAX_FILTERS = 3;
 
-/** With and without each of its filters, in each order: how a paged list can be asked for. */
+/** All kinds of requests for a paged list: with and without each filter, and in each order. */
 function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageRequest, "after">[] {
   const paths = parametersOf(params?.schema).map(([name, schema]) => [name, valuesFor(name, schema, samples)] as const);
   const queries = parametersOf(query).map(([name, schema]) => {
@@ -71,8 +71,8 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
 }
 
 /**
- * Asks for pages of a list in all ways that its contract has: at its start, on the two pages behind, and deep in it.
- * Calls back after each page. Returns how many items they had.
+ * Reads pages of a list in all ways that its contract allows: at its start, the next two pages, and deep in the list.
+ * Calls `page` after each page. Returns the number of items on them.
  */
 export async function walkPages(
   { operation, serve }: BoundOperation,

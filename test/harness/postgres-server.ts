@@ -153,7 +153,7 @@ export class PostgresServer {
     const folder = newFolder();
     cpSync(this.#folder, folder, { recursive: true });
     writeFileSync(join(folder, "standby.signal"), "");
-    own(folder);
+    giveToServer(folder);
     await this.start();
     const primary = `primary_conninfo=host=127.0.0.1 port=${this.port} user=petstore`;
     const standby = new PostgresServer(folder, freePort(), [...this.#settings, primary]);
@@ -187,13 +187,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
-  own(folder);
+  giveToServer(folder);
   return folder;
 }
 
 /**
- * The folder of a new cluster. `initdb` takes many short processes, so what the first test file of a run has made is
- * kept where `TEST_POSTGRES_CLUSTER` says, and others copy it.
+ * The folder of a new cluster. `initdb` starts many short processes, so the first test file of a run
+ * keeps its cluster in the folder `TEST_POSTGRES_CLUSTER`, and others copy it.
  */
 function newCluster(): string {
   const folder = newFolder();
@@ -221,8 +221,8 @@ function copyFolder(from: string, to: string): void {
   if (status !== 0) throw new Error(`A cluster cannot be copied: ${stderr.toString()}`);
 }
 
-/** Returns a folder to the user whom the server runs as. */
-function own(folder: string): void {
+/** Makes the user that the server runs as the owner of a folder. */
+function giveToServer(folder: string): void {
   if (user.uid === undefined) return;
   chownSync(folder, user.uid, user.gid);
   spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
@@ -254,7 +254,7 @@ function findBinaries(): string | undefined {
   // The user that the server runs as may not read the project's folder.
   const copy = mkdtempSync(join(tmpdir(), "petstore-postgres-programs-"));
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  own(copy);
+  giveToServer(copy);
   return canRun(join(copy, "bin")) ? undefined : "PostgreSQL does not run on this machine";
 }
 

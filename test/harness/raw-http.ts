@@ -1,7 +1,7 @@
 // HTTP/1.1 byte by byte. Texts hold one byte per character, U+0000 to U+00FF.
 
 /** Longer than any response takes, in milliseconds. A later response counts as missing. */
-const PATIENCE = 20_000;
+const RESPONSE_TIMEOUT = 20_000;
 
 export interface RawResponse {
   readonly status: number;
@@ -14,7 +14,7 @@ export interface ExchangeOptions {
   /** The response to HEAD has a length and no body. */
   readonly isHead?: boolean;
   /** Closes the sending side after the last piece, like a client that disconnects. */
-  readonly leaves?: boolean;
+  readonly halfCloses?: boolean;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface ExchangeOptions {
 export async function exchange(
   port: number,
   pieces: string | Iterable<string>,
-  { isHead = false, leaves = false }: ExchangeOptions = {},
+  { isHead = false, halfCloses = false }: ExchangeOptions = {},
 ): Promise<RawResponse[]> {
   const rest = (typeof pieces === "string" ? [pieces] : pieces)[Symbol.iterator]();
   const received: Buffer[] = [];
@@ -39,7 +39,7 @@ export async function exchange(
     if (unsent.length === 0) {
       const { value, done } = rest.next();
       if (done) {
-        if (leaves) socket.shutdown();
+        if (halfCloses) socket.shutdown();
         return;
       }
       unsent = Buffer.from(value, "latin1");
@@ -67,7 +67,7 @@ export async function exchange(
   });
   const timer = setTimeout(() => {
     ended.reject(new Error(`The service neither responded nor closed. It sent: ${Buffer.concat(received)}`));
-  }, PATIENCE);
+  }, RESPONSE_TIMEOUT);
   try {
     await ended.promise;
   } finally {

@@ -106,7 +106,7 @@ export class TestService {
     this.#check.check(received);
   }
 
-  /** A key: of one account for all of a store, whose shop they share, or where a plan or figures are given of a new one. */
+  /** A key of the account that all such keys of the store share, or of a new account if a plan or a quota is given. */
   async newKey(
     plan: Plan = "enterprise",
     quota?: Quota,
@@ -125,7 +125,7 @@ export class TestService {
     return { account, key, record };
   }
 
-  /** The number of the shop with the test data of an account; of the one that keys share, if none is given. */
+  /** The number of the test shop of an account. By default, of the account that keys share. */
   async shop(accountId?: string): Promise<number> {
     const id = accountId ?? (await this.#sharedAccount()).id;
     const sql = `SELECT shop FROM shops WHERE account_id = '${id}' AND mode = 'test'`;
@@ -142,7 +142,7 @@ export class TestService {
     return account;
   }
 
-  /** Ends the service in order and starts it again on the same store and clock. `between` happens while it is down. */
+  /** Stops the service in order and starts it again on the same store and clock. `between` runs while it is down. */
   async restart(between: () => void = () => {}): Promise<TestService> {
     await this.app.stop();
     between();

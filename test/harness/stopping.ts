@@ -28,7 +28,7 @@ export async function unfinishedRequest({ port }: Pick<Program, "port">, key: st
   socket.flush();
   return {
     end: () => socket.end(),
-    /** Sends the rest. Resolves with all that is answered until the service closes the connection. */
+    /** Sends the rest. Resolves with everything that is received until the service closes the connection. */
     finish: () => {
       socket.write(body.slice(7));
       return ended.promise;

@@ -48,7 +48,7 @@ export class ValkeyServer {
     }
   }
 
-  /** Holds the process: it accepts connections, and answers nothing. */
+  /** Pauses the process: it accepts connections, and does not respond. */
   freeze(): void {
     this.#process.kill("SIGSTOP");
   }
@@ -98,9 +98,9 @@ export class ValkeyCluster {
   readonly masters: readonly ValkeyServer[];
   readonly replicas: readonly ValkeyServer[];
 
-  /** `patience`: milliseconds after which a server that is silent is taken for dead, and its replica takes over. */
-  static async start(patience = 15_000): Promise<ValkeyCluster> {
-    const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", String(patience)];
+  /** `nodeTimeout`: milliseconds after which a silent server counts as failed, and its replica takes over. */
+  static async start(nodeTimeout = 15_000): Promise<ValkeyCluster> {
+    const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", String(nodeTimeout)];
     const servers = await Promise.all(Array.from({ length: 2 * MASTERS }, () => ValkeyServer.start(...settings)));
     const cluster = new ValkeyCluster(servers.slice(0, MASTERS), servers.slice(MASTERS));
     await cluster.#form(servers);

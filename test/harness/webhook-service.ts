@@ -8,20 +8,20 @@ import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";
 /** PETSTORE_SECRET_KEY: the embedded store can make one; PostgreSQL needs it set. */
 export const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
 
-/** A message that was received, as far as tests look at it. */
-export interface Sent {
+/** The parts of a received message that tests look at. */
+export interface WebhookMessage {
   readonly id: string;
   readonly type: string;
   readonly eventId: number;
   readonly subject: string;
 }
 
-export function sent({ body }: Received): Sent {
+export function messageOf({ body }: Received): WebhookMessage {
   const { id, type, data } = JSON.parse(body);
   return { id, type, eventId: data.id, subject: data.subject.id };
 }
 
-/** A service that delivers webhooks in rounds that a test asks for, to receivers on this machine. */
+/** A service that delivers webhooks when a test runs a round, to receivers on this machine. */
 export class WebhookService {
   service: TestService;
   key = "";
@@ -48,16 +48,16 @@ export class WebhookService {
     [this.service, this.tasks] = [service, tasks];
   }
 
-  /** Goes on with the key of a new account, which has no endpoint, and without those of all others. */
+  /** Continues with the key of a new account without endpoints, and deletes the endpoints of all others. */
   async newShop(): Promise<void> {
     for (const table of ["endpoints", "parked", "redeliveries"]) {
       await this.service.store.run(`DELETE FROM webhook_${table}`);
     }
-    await this.anotherShop();
+    await this.addShop();
   }
 
-  /** Goes on with the key of a new account. */
-  async anotherShop(): Promise<void> {
+  /** Continues with the key of a new account. */
+  async addShop(): Promise<void> {
     const { account, key } = await this.service.newAccountWithKey("enterprise", undefined, [...scopes]);
     [this.accountId, this.key] = [account.id, key];
   }
@@ -81,7 +81,7 @@ export class WebhookService {
   }
 
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
-  async shown(id: string): Promise<any> {
+  async getEndpoint(id: string): Promise<any> {
     return (await this.call("GET", `/webhook-endpoints/${id}`)).json;
   }
 
@@ -99,13 +99,13 @@ export class WebhookService {
     await this.call("PATCH", `/pets/${petId}`, { name });
   }
 
-  /** Rounds until all is delivered that can be delivered now, and written down. */
+  /** Runs rounds until everything that is due is delivered and stored. */
   async deliver(): Promise<void> {
     do await this.round();
     while (await this.#hasWork());
   }
 
-  /** One round, at whose end attempts are in progress. The network gets its turn. */
+  /** Runs one round. Attempts may still be in progress at its end. Lets network events be processed. */
   async round(): Promise<void> {
     await this.tasks.run();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -18,7 +18,7 @@ export interface ReceiverOptions {
   readonly respond?: (received: Received) => Response | Promise<Response>;
 }
 
-/** A receiver of webhooks. It takes everything, unless it is told to answer otherwise. */
+/** A receiver of webhooks. It accepts every message, unless `respond` does something else. */
 export class Receiver {
   readonly received: Received[] = [];
   readonly #server: Bun.Server<undefined>;
@@ -48,10 +48,10 @@ export class Receiver {
   }
 }
 
-/** A server that does to a connection what a test says, once it has got something. */
+/** A server that passes each connection to `respond` after its first data. */
 export class RawReceiver {
   readonly port: number;
-  /** How often something has come. */
+  /** How many connections have sent something. */
   connections = 0;
   readonly #server: ReturnType<typeof createServer>;
   readonly #closed = Promise.withResolvers<number>();
@@ -87,7 +87,7 @@ export class RawReceiver {
   }
 }
 
-/** Sends a text again and again, as fast as it is taken. */
+/** Sends a text again and again, as fast as the socket accepts it. */
 export function sendForever(socket: Socket, text: string): void {
   while (!socket.destroyed && socket.write(text));
   if (!socket.destroyed) socket.once("drain", () => sendForever(socket, text));
@@ -98,7 +98,7 @@ export function message(url: string): SignedMessage {
   return { url, headers: { "webhook-id": "msg_1" }, body: '{"type":"pet.updated","name":"Rex 🐕"}' };
 }
 
-/** A network whose time does not pass, where loopback is allowed and no name has an address; or as a test says. */
+/** A network whose time does not pass, where loopback is allowed and no name has an address. `changes` replaces parts. */
 export function network(changes: Partial<Network> = {}): Network {
   return {
     policy: new AddressPolicy({ isDevelopment: true, denied: [] }),

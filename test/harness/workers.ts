@@ -9,7 +9,7 @@ import { shopOf } from "../../src/domains/shops/shops.store.ts";
 import { development } from "./key-environments.ts";
 import { newDataDir, Program, serveCommand } from "./program.ts";
 
-/** The service as so many workers behind one port. */
+/** Starts the service with several workers behind one port. */
 export function startWorkers(count: number, settings: Record<string, string>): Promise<Program> {
   return Program.start(newDataDir(), settings, [...serveCommand, "--workers", String(count)]);
 }
@@ -30,22 +30,22 @@ export async function newAccount(settings: Record<string, string>, quota: Quota)
   return { ...issued, accounts, keys, account, shop, storage };
 }
 
-/** A request over a connection of its own, which the system gives to any worker. */
+/** Sends a request over a new connection, which the system gives to any worker. */
 export function ask(base: string, key: string, path = "/pets?limit=1"): Promise<Response> {
   return fetch(base + path, { headers: { Authorization: `Bearer ${key}` }, keepalive: false });
 }
 
-/** Asks until each of so many processes has answered. Returns one response of each. */
+/** Sends requests until each of the processes has responded. Returns one response of each. */
 export async function askEach(base: string, key: string, processes: number): Promise<Response[]> {
   const responses = new Map<string, Response>();
   while (responses.size < processes) {
     const response = await ask(base, key);
-    responses.set(answeredBy(response), response);
+    responses.set(processOf(response), response);
   }
   return [...responses.values()];
 }
 
-/** What the ids of all requests to one process have in common. */
-export function answeredBy({ headers }: Response): string {
+/** Identifies the process that sent a response: the common part of its request ids. */
+export function processOf({ headers }: Response): string {
   return headers.get("x-request-id")?.split("-")[0] ?? "";
 }

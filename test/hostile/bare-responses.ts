@@ -13,7 +13,7 @@ export interface BareResponse {
   /** The service has seen a whole request, and may have carried it out. */
   readonly mayHaveRun?: true;
   /** The client ends its side, so that nobody waits for the rest of what it sent. */
-  readonly leaves?: true;
+  readonly halfCloses?: true;
 }
 
 const lines = (valid: RawRequest, changed: Partial<RawRequest>[]) =>
@@ -282,7 +282,7 @@ export const bareResponses: readonly BareResponse[] = [
   {
     what: "a request whose client leaves before its end",
     outcome: "closed",
-    leaves: true,
+    halfCloses: true,
     readsBody: true,
     bytes: (valid) => {
       const bytes = render(withBody(valid, "{}"));

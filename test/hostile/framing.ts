@@ -29,7 +29,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
     test.each(refused.map((row) => [row.what, row] as const))("refuses %s", async (_what, row) => {
       const before = await target().accepted(operation);
       for (const bytes of row.bytes(valid())) {
-        const got = await target().outcomeOfBytes(bytes, valid(), { leaves: row.leaves === true });
+        const got = await target().outcomeOfBytes(bytes, valid(), { halfCloses: row.halfCloses === true });
         expect([bytes, got]).toEqual([bytes, row.outcome === "closed" ? "closed" : `bare ${row.outcome}`]);
       }
       if (!row.mayHaveRun) expect(await target().accepted(operation)).toBe(before);
@@ -101,7 +101,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           });
           const isRight = chunks.every((one, at) => one === chunk(parts[at] as string));
           const request = withChunks(valid(), `${chunks.join("")}0\r\n\r\n`);
-          const got = await outcomeOfBytes(render(request), request, { leaves: !isRight });
+          const got = await outcomeOfBytes(render(request), request, { halfCloses: !isRight });
           // A chunk that is too long eats up the end; the service then waits until the client leaves.
           // A handler that ignores the body has responded before its fault is seen.
           const answered = `${success}(, bare 400)?`;
@@ -156,7 +156,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
             return bytes.slice(0, position) + insert + bytes.slice(position + remove);
           }, render(withAnyBody()));
           const [method = "", path = ""] = garbled.split(" ", 2);
-          const got = await target().outcomeOfBytes(garbled, { method, target: path }, { leaves: true });
+          const got = await target().outcomeOfBytes(garbled, { method, target: path }, { halfCloses: true });
           // What the garbling put behind the request is refused by itself.
           expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
         }),
@@ -187,7 +187,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           ),
           async (sent) => {
             const [method = "", path = ""] = sent.split(" ", 2);
-            const got = await target().outcomeOfBytes(sent, { method, target: path }, { leaves: true });
+            const got = await target().outcomeOfBytes(sent, { method, target: path }, { halfCloses: true });
             expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
           },
         ),

@@ -5,9 +5,9 @@ import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
 import { newKey } from "../torture/keys.ts";
 import { LoadedService } from "./loaded-service.ts";
 
-/** More than a crowd, all of them busy all the time. */
+/** Connections of the shop that sends too much, all of them busy all the time. */
 const CONNECTIONS = 600;
-/** Requests that the other shop has in hand at once. */
+/** Concurrent requests of the other shop. */
 const FEW = 8;
 /** Refusals after which the load may end, and seconds after which it ends in any case. */
 const ENOUGH = 100;

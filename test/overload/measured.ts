@@ -13,7 +13,7 @@ const CROWD = 1_000;
 const FULL_LOADS = [0.8, 0.9, 1];
 /** Seconds of a round. */
 export const LENGTH = 5;
-/** Of a load that is no load: how much, for how long, and by how much its times may differ. */
+/** A load too small to slow the service: its rate and length, and by how much its times may differ. */
 export const CALM = { rate: 200, connections: 8, seconds: 0.5 };
 const ALIKE = { factor: 3, milliseconds: 5 };
 
@@ -22,7 +22,7 @@ export const animal = JSON.stringify({ name: "Rex", categoryId: 1 });
 /** A load, and how many successes it had for each second of CPU time of the service. */
 interface Round extends LoadReport {
   readonly perCpuSecond: number;
-  /** The part of the time in which others had the processor that the service waited for. */
+  /** The share of the time in which the service waited for a CPU that other processes used. */
   readonly waited: number;
 }
 

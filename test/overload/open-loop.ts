@@ -34,7 +34,7 @@ const KEPT_REFUSALS = 20;
 /** Connections that are opened at once. */
 const OPENING = 100;
 /** How long the last responses may take, in milliseconds. */
-const PATIENCE = 20_000;
+const LAST_RESPONSE_TIMEOUT = 20_000;
 
 /** Runs a load in a process of its own. */
 export async function runLoad(order: LoadOrder): Promise<LoadReport> {
@@ -169,7 +169,7 @@ class OpenLoop {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#busy === 0) this.#finished.resolve();
-    setTimeout(() => this.#finished.resolve(), PATIENCE);
+    setTimeout(() => this.#finished.resolve(), LAST_RESPONSE_TIMEOUT);
   }
 
   #report(): LoadReport {

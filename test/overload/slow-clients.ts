@@ -11,7 +11,7 @@ export interface SlowKind {
   /** Sends the drops as fast as the service takes them. */
   readonly pours?: boolean;
   /** Never reads what comes back, and so cannot see the end of its connection. */
-  readonly isDeaf?: boolean;
+  readonly neverReads?: boolean;
   /** Ends its sending side after what it sends at first. */
   readonly halfCloses?: boolean;
   /** The status of the response that it gets; undefined for none. */
@@ -45,10 +45,10 @@ export function slowKinds(service: LoadedService, otherKey: string): SlowKind[] 
       sends: endless,
       drips: endless,
       pours: true,
-      isDeaf: true,
+      neverReads: true,
       endsWithin: 34,
     },
-    { name: "asks for a large page and does not read", sends: page, isDeaf: true, endsWithin: 34 },
+    { name: "asks for a large page and does not read", sends: page, neverReads: true, endsWithin: 34 },
     { name: "half-closes after its request", sends: read, halfCloses: true, status: 200, endsWithin: 1 },
     { name: "half-closes before its end", sends: create, halfCloses: true, endsWithin: 1 },
     { name: "sends a body without end", sends: chunked, drips: CHUNK, pours: true, status: 413, endsWithin: 6 },
@@ -102,7 +102,7 @@ export class SlowClients {
   }
 
   async #connect(port: number): Promise<void> {
-    const { sends, drips, pours, isDeaf, halfCloses } = this.kind;
+    const { sends, drips, pours, neverReads, halfCloses } = this.kind;
     let since = 0;
     let rest = "";
     const pour = (socket: Bun.Socket) => {
@@ -120,7 +120,7 @@ export class SlowClients {
         open: (socket) => {
           this.#sockets.add(socket);
           since = performance.now();
-          if (isDeaf) socket.pause();
+          if (neverReads) socket.pause();
           socket.write(sends);
           if (halfCloses) socket.shutdown();
           pour(socket);

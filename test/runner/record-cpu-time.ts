@@ -1,5 +1,5 @@
-// Loaded before each test file. At the end of the file it appends what its process and the ended processes below it
-// have used of CPUs so far. The runner takes the difference between two files of a process.
+// Loaded before each test file. At the end of the file it appends the CPU time that its process and its ended children
+// have used so far. The runner takes the difference between two files of a process.
 import { afterAll } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
 import { relative } from "node:path";

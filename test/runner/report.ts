@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** What a run of tests came to. */
+/** The result of a run of tests. */
 export interface Result {
   readonly passed: number;
   readonly failed: number;
@@ -13,11 +13,11 @@ export interface Result {
   readonly flaky: readonly string[];
   /** How long the tests of each file took, in seconds. */
   readonly seconds: ReadonlyMap<string, number>;
-  /** How long each file, its services and its browser used CPUs, in seconds. It depends little on other work. */
+  /** The CPU time of each file with its services and its browser, in seconds. It depends little on other load. */
   readonly cpuSeconds: ReadonlyMap<string, number>;
 }
 
-/** So many files are named as the slowest. */
+/** How many files are listed as the slowest. */
 const SLOWEST = 8;
 
 /**
@@ -42,7 +42,7 @@ export function readReport(file: string, status: number | null, cpuTimesFile?: s
   };
 }
 
-/** The result of a run of no tests, `skipped` groups of which the machine cannot run. */
+/** The result of a run without tests, because the machine cannot run this many groups of them. */
 export function nothingRun(skipped: number): Result {
   return {
     passed: 0,
@@ -83,7 +83,7 @@ export function sum(results: readonly Result[]): Result {
   };
 }
 
-/** Lines that name the files whose tests took longest, side by side with others, and those that used most CPU time. */
+/** Lines that name the files that took longest, while others ran in parallel, and those that used most CPU time. */
 export function slowestLines({ seconds, cpuSeconds }: Result): string[] {
   const total = [...cpuSeconds.values()].reduce((all, one) => all + one, 0);
   return [`Slowest: ${largest(seconds)}.`, `CPU time: ${Math.round(total)} s, most for ${largest(cpuSeconds)}.`];
@@ -147,7 +147,7 @@ function attribute(text: string, name: string): string {
   return new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? "";
 }
 
-/** The text that an attribute stands for. */
+/** The value of an attribute with its entities replaced. */
 function unescaped(text: string): string {
   const signs: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#10": "\n" };
   return text.replaceAll(/&([a-z]+|#10);/g, (all, name: string) => signs[name] ?? all);

@@ -5,7 +5,7 @@ export interface ClientResponse {
   readonly text: string | undefined;
 }
 
-/** One key's requests to one life of the service, counted as the key's account would count them. */
+/** Sends requests with one key to the service between a start and a kill, and counts them as the limits do. */
 export class Client {
   readonly base: string;
   readonly #key: string;

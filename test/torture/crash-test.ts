@@ -36,7 +36,7 @@ const LATEST_AFTER_BAN = [5, 1_000];
 
 /**
  * Kills the service over and over on one data folder, each time at another moment, and checks after
- * each start what a client has a right to find. The seed decides the moments and the animals.
+ * each start that everything acknowledged is there. The seed decides the times and the animals.
  */
 export class CrashTest implements AsyncDisposable {
   readonly dataDir = newDataDir();

@@ -6,7 +6,7 @@ import { CrashTest } from "./crash-test.ts";
 
 const ROUNDS = Number(process.env["TORTURE_ROUNDS"] ?? 22);
 const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
-/** Then a new folder is begun, so that what is looked at after each kill stays small. */
+/** Rounds until a new data folder is used, so that the check after each kill stays fast. */
 const ROUNDS_PER_STORE = 100;
 const REPORT_EVERY = 20;
 /** A bound for a round that hangs, in milliseconds; most take half a second. */

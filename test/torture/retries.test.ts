@@ -29,7 +29,7 @@ class Customers {
   readonly violations: string[] = [];
   /** What was answered with, by name. */
   readonly answered = new Map<string, string>();
-  /** Responses that had been given before, to nobody: the service was killed between commit and response. */
+  /** Replayed responses whose first copy never arrived: the service was killed between commit and response. */
   replays = 0;
   readonly #key: string;
   /** With this undefined no request has an idempotency key. */

@@ -7,7 +7,7 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { answeredBy, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
+import { newAccount, processOf, startWorkers, workerPids } from "../harness/workers.ts";
 
 const WORKERS = 4;
 /** The promise: what one process has changed of keys and shops holds in all so soon, in milliseconds. */
@@ -56,7 +56,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     const text = await response.text();
     return {
       status: response.status,
-      worker: answeredBy(response),
+      worker: processOf(response),
       headers: response.headers,
       json: text === "" ? undefined : JSON.parse(text),
     };

@@ -10,7 +10,7 @@ import { stopwatch } from "../harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { answeredBy, ask, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
+import { ask, newAccount, processOf, startWorkers, workerPids } from "../harness/workers.ts";
 import { Client } from "../torture/client.ts";
 import { environment } from "../torture/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../torture/ledger.ts";
@@ -65,7 +65,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     const fitting = new Set<string>();
     while (fitting.size < WORKERS) {
       const response = await ask(program.base, account.key);
-      if (isWanted(response)) fitting.add(answeredBy(response));
+      if (isWanted(response)) fitting.add(processOf(response));
     }
     return elapsed();
   }

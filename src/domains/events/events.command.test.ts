@@ -26,17 +26,17 @@ const add = () => service.call("POST", "/pets", { key, body: { name: "Rex", cate
 
 /** Runs the command with these arguments. `said` is its output so far. */
 function events(words: string, stop = new AbortController()) {
-  const { context, said } = contextOf(service.store.folder, service.store.settings, stop);
-  return { said, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], context) };
+  const { context, output } = contextOf(service.store.folder, service.store.settings, stop);
+  return { output, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], context) };
 }
 
 const at = () => new Date(service.clock.now()).toISOString();
 
 test("prints the newest events, the oldest of them first", async () => {
-  const { said, ended } = events("--last 2");
-  expect([await ended, said.stderr]).toEqual([0, ""]);
+  const { output, ended } = events("--last 2");
+  expect([await ended, output.stderr]).toEqual([0, ""]);
   const { id } = (await service.app.keys.list()).at(-1) ?? {};
-  expect(said.stdout.trimEnd().split("\n")).toEqual([
+  expect(output.stdout.trimEnd().split("\n")).toEqual([
     `ID  AT                        TYPE         SUBJECT  ACTOR`,
     `3   ${at()}  pet.created  pet 3    ${id}`,
     `4   ${at()}  pet.updated  pet 1    ${id}`,
@@ -44,10 +44,10 @@ test("prints the newest events, the oldest of them first", async () => {
 });
 
 test("prints those of some types, as JSON", async () => {
-  const { said, ended } = events("--type pet.updated,order.placed --json");
+  const { output, ended } = events("--type pet.updated,order.placed --json");
   expect(await ended).toBe(0);
   const { json } = await service.call("GET", "/events?type=pet.updated", { key });
-  expect(JSON.parse(said.stdout)).toEqual(json);
+  expect(JSON.parse(output.stdout)).toEqual(json);
 });
 
 test.each([
@@ -55,14 +55,14 @@ test.each([
   ["--last 0", "--last must be a whole number from 1 to 1000."],
   ["--last 1001", "--last must be a whole number from 1 to 1000."],
 ])("refuses %s", async (words, message) => {
-  const { said, ended } = events(words);
-  expect([await ended, said.stdout]).toEqual([2, ""]);
-  expect(said.stderr).toContain(message);
+  const { output, ended } = events(words);
+  expect([await ended, output.stdout]).toEqual([2, ""]);
+  expect(output.stderr).toContain(message);
 });
 
 test("--follow prints events as they happen, until it is stopped", async () => {
-  const { said, stop, ended } = events("--follow --last 1 --json");
-  const lines = () => said.stdout.split("\n").filter(Boolean);
+  const { output, stop, ended } = events("--follow --last 1 --json");
+  const lines = () => output.stdout.split("\n").filter(Boolean);
   await eventually(
     async () => lines().length,
     (many) => many === 1,
@@ -74,7 +74,7 @@ test("--follow prints events as they happen, until it is stopped", async () => {
     (many) => many === 3,
   );
   stop.abort();
-  expect([await ended, said.stderr]).toEqual([0, ""]);
+  expect([await ended, output.stderr]).toEqual([0, ""]);
   const { json } = await service.call("GET", "/events?after=3", { key });
   expect(lines().map((line) => JSON.parse(line))).toEqual(json);
 });

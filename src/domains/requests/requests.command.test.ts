@@ -1,6 +1,6 @@
 // The commands for request records, next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { jsonHere, runHere } from "../../../test/harness/commands.ts";
+import { runInProcess, runJsonInProcess } from "../../../test/harness/commands.ts";
 import { newDataDir, Program } from "../../../test/harness/program.ts";
 
 const dataDir = newDataDir();
@@ -9,8 +9,8 @@ let account: string;
 let key: { readonly id: string; readonly key: string };
 beforeAll(async () => {
   program = await Program.start(dataDir);
-  account = (await jsonHere(dataDir, ["accounts", "create", "--name", "Till", "--plan", "pro"])).id;
-  key = await jsonHere(dataDir, ["keys", "create", "--account", account]);
+  account = (await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Till", "--plan", "pro"])).id;
+  key = await runJsonInProcess(dataDir, ["keys", "create", "--account", account]);
 });
 afterAll(() => program.end());
 
@@ -22,7 +22,7 @@ async function send(path: string, bearer?: string): Promise<string> {
 /** The output of a command once the request is recorded. */
 async function explained(id: string) {
   for (;;) {
-    const { status, stdout } = await runHere(dataDir, ["explain", id, "--json"]);
+    const { status, stdout } = await runInProcess(dataDir, ["explain", id, "--json"]);
     if (status === 0) return JSON.parse(stdout);
   }
 }
@@ -38,53 +38,53 @@ test("explain prints what happened to a request and what to do", async () => {
     advice: expect.stringContaining("Compare the id with a list"),
   });
   expect(await explained(anonymous)).toMatchObject({ code: "missing_api_key", stage: "identify", hasValidKey: false });
-  const { stdout } = await runHere(dataDir, ["explain", missing]);
+  const { stdout } = await runInProcess(dataDir, ["explain", missing]);
   expect(stdout).toStartWith(
     "The state of the shop does not allow the request: No animal has the id 99.\nCompare the id",
   );
   expect(stdout).toMatch(/^operation +getPet$/m);
-  const unknown = await runHere(dataDir, ["explain", "0-0", "--json"]);
+  const unknown = await runInProcess(dataDir, ["explain", "0-0", "--json"]);
   expect([unknown.status, JSON.parse(unknown.stderr).code]).toEqual([1, "request_not_found"]);
 });
 
 test("requests lists those of a shop, with the filters of the API", async () => {
   const id = await send("/nothing", key.key);
   await explained(id);
-  const list = (...more: string[]) => jsonHere(dataDir, ["requests", "--account", account, ...more]);
+  const list = (...more: string[]) => runJsonInProcess(dataDir, ["requests", "--account", account, ...more]);
   const [newest] = await list();
   expect(newest).toMatchObject({ id, code: "path_not_found" });
   expect(await list("--code", "path_not_found", "--key", key.id, "--status", "4xx")).toEqual([newest]);
   expect(await list("--status", "5xx")).toEqual([]);
   expect(await list("--until", "2020-01-01T00:00:00Z")).toEqual([]);
   expect(await list("--limit", "1")).toHaveLength(1);
-  const { stdout } = await runHere(dataDir, ["requests", "--account", account]);
+  const { stdout } = await runInProcess(dataDir, ["requests", "--account", account]);
   expect(stdout).toMatch(/^ANSWERED +ID +STATUS +CODE +OPERATION +PATH +KEY +ADDRESS$/m);
   for (const wrong of [
     ["--status", "3xx"],
     ["--limit", "0"],
     ["--since", "yesterday"],
   ]) {
-    expect((await runHere(dataDir, ["requests", ...wrong])).status).toBe(2);
+    expect((await runInProcess(dataDir, ["requests", ...wrong])).status).toBe(2);
   }
 });
 
 test("keys list --unused lists valid keys that were not used for this long", async () => {
   const listed = async (time: string) =>
-    (await jsonHere(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(
+    (await runJsonInProcess(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(
       (one: { id: string }) => one.id,
     );
   expect(await listed("90d")).toEqual([]);
   expect(await listed("0")).toEqual([key.id]);
-  const { id } = await jsonHere(dataDir, ["keys", "create", "--account", account]);
-  await jsonHere(dataDir, ["keys", "revoke", id]);
+  const { id } = await runJsonInProcess(dataDir, ["keys", "create", "--account", account]);
+  await runJsonInProcess(dataDir, ["keys", "revoke", id]);
   expect(await listed("0")).toEqual([key.id]);
 });
 
 test("usage lists who sends most, by requests, errors and rejections", async () => {
-  const other = await jsonHere(dataDir, ["accounts", "create", "--name", "Other", "--plan", "pro"]);
-  const busy = await jsonHere(dataDir, ["keys", "create", "--account", other.id]);
+  const other = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Other", "--plan", "pro"]);
+  const busy = await runJsonInProcess(dataDir, ["keys", "create", "--account", other.id]);
   for (let request = 0; request < 60; request++) await send("/pets", busy.key);
-  const top = (...more: string[]) => jsonHere(dataDir, ["usage", ...more]);
+  const top = (...more: string[]) => runJsonInProcess(dataDir, ["usage", ...more]);
   const first = { name: other.id, requests: 60, errors: 0, rejections: 0 };
   let [accounts] = [await top()];
   while (accounts[0]?.requests !== 60) accounts = await top();
@@ -96,7 +96,7 @@ test("usage lists who sends most, by requests, errors and rejections", async () 
   expect(await top("--by", "errors")).toEqual([]);
   expect((await top("--top", "addresses", "--by", "rejections"))[0].name).toBe("127.0.0.1");
   expect(await top("--limit", "1")).toHaveLength(1);
-  const { stdout } = await runHere(dataDir, ["usage", "--top", "keys"]);
+  const { stdout } = await runInProcess(dataDir, ["usage", "--top", "keys"]);
   expect(stdout).toMatch(/^KEYS +REQUESTS +ERRORS +REJECTIONS$/m);
   for (const wrong of [
     ["--top", "pets"],
@@ -104,6 +104,6 @@ test("usage lists who sends most, by requests, errors and rejections", async () 
     ["--days", "31"],
     ["--limit", "0"],
   ]) {
-    expect((await runHere(dataDir, ["usage", ...wrong])).status).toBe(2);
+    expect((await runInProcess(dataDir, ["usage", ...wrong])).status).toBe(2);
   }
 });

@@ -1,6 +1,6 @@
 // Many endpoints, many subjects: what one of them does costs the others nothing.
 import { afterEach, describe, expect, test } from "bun:test";
-import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
 import { Slots } from "./slots.ts";
 
 const [SECOND, MINUTE] = [1_000, 60_000];
@@ -52,7 +52,7 @@ test("of 50 endpoints, 5 that hang do not delay the others, and time out after 1
   const good = webhooks.receiver();
   const endpoints: string[] = [];
   for (let shop = 0; shop < 5; shop++) {
-    await webhooks.anotherShop();
+    await webhooks.addShop();
     const ids: string[] = [];
     for (let index = 0; index < 10; index++) {
       const { id } = await webhooks.endpoint(index === 0 ? hanging : good, { types: ["pet.created"] });
@@ -66,7 +66,7 @@ test("of 50 endpoints, 5 that hang do not delay the others, and time out after 1
   expect(hanging.received.length).toBeGreaterThanOrEqual(5);
   for (const { expiry } of clocks) expiry.abort();
   const last = endpoints.at(-1) as string;
-  while ((await webhooks.shown(last)).lastFailure?.failure !== "timed_out") await webhooks.round();
+  while ((await webhooks.getEndpoint(last)).lastFailure?.failure !== "timed_out") await webhooks.round();
   expect(new Set(clocks.map(({ limit }) => limit))).toEqual(new Set([15_000]));
 });
 
@@ -101,11 +101,11 @@ test("while 1,000 animals wait for another attempt, further events stay in the l
     return Number(row?.parked);
   };
   expect(await parked()).toBe(1_000);
-  expect((await webhooks.shown(id)).retriesAt).toBeString();
-  const before = new Set(receiver.received.map((one) => sent(one).eventId));
+  expect((await webhooks.getEndpoint(id)).retriesAt).toBeString();
+  const before = new Set(receiver.received.map((one) => messageOf(one).eventId));
   expect(before.size).toBeLessThan(2_600);
   isDown = false;
   for (let turn = 0; turn < 4; turn++) await webhooks.after(5 * SECOND + turn * 40 * MINUTE);
   expect(await parked()).toBe(0);
-  expect(new Set(receiver.received.map((one) => sent(one).eventId)).size).toBe(2_600);
+  expect(new Set(receiver.received.map((one) => messageOf(one).eventId)).size).toBe(2_600);
 });

@@ -1,7 +1,7 @@
 // What is sent to webhook endpoints, with real receivers and a clock that the tests move.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { verifyWebhook } from "../../../client/src/index.ts";
-import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
 import { attemptDelays } from "./backoff.ts";
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
@@ -68,19 +68,19 @@ describe("a change", () => {
     });
     const { json } = await webhooks.call("GET", `/webhook-endpoints/${id}/deliveries/${delivery.id}`);
     expect(json).toEqual({ ...delivery, response: "taken" });
-    expect(await webhooks.shown(id)).toMatchObject({ successRate24h: 1 });
+    expect(await webhooks.getEndpoint(id)).toMatchObject({ successRate24h: 1 });
   });
 
   test("is sent to every endpoint that subscribes to its type, and to none of another shop", async () => {
     const [all, some, foreign] = [webhooks.receiver(), webhooks.receiver(), webhooks.receiver()];
     await webhooks.endpoint(foreign);
-    await webhooks.anotherShop();
+    await webhooks.addShop();
     await webhooks.endpoint(all, { types: ["*"] });
     await webhooks.endpoint(some, { types: ["order.placed", "pet.deleted"] });
     const petId = await webhooks.addPet();
     await webhooks.call("POST", "/store/orders", { petId });
     await webhooks.deliver();
-    const types = ({ received }: typeof all) => received.map((one) => sent(one).type).toSorted();
+    const types = ({ received }: typeof all) => received.map((one) => messageOf(one).type).toSorted();
     expect(types(all)).toEqual(["order.placed", "pet.created", "pet.updated", "webhook_endpoint.created"]);
     expect(types(some)).toEqual(["order.placed"]);
     expect(types(foreign)).toEqual([]);
@@ -112,7 +112,7 @@ describe("events about one animal", () => {
     const pets = [await webhooks.addPet(), await webhooks.addPet(), await webhooks.addPet()];
     for (let turn = 0; turn < 20; turn++) for (const petId of pets) await webhooks.rename(petId, `Rex ${turn}`);
     await webhooks.deliver();
-    const messages = receiver.received.map(sent);
+    const messages = receiver.received.map(messageOf);
     expect(messages).toHaveLength(63);
     for (const petId of pets) {
       const ids = messages.filter(({ subject }) => subject === String(petId)).map(({ eventId }) => eventId);
@@ -129,7 +129,7 @@ describe("events about one animal", () => {
     await webhooks.rename(good, "better");
     await webhooks.rename(bad, "worse");
     await webhooks.deliver();
-    const types = () => receiver.received.map((one) => `${sent(one).subject} ${sent(one).type}`);
+    const types = () => receiver.received.map((one) => `${messageOf(one).subject} ${messageOf(one).type}`);
     expect(types().toSorted()).toEqual(["1 pet.created", "2 pet.created", "2 pet.updated"]);
     isDown = false;
     receiver.received.length = 0;
@@ -154,13 +154,13 @@ describe("a message that fails", () => {
       await webhooks.after(delay * 0.21);
       expect(receiver.received.length).toBeGreaterThan(index);
     }
-    const [first, ...others] = receiver.received.map(sent);
+    const [first, ...others] = receiver.received.map(messageOf);
     expect(others.slice(0, 9).map((one) => one.id)).toEqual(Array(9).fill(first?.id));
     expect(others.slice(9).map(({ type }) => type)).toEqual(["pet.updated"]);
     const failed = await webhooks.deliveries(id, "&outcome=failed");
     expect(failed.map(({ attempt }) => attempt)).toEqual([...failed.keys()].map((index) => failed.length - index));
     expect(failed.at(-1)).toMatchObject({ attempt: 1, failure: "error_status", status: 500, type: "pet.created" });
-    const { lastFailure, failingSince, successRate24h } = await webhooks.shown(id);
+    const { lastFailure, failingSince, successRate24h } = await webhooks.getEndpoint(id);
     expect(lastFailure).toMatchObject({ failure: "error_status", status: 500 });
     expect(failingSince).toBeUndefined();
     expect(successRate24h).toBeGreaterThan(0);
@@ -187,7 +187,7 @@ describe("a message that fails", () => {
     await webhooks.deliver();
     await webhooks.after(5 * SECOND * LATE);
     expect([receiver.received.length, target.received.length]).toEqual([2, 0]);
-    expect((await webhooks.shown(id)).lastFailure).toMatchObject({ failure: "redirected", status: 307 });
+    expect((await webhooks.getEndpoint(id)).lastFailure).toMatchObject({ failure: "redirected", status: 307 });
   });
 
   test("is sent earlier if the clock of the sandbox is advanced", async () => {
@@ -213,13 +213,13 @@ describe("a failing endpoint", () => {
     await webhooks.addPet();
     await webhooks.addPet();
     await webhooks.deliver();
-    while ((await webhooks.shown(id)).state === "enabled") await webhooks.round();
+    while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.round();
     await webhooks.after(61 * SECOND); // they are counted once a minute
-    expect((await webhooks.shown(id)).state).toBe("disabled");
+    expect((await webhooks.getEndpoint(id)).state).toBe("disabled");
     const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
     expect(metrics).toContain("\npetstore_webhook_endpoints_disabled 1\n");
     expect(metrics).toContain("\npetstore_webhook_endpoints_disabled_total 1\n");
-    expect(other.received.map((one) => [sent(one).type, sent(one).subject])).toEqual([
+    expect(other.received.map((one) => [messageOf(one).type, messageOf(one).subject])).toEqual([
       ["webhook_endpoint.disabled", id],
     ]);
     const before = gone.received.length;
@@ -236,7 +236,7 @@ describe("a failing endpoint", () => {
     await webhooks.deliver();
     const failed = receiver.received.length;
     expect(failed).toBeWithin(10, 43); // ten, and those that were in progress at the same time
-    expect((await webhooks.shown(id)).retriesAt).toBeString();
+    expect((await webhooks.getEndpoint(id)).retriesAt).toBeString();
     await webhooks.after(5 * SECOND);
     expect(receiver.received.length).toBe(failed + 1);
     await webhooks.after(5 * MINUTE - 1);
@@ -245,10 +245,10 @@ describe("a failing endpoint", () => {
     expect(receiver.received.length).toBe(failed + 2);
     isDown = false;
     await webhooks.after(30 * MINUTE);
-    const delivered = receiver.received.slice(failed + 2).map((one) => sent(one).subject);
+    const delivered = receiver.received.slice(failed + 2).map((one) => messageOf(one).subject);
     expect(new Set(delivered).size).toBe(60);
     expect(delivered).toHaveLength(60);
-    const shown = await webhooks.shown(id);
+    const shown = await webhooks.getEndpoint(id);
     expect([shown.retriesAt, shown.failingSince]).toEqual([undefined, undefined]);
   });
 
@@ -258,12 +258,12 @@ describe("a failing endpoint", () => {
     const { id } = await webhooks.endpoint(receiver);
     for (let count = 0; count < 12; count++) await webhooks.addPet();
     await webhooks.deliver();
-    const { failingSince } = await webhooks.shown(id);
+    const { failingSince } = await webhooks.getEndpoint(id);
     for (let hours = 0; hours < 5 * 24 - 12; hours += 12) await webhooks.after(12 * HOUR);
-    expect((await webhooks.shown(id)).state).toBe("enabled");
+    expect((await webhooks.getEndpoint(id)).state).toBe("enabled");
     await webhooks.after(12 * HOUR);
-    while ((await webhooks.shown(id)).state === "enabled") await webhooks.round();
-    expect((await webhooks.shown(id)).state).toBe("disabled");
+    while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.round();
+    expect((await webhooks.getEndpoint(id)).state).toBe("disabled");
     const [last] = await webhooks.deliveries(id);
     expect(Date.parse(last.at) - Date.parse(failingSince)).toBe(5 * DAY);
     isDown = false;
@@ -278,7 +278,7 @@ describe("a failing endpoint", () => {
     const [{ id: from }] = (await webhooks.call("GET", `/events?since=${encodeURIComponent(failingSince)}`)).json;
     expect((await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, { from })).status).toBe(200);
     await webhooks.deliver();
-    const subjects = receiver.received.map(sent).filter(({ type }) => type === "pet.created");
+    const subjects = receiver.received.map(messageOf).filter(({ type }) => type === "pet.created");
     expect(new Set(subjects.map(({ subject }) => subject)).size).toBe(14);
   });
 
@@ -302,7 +302,7 @@ describe("a failing endpoint", () => {
     const url = `http://127.0.0.1:${right.port}/`;
     await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { url });
     await webhooks.deliver();
-    expect([wrong.received.length, right.received.map((one) => sent(one).type).toSorted()]).toEqual([
+    expect([wrong.received.length, right.received.map((one) => messageOf(one).type).toSorted()]).toEqual([
       1,
       ["pet.created", "webhook_endpoint.updated"],
     ]);
@@ -315,13 +315,13 @@ describe("a redelivery", () => {
     const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
     for (let count = 0; count < 5; count++) await webhooks.addPet();
     await webhooks.deliver();
-    const originals = new Map(receiver.received.map((one) => [sent(one).eventId, sent(one).id]));
+    const originals = new Map(receiver.received.map((one) => [messageOf(one).eventId, messageOf(one).id]));
     const [, , third = 0, fourth = 0, last = 0] = [...originals.keys()].toSorted((one, other) => one - other);
     const again = async (body: object) => {
       receiver.received.length = 0;
       const { json } = await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, body);
       await webhooks.deliver();
-      const messages = receiver.received.map(sent).toSorted((one, other) => one.eventId - other.eventId);
+      const messages = receiver.received.map(messageOf).toSorted((one, other) => one.eventId - other.eventId);
       for (const message of messages) expect(message.id).toBe(originals.get(message.eventId) as string);
       return [json, messages.map(({ eventId }) => eventId)];
     };
@@ -352,9 +352,9 @@ describe("a redelivery", () => {
     receiver.received.length = 0;
     await webhooks.rename(petId, "Ida");
     await webhooks.deliver();
-    expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.updated"]);
+    expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.updated"]);
     await webhooks.after(5 * SECOND * LATE);
-    expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.updated", "pet.created"]);
+    expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.updated", "pet.created"]);
   });
 
   test("is refused if it is not possible", async () => {
@@ -382,7 +382,7 @@ test("a test message is sent even to a paused endpoint, with a separate id", asy
     expect((await webhooks.call("POST", `/webhook-endpoints/${id}/test`)).status).toBe(204);
     await webhooks.after(1);
   }
-  const messages = receiver.received.map(sent);
+  const messages = receiver.received.map(messageOf);
   expect(messages.map(({ type, subject }) => [type, subject])).toEqual([
     ["webhook_endpoint.test", id],
     ["webhook_endpoint.test", id],
@@ -426,5 +426,5 @@ test("a service delivers in order what the one before it did not deliver", async
   isDown = false;
   receiver.received.length = 0;
   await webhooks.after(5 * SECOND * LATE);
-  expect(receiver.received.map((one) => sent(one).type)).toEqual(["pet.created", "pet.updated"]);
+  expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.created", "pet.updated"]);
 });

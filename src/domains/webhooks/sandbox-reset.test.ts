@@ -1,6 +1,6 @@
 // A sandbox is reset while a message is on its way: what comes of that message is written nowhere.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
 
 let webhooks: WebhookService;
 beforeAll(async () => {
@@ -40,12 +40,12 @@ test.each([200, 500])(
     while (held.length === 0) await webhooks.round();
     held.shift()?.(new Response(null, { status: 200 }));
     await webhooks.deliver();
-    expect(receiver.received.map((one) => [sent(one).type, JSON.parse(one.body).data.data.name])).toEqual([
+    expect(receiver.received.map((one) => [messageOf(one).type, JSON.parse(one.body).data.data.name])).toEqual([
       ["pet.created", "Rex"],
       ["pet.created", "Ida"],
     ]);
     const deliveries = await webhooks.deliveries(id);
     expect(deliveries).toMatchObject([{ outcome: "succeeded", attempt: 1 }]);
-    expect(await webhooks.shown(id)).not.toContainKey("lastFailure");
+    expect(await webhooks.getEndpoint(id)).not.toContainKey("lastFailure");
   },
 );

@@ -1,7 +1,7 @@
 // `petstore webhooks` next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { jsonHere, runHere } from "../../../test/harness/commands.ts";
-import { sent, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { runInProcess, runJsonInProcess } from "../../../test/harness/commands.ts";
+import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
 
 let webhooks: WebhookService;
 beforeAll(async () => {
@@ -9,7 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => webhooks.stop());
 
-const run = (...words: string[]) => jsonHere(webhooks.service.store.folder, words, webhooks.service.store.settings);
+const run = (...words: string[]) =>
+  runJsonInProcess(webhooks.service.store.folder, words, webhooks.service.store.settings);
 
 test("operators list endpoints, pause one and resume it", async () => {
   const receiver = webhooks.receiver();
@@ -18,13 +19,13 @@ test("operators list endpoints, pause one and resume it", async () => {
   expect(listed).toMatchObject({ id, url, mode: "test", state: "enabled", failingSince: null, lastFailure: null });
   expect(await run("webhooks", "list", "--account", "acc_none")).toEqual([]);
   expect(await run("webhooks", "pause", id)).toMatchObject({ id, state: "paused" });
-  expect((await webhooks.shown(id)).state).toBe("paused");
+  expect((await webhooks.getEndpoint(id)).state).toBe("paused");
   await webhooks.addPet();
   await webhooks.deliver();
   expect(receiver.received).toEqual([]);
   expect(await run("webhooks", "resume", id)).toMatchObject({ id, state: "enabled" });
   await webhooks.deliver();
-  const types = receiver.received.map((one) => sent(one).type).toSorted();
+  const types = receiver.received.map((one) => messageOf(one).type).toSorted();
   expect(types).toEqual(["pet.created", "webhook_endpoint.updated", "webhook_endpoint.updated"]);
   const [event] = (await webhooks.call("GET", "/events?type=webhook_endpoint.updated")).json;
   expect(event).toMatchObject({
@@ -36,6 +37,6 @@ test("operators list endpoints, pause one and resume it", async () => {
 
 test("pausing an endpoint that does not exist fails", async () => {
   const { folder, settings } = webhooks.service.store;
-  const { status, stderr } = await runHere(folder, ["webhooks", "pause", "we_none"], settings);
+  const { status, stderr } = await runInProcess(folder, ["webhooks", "pause", "we_none"], settings);
   expect([status, stderr]).toEqual([1, expect.stringContaining("There is no webhook endpoint we_none.")]);
 });

@@ -1,5 +1,5 @@
-// The service with a wall clock that is wrong by this many milliseconds, and, where a second word is
-// given, without the time of the machine: it then knows nothing but the wall clock of its last end.
+// The service with a wall clock that is wrong by the first argument, in milliseconds. With a second argument it has no
+// time since boot: after a restart it knows only the wall clock of its last stop.
 import { App } from "../../../src/app/app.ts";
 import { domains } from "../../../src/app/domains.ts";
 import { readConfig } from "../../../src/config.ts";

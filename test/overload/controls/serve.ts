@@ -1,4 +1,4 @@
-// The service with other limits of its load. The checks must find out where they do not protect it.
+// The service with weaker load limits. The tests must detect that they do not protect it.
 import { App } from "../../../src/app/app.ts";
 import { domains } from "../../../src/app/domains.ts";
 import { readConfig } from "../../../src/config.ts";

@@ -8,7 +8,7 @@ import { environment, newKeys } from "../torture/keys.ts";
 
 let program: Program;
 let key: string;
-/** Everything that was answered. */
+/** All responses. */
 const responses: string[] = [];
 
 beforeAll(async () => {

@@ -1,11 +1,11 @@
-/** A statement that reads, as it is written in a source file. */
+/** A reading SQL statement in a source file. */
 export interface WrittenRead {
   readonly text: string;
-  /** True for a text that it can be, whatever is filled in. */
+  /** True if the statement can become this SQL when its placeholders are filled in. */
   matches(sql: string): boolean;
 }
 
-/** Stands for what is filled in and not known here. */
+/** Stands for a placeholder whose value is not known. */
 const ANYTHING = "…";
 
 const oneSpace = (text: string) => text.trim().replaceAll(/\s+/g, " ");
@@ -21,9 +21,9 @@ export function readsIn(source: string): WrittenRead[] {
     });
 }
 
-/** A statement as it is written in a source file, and the function that makes it. */
+/** An SQL statement in a source file, and the function that it is passed to. */
 export interface WrittenStatement {
-  readonly maker: string;
+  readonly callee: string;
   readonly text: string;
 }
 
@@ -36,20 +36,23 @@ export function statementsIn(source: string): WrittenStatement[] {
     );
   for (const [name, text] of literals(/const (\w+) =\s+(?=["`])/g))
     constants.set(name, [...(constants.get(name) ?? []), text]);
-  const makers = "(statement|lockStatement|lookUp|pageRead|acrossShops)(?:<[^(]*>)?";
-  const written = literals(new RegExp(`\\b${makers}\\(\\s*(?=["\`])`, "g")).map(([maker, text]) => ({ maker, text }));
-  for (const [, maker = "", name = ""] of source.matchAll(new RegExp(`\\b${makers}\\((\\w+)\\)`, "g")))
-    written.push(...(constants.get(name) ?? []).map((text) => ({ maker, text })));
-  return written.map(({ maker, text }) => ({ maker, text: oneSpace(text) }));
+  const callees = "(statement|lockStatement|lookUp|pageRead|acrossShops)(?:<[^(]*>)?";
+  const written = literals(new RegExp(`\\b${callees}\\(\\s*(?=["\`])`, "g")).map(([callee, text]) => ({
+    callee,
+    text,
+  }));
+  for (const [, callee = "", name = ""] of source.matchAll(new RegExp(`\\b${callees}\\((\\w+)\\)`, "g")))
+    written.push(...(constants.get(name) ?? []).map((text) => ({ callee, text })));
+  return written.map(({ callee, text }) => ({ callee, text: oneSpace(text) }));
 }
 
-/** The text of the literal that begins at a place. */
+/** The text of the literal that begins at a position. */
 function literalAt(source: string, start: number, constants: ReadonlyMap<string, readonly string[]>): string {
   const quote = source[start] as string;
   let text = "";
   for (let at = start + 1; at < source.length && source[at] !== quote; at++) {
     if (quote === "`" && source.startsWith("${", at)) {
-      const end = endOfHole(source, at + 2);
+      const end = endOfPlaceholder(source, at + 2);
       text += constants.get(source.slice(at + 2, end))?.[0] ?? ANYTHING;
       at = end;
     } else text += source[at];
@@ -57,8 +60,8 @@ function literalAt(source: string, start: number, constants: ReadonlyMap<string,
   return text;
 }
 
-/** Where the brace is that closes a hole of a template. */
-function endOfHole(source: string, start: number): number {
+/** The position of the brace that closes a placeholder of a template literal. */
+function endOfPlaceholder(source: string, start: number): number {
   let depth = 1;
   for (let at = start; at < source.length; at++) {
     if (source[at] === "{") depth++;
