@@ -9,7 +9,7 @@ export const baseUrl = `${location.origin}${root}v1`;
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** The current location. `path` begins with a slash; that of the first page is `/`. */
+/** The current location. `path` begins with a slash. The path of the first page is `/`. */
 export interface Place {
   readonly path: string;
   readonly query: Query;
@@ -37,14 +37,14 @@ function addressOf(path: string, query: Query = {}): string {
   return `${home}${path === "/" ? "" : encodeURI(path)}${search && `?${search}`}`;
 }
 
-interface Going {
+interface NavigationOptions {
   readonly query?: Query;
   readonly state?: Place["state"];
   /** True to replace the current entry of the history. */
   readonly replaces?: boolean;
 }
 
-export function go(path: string, { query, state = {}, replaces }: Going = {}): void {
+export function go(path: string, { query, state = {}, replaces }: NavigationOptions = {}): void {
   history[replaces ? "replaceState" : "pushState"](state, "", addressOf(path, query));
   const isOtherPage = path !== place.value.path;
   place.set(currentPlace());
@@ -65,7 +65,7 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link inside the console. The browser itself opens it if it is to open in another tab. */
+/** A link inside the console. Clicks that open another tab or window are left to the browser. */
 export function Link({ to, query, current, children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -11,7 +11,7 @@ interface Shortcut {
 /** How long the second key of a pair may take, in milliseconds. */
 const PAIR_TIME = 1_000;
 
-const known = new Store<readonly Shortcut[]>([]);
+const shortcuts = new Store<readonly Shortcut[]>([]);
 let first: { key: string; at: number } | undefined;
 
 /** A shortcut of one key, or two such as `g a`, that works while the component is mounted. Without `run` it does nothing. */
@@ -23,8 +23,8 @@ export function useShortcut(keys: string, meaning: string, run: (() => void) | u
   useLayoutEffect(() => {
     if (!isOn) return undefined;
     const shortcut = { keys, meaning, run: () => latest.current?.() };
-    known.set([...known.value, shortcut]);
-    return () => known.set(known.value.filter((other) => other !== shortcut));
+    shortcuts.set([...shortcuts.value, shortcut]);
+    return () => shortcuts.set(shortcuts.value.filter((other) => other !== shortcut));
   }, [keys, meaning, isOn]);
 }
 
@@ -35,7 +35,7 @@ function onKey(event: KeyboardEvent): void {
   const pair = first && event.timeStamp - first.at < PAIR_TIME ? `${first.key} ${event.key}` : event.key;
   first = { key: event.key, at: event.timeStamp };
   const shortcut =
-    known.value.findLast(({ keys }) => keys === pair) ?? known.value.findLast(({ keys }) => keys === event.key);
+    shortcuts.value.findLast(({ keys }) => keys === pair) ?? shortcuts.value.findLast(({ keys }) => keys === event.key);
   if (!shortcut) return;
   event.preventDefault();
   first = undefined;
@@ -45,7 +45,7 @@ addEventListener("keydown", onKey);
 
 /** Lists the shortcuts of the page when the user asks for them. */
 export function ShortcutList() {
-  const all = useStore(known);
+  const all = useStore(shortcuts);
   const [isOpen, setOpen] = useState(false);
   useShortcut("?", "Show the shortcuts", () => setOpen(true));
   if (!isOpen) return null;

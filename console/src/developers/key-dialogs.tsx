@@ -25,7 +25,7 @@ interface KeyDialogProps extends DialogProps {
   readonly of: ListedApiKey;
 }
 
-const lives = { expiresIn: durationControl([HOUR, DAY, 30 * DAY, 90 * DAY, 365 * DAY], "Never") };
+const lifetimeControls = { expiresIn: durationControl([HOUR, DAY, 30 * DAY, 90 * DAY, 365 * DAY], "Never") };
 
 /** Creates a key and shows it once. A key cannot grant more than its own scopes, so only those are offered. */
 export function CreateKey({ onClose }: DialogProps) {
@@ -46,7 +46,7 @@ export function CreateKey({ onClose }: DialogProps) {
     <FormDialog
       title="Create a key"
       fields={fields}
-      controls={lives}
+      controls={lifetimeControls}
       action={action}
       submit="Create key"
       staysOpen
@@ -55,9 +55,9 @@ export function CreateKey({ onClose }: DialogProps) {
   );
 }
 
-const END = "overlap";
-const endField: FieldDescription = {
-  name: END,
+const OVERLAP = "overlap";
+const overlapField: FieldDescription = {
+  name: OVERLAP,
   label: "The old key ends",
   hint: "Until then both keys work.",
   kind: "integer",
@@ -65,7 +65,7 @@ const endField: FieldDescription = {
   preset: DAY,
 };
 /** When the old key ends: after one of these times, in seconds. */
-const endControl =
+const overlapControl =
   (...offered: number[]): Control =>
   ({ field, entry, change }) => (
     <Segments
@@ -75,9 +75,9 @@ const endControl =
       choose={change}
     />
   );
-const ends = { [END]: endControl(0, HOUR, DAY, 7 * DAY) };
+const overlapControls = { [OVERLAP]: overlapControl(0, HOUR, DAY, 7 * DAY) };
 /** The session needs its key until the new one was stored. */
-const ownEnds = { [END]: endControl(60, HOUR, DAY, 7 * DAY) };
+const ownOverlapControls = { [OVERLAP]: overlapControl(60, HOUR, DAY, 7 * DAY) };
 
 /** Rotates a key. If it is the key of this session, the session continues with the new one. */
 export function RotateKey({ of, onClose }: KeyDialogProps) {
@@ -96,8 +96,8 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
   return (
     <FormDialog
       title={`Rotate ${of.name}`}
-      fields={[endField]}
-      controls={isOwn ? ownEnds : ends}
+      fields={[overlapField]}
+      controls={isOwn ? ownOverlapControls : overlapControls}
       action={action}
       submit="Rotate key"
       staysOpen
@@ -113,7 +113,7 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
 
 function IssuedKey({ issued, onClose }: DialogProps & { readonly issued: IssuedApiKey }) {
   return (
-    <Dialog title={`The new key ${issued.name}`} onClose={onClose} isFirm>
+    <Dialog title={`The new key ${issued.name}`} onClose={onClose} ignoresEscape>
       <Secret text={issued.key} what="key" onDone={onClose} />
     </Dialog>
   );

@@ -63,9 +63,9 @@ export function barsOf({ count, length, label, title }: Span, found: readonly Us
 /** The intervals with only the operations that pass a test. */
 export function withOperations(
   intervals: readonly UsageInterval[],
-  isMeant: (count: UsageCount) => boolean,
+  matches: (count: UsageCount) => boolean,
 ): UsageInterval[] {
-  return intervals.map((interval) => ({ ...interval, operations: interval.operations.filter(isMeant) }));
+  return intervals.map((interval) => ({ ...interval, operations: interval.operations.filter(matches) }));
 }
 
 /** The totals of each operation over all intervals, the most used first. */

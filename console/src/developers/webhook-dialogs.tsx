@@ -93,7 +93,7 @@ export function CreateEndpoint({ onClose }: DialogProps) {
 
 function NewSecret({ of, onClose }: DialogProps & { readonly of: WebhookEndpointWithSecret }) {
   return (
-    <Dialog title="The new secret" onClose={onClose} isFirm>
+    <Dialog title="The new secret" onClose={onClose} ignoresEscape>
       <Secret text={of.secret} what="secret" onDone={onClose} />
     </Dialog>
   );
@@ -172,13 +172,13 @@ export function Redeliver({ of, missedSince, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const [way, setWay] = useState("since");
   const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }) => {
-    let asked: NewWebhookRedelivery = range;
+    let redelivery: NewWebhookRedelivery = range;
     if (since !== undefined) {
       const [first] = await petstore.listEvents({ since, sort: "id", limit: 1 }).page();
       if (!first) return say("Nothing has happened since then");
-      asked = { from: first.id };
+      redelivery = { from: first.id };
     }
-    const { from, to } = await petstore.redeliverWebhooks(of.id, asked);
+    const { from, to } = await petstore.redeliverWebhooks(of.id, redelivery);
     say(`Events ${from} to ${to} are queued`);
     refreshDeliveriesSoon();
   });

@@ -31,7 +31,7 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
     return found ?? null;
   });
   const { data: pet } = query;
-  if (pet) return <KnownAnimal pet={pet} />;
+  if (pet) return <AnimalDetails pet={pet} />;
   return (
     <Page title={`Animal ${id}`}>
       <Loading of={query} />
@@ -44,7 +44,7 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
   );
 }
 
-function KnownAnimal({ pet }: { readonly pet: Pet }) {
+function AnimalDetails({ pet }: { readonly pet: Pet }) {
   const { petstore } = useSession();
   const may = useMay();
   const { data: categories } = useCategories();

@@ -12,7 +12,7 @@ import { countIn, useFigures } from "../shop/figures.ts";
 import { ImportPets } from "../shop/import-pets.tsx";
 import { AddPet, EditPet } from "../shop/pet-dialog.tsx";
 import { StatusSelect } from "../shop/pet-status.tsx";
-import { deletePets, leaving, PETS, setStatus } from "../shop/pets.ts";
+import { deletePets, PETS, pendingDeletions, setStatus } from "../shop/pets.ts";
 import { useStore } from "../store.ts";
 import { SelectFilter } from "../ui/filters.tsx";
 import { MainButton } from "../ui/main-button.tsx";
@@ -32,8 +32,8 @@ function filtersIn({ status, category, name, sort = "-id" }: Query): ListPetsQue
 }
 
 export function petsQuery(petstore: Petstore, query: Query): QueryInputs<PageOf<Pet>> {
-  const asked = { ...filtersIn(query), limit: PAGE, cursor: query["cursor"] };
-  return [`${PETS}?${JSON.stringify(asked)}`, () => petstore.listPets(asked).page()];
+  const listQuery = { ...filtersIn(query), limit: PAGE, cursor: query["cursor"] };
+  return [`${PETS}?${JSON.stringify(listQuery)}`, () => petstore.listPets(listQuery).page()];
 }
 
 /** The animals of the shop. Filters, order and page are in the address. */
@@ -45,7 +45,7 @@ export function Animals() {
   const pages = useQuery(...petsQuery(petstore, query));
   const { data } = pages;
   const { data: categories } = useCategories();
-  const hidden = useStore(leaving);
+  const hidden = useStore(pendingDeletions);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [dialog, setDialog] = useState<"add" | "import" | "export" | bigint>();
 
@@ -133,7 +133,7 @@ export function Animals() {
           )
         }
       />
-      {chosen.length > 0 && <Chosen pets={chosen} clear={() => setTicked(new Set())} />}
+      {chosen.length > 0 && <SelectionActions pets={chosen} clear={() => setTicked(new Set())} />}
       <Pager next={data?.next} />
       {dialog === "add" && <AddPet onClose={close} />}
       {dialog === "import" && <ImportPets onClose={close} />}
@@ -172,7 +172,7 @@ function Filters() {
 }
 
 /** The actions for the selected animals. */
-function Chosen({ pets, clear }: { readonly pets: readonly Pet[]; readonly clear: () => void }) {
+function SelectionActions({ pets, clear }: { readonly pets: readonly Pet[]; readonly clear: () => void }) {
   const { petstore } = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);

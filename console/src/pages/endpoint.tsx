@@ -38,7 +38,7 @@ const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: Op
 /** One webhook endpoint, and all attempts to send messages to it. */
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const query = useEndpoint(params["endpointId"] ?? "");
-  if (query.data) return <KnownEndpoint endpoint={query.data} />;
+  if (query.data) return <EndpointDetails endpoint={query.data} />;
   return (
     <Page title="Webhook">
       <Loading of={query} />
@@ -46,7 +46,7 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
   );
 }
 
-function KnownEndpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { petstore } = useSession();
   const may = useMay();
   const [open, setOpen] = useState<keyof typeof dialogs>();
@@ -132,9 +132,9 @@ const isFailing = ({ state, failingSince }: WebhookEndpoint) => state === "disab
 function Deliveries({ endpointId }: { readonly endpointId: string }) {
   const { petstore } = useSession();
   const { outcome, cursor } = usePlace().query;
-  const asked = { limit: PAGE, outcome, cursor };
-  const query = useQuery(`${WEBHOOKS}/${endpointId}?${JSON.stringify(asked)}`, () =>
-    petstore.listWebhookDeliveries(endpointId, asked as unknown as ListWebhookDeliveriesQuery).page(),
+  const listQuery = { limit: PAGE, outcome, cursor };
+  const query = useQuery(`${WEBHOOKS}/${endpointId}?${JSON.stringify(listQuery)}`, () =>
+    petstore.listWebhookDeliveries(endpointId, listQuery as unknown as ListWebhookDeliveriesQuery).page(),
   );
   return (
     <section>

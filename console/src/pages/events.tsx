@@ -18,9 +18,9 @@ const types = choicesOf(listEventsQuery, "type").map((type) => [type, wordOf(typ
 export function Events() {
   const { petstore } = useSession();
   const { type, animal, order, cursor } = usePlace().query;
-  const asked = { sort: "-id", limit: PAGE, type: type && [type], petId: animal, orderId: order, cursor };
-  const query = useQuery(`${EVENT_LOG}${JSON.stringify(asked)}`, () =>
-    petstore.listEvents(asked as unknown as ListEventsQuery).page(),
+  const listQuery = { sort: "-id", limit: PAGE, type: type && [type], petId: animal, orderId: order, cursor };
+  const query = useQuery(`${EVENT_LOG}${JSON.stringify(listQuery)}`, () =>
+    petstore.listEvents(listQuery as unknown as ListEventsQuery).page(),
   );
   const { data } = query;
   return (

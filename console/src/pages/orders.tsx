@@ -32,9 +32,9 @@ export function Orders() {
   const [isSelling, setSelling] = useState(false);
   const { reference, cursor } = query;
   const view = query["status"] ?? (reference ? ALL : OPEN); // a search by reference includes all states
-  const asked = { limit: PAGE, status: view === ALL ? undefined : view, reference, sort: "-id", cursor };
-  const orders = useQuery(`${ORDERS}?${JSON.stringify(asked)}`, () =>
-    petstore.listStoreOrders(asked as unknown as ListStoreOrdersQuery).page(),
+  const listQuery = { limit: PAGE, status: view === ALL ? undefined : view, reference, sort: "-id", cursor };
+  const orders = useQuery(`${ORDERS}?${JSON.stringify(listQuery)}`, () =>
+    petstore.listStoreOrders(listQuery as unknown as ListStoreOrdersQuery).page(),
   );
   return (
     <Page

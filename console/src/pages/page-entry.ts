@@ -18,9 +18,9 @@ export interface PageEntry {
   /** The group of the page in the navigation. A page without a group is reached from the page `under`. */
   readonly group?: (typeof groups)[number];
   readonly under?: string;
-  /** The shortcut that opens it. */
-  readonly keys?: string;
-  /** What is requested while the key is still being checked: what the page shows first. */
+  /** The keys that open it. */
+  readonly shortcut?: string;
+  /** The query whose result the page shows first. It is sent while the key is still being checked. */
   readonly firstQuery?: (petstore: Petstore, query: Query) => QueryInputs<unknown>;
   readonly view: ComponentType<{ readonly params: Readonly<Record<string, string>> }>;
 }

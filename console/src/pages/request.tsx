@@ -22,7 +22,7 @@ export function RequestPage({ params }: { readonly params: Readonly<Record<strin
     <Page title={data ? `${data.method} ${data.path ?? data.operation ?? ""}` : "Request"}>
       <Loading of={query} />
       {data && <Outcome of={data} />}
-      {data && <Arrived of={data} />}
+      {data && <RequestFacts of={data} />}
       {data?.path && <CodeBlock title="As curl" text={curlOf(data)} what="command" />}
       {data && <p class="fine">Bodies, queries and keys are not recorded. Add what the request needs.</p>}
     </Page>
@@ -49,7 +49,7 @@ function Outcome({ of: { code, explanation, advice, details = [] } }: { readonly
   );
 }
 
-function Arrived({ of }: { readonly of: RequestRecord }) {
+function RequestFacts({ of }: { readonly of: RequestRecord }) {
   const { id, clientRequestId, at, operation, keyId, address, status, durationMs, limit, remaining, code, stage } = of;
   return (
     <Facts

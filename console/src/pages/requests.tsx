@@ -29,9 +29,9 @@ export function Requests() {
   const { query } = usePlace();
   const { data: keys } = useKeys();
   const { status, operation, key: keyId, code, cursor } = query;
-  const asked = { limit: PAGE, status, operation, keyId, code, cursor };
-  const requests = useQuery(`requests?${JSON.stringify(asked)}`, () =>
-    petstore.listRequests(asked as unknown as ListRequestsQuery).page(),
+  const listQuery = { limit: PAGE, status, operation, keyId, code, cursor };
+  const requests = useQuery(`requests?${JSON.stringify(listQuery)}`, () =>
+    petstore.listRequests(listQuery as unknown as ListRequestsQuery).page(),
   );
   return (
     <Page title="Requests">

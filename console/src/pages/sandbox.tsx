@@ -38,14 +38,14 @@ export function Sandbox() {
       }
     >
       <Loading of={query} />
-      {query.data && <Known sandbox={query.data} />}
+      {query.data && <SandboxDetails sandbox={query.data} />}
       {may("createPet") && <Simulate />}
       {isResetting && <Reset onClose={() => setResetting(false)} />}
     </Page>
   );
 }
 
-function Known({ sandbox }: { readonly sandbox: SandboxState }) {
+function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
   const { petstore } = useSession();
   const may = useMay();
   const { clock, animals, categories, orders, waiting } = sandbox;

@@ -21,7 +21,7 @@ import { countOf, numberOf, wordOf } from "../ui/words.ts";
 const ORDERS_SHOWN = 10;
 const EVENTS_SHOWN = 20;
 const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
-const days = ["sold", "added", "expired", "returned"] as const;
+const todayCounts = ["sold", "added", "expired", "returned"] as const;
 const columns = orderColumns(true);
 
 /** The current state of the shop. */
@@ -84,7 +84,7 @@ function Figures() {
       <section aria-label="So far today">
         <h2>So far today (UTC)</h2>
         <dl class="facts">
-          {days.map((name) => (
+          {todayCounts.map((name) => (
             <div key={name}>
               <dt>{wordOf(name)}</dt>
               <dd class="figure">{numberOf(today[name])}</dd>

@@ -47,7 +47,7 @@ export function Usage() {
     const timer = setInterval(reload, RELOAD_INTERVAL);
     return () => clearInterval(timer);
   }, [span, key]);
-  const isMeant = (one: UsageCount) => !operation || (one.operation ?? NO_OPERATION) === operation;
+  const matches = (one: UsageCount) => !operation || (one.operation ?? NO_OPERATION) === operation;
   const operations = data && byOperation(data);
   return (
     <Page title="Usage">
@@ -71,7 +71,7 @@ export function Usage() {
           label="Requests over time"
           unit="requests"
           series={results}
-          bars={barsOf(span, withOperations(data, isMeant))}
+          bars={barsOf(span, withOperations(data, matches))}
         />
       ) : (
         <Loading of={query} />

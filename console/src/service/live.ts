@@ -9,15 +9,15 @@ const RETRY_DELAY = 5_000;
 export const isLive = new Store(false);
 
 /** The id of the last event in the log. */
-async function readLast(petstore: Petstore, options = {}): Promise<bigint> {
+async function readLastEventId(petstore: Petstore, options = {}): Promise<bigint> {
   return (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
 }
 
-let end: Promise<bigint> | undefined;
-/** Reads already where the next stream begins. */
-export function readEnd(petstore: Petstore): void {
-  end = readLast(petstore);
-  end.catch(() => {}); // the stream reports it
+let prefetchedLastId: Promise<bigint> | undefined;
+/** Reads in advance after which event the next stream begins. */
+export function prefetchLastEventId(petstore: Petstore): void {
+  prefetchedLastId = readLastEventId(petstore);
+  prefetchedLastId.catch(() => {}); // the stream reports it
 }
 
 let stream = new AbortController();
@@ -54,16 +54,16 @@ export async function followShop(
 ): Promise<void> {
   let after: bigint | undefined;
   isNewLog = false;
-  // At once: when the loop below notices, another session may already be live.
+  // Not in the loop below, which notices later, when another session may already be live.
   signal.addEventListener("abort", () => isLive.set(false));
   while (!signal.aborted) {
     stream = new AbortController();
     const options = { signal: AbortSignal.any([signal, stream.signal]) };
     try {
       if (after === undefined || isNewLog) {
-        const known = end;
-        end = undefined;
-        after = await (known ?? readLast(petstore, options));
+        const known = prefetchedLastId;
+        prefetchedLastId = undefined;
+        after = await (known ?? readLastEventId(petstore, options));
         if (isNewLog) invalidate(""); // earlier responses may belong to the old log
         isNewLog = false;
       }

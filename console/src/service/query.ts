@@ -129,7 +129,7 @@ export function useQuery<T>(key: string | undefined, load: () => Promise<T>): Qu
   return { data: entry?.data as T | undefined, error: entry?.error, isLoading, reload };
 }
 
-/** Outdates all entries whose keys begin with one of the prefixes. Those on the screen are requested again at once. */
+/** Marks as outdated all entries whose keys begin with one of the prefixes. Those on the screen are requested again at once. */
 export function invalidate(...prefixes: string[]): void {
   for (const [key, entry] of entries) {
     if (!prefixes.some((prefix) => key.startsWith(prefix))) continue;

@@ -16,7 +16,7 @@ export function Shell() {
   const { path } = usePlace();
   const { key, petstore } = useSession();
   const [isOpen, setOpen] = useState(false);
-  // Before the queries of the page: an event after their responses is after the position of the stream, too.
+  // Before the queries of the page, so that the stream also sends events that are newer than their responses.
   useLayoutEffect(() => {
     const end = new AbortController();
     if (permits(key.scopes, "streamEvents")) void followShop(petstore, applyEvent, end.signal);
@@ -43,7 +43,8 @@ export function Shell() {
         </main>
       </div>
       {allowed.map(
-        ({ keys, title, path: target }) => keys && <GoTo key={target} keys={keys} title={title} path={target} />,
+        ({ shortcut: keys, title, path: target }) =>
+          keys && <GoTo key={target} keys={keys} title={title} path={target} />,
       )}
       <SandboxClock />
       <ShortcutList />

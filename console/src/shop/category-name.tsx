@@ -3,7 +3,7 @@ import type { ControlProps } from "../ui/form/field.tsx";
 import { Select } from "../ui/select.tsx";
 import { useCategories } from "./categories.ts";
 
-/** The name of a category; its number if it has none. */
+/** The name of a category; its id if the name is not known. */
 export function CategoryName({
   id,
   of,
@@ -15,7 +15,7 @@ export function CategoryName({
   return category ? <bdi>{category.name}</bdi> : <span class="fine number">{of ? `No. ${id}` : ""}</span>;
 }
 
-/** A control to choose a category by name. A current category without a name stays selectable. */
+/** A control to choose a category by name. The current category stays selectable if its name is not known. */
 export function CategoryControl({ id, field, entry, change, described }: ControlProps) {
   const { data } = useCategories();
   const known = [...(data?.values() ?? [])];

@@ -26,7 +26,7 @@ export function petOf({ subject, data, previous }: Event): bigint | undefined {
 
 interface EventLineProps {
   readonly event: Event;
-  /** True to leave out the animal's name, on its own page. */
+  /** False to leave out the animal's name, on its own page. */
   readonly withAnimal?: boolean;
   /** Whether the line links to the page of the event. */
   readonly withLink?: boolean;

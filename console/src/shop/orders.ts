@@ -12,20 +12,24 @@ export const ORDERS = "orders";
 /** What can be done with an order. */
 interface OrderAction {
   readonly name: string;
-  /** What then holds of the animal. */
+  /** What the message says about the animal afterwards. */
   readonly done: string;
   readonly operation: OperationName & ("confirmStoreOrder" | "cancelStoreOrder" | "returnStoreOrder");
   /** The action that undoes it. */
   readonly undo?: OrderAction;
 }
 
-const giveBack: OrderAction = { name: "Return", done: "returned, and available again", operation: "returnStoreOrder" };
-export const sell: OrderAction = { name: "Sell", done: "sold", operation: "confirmStoreOrder", undo: giveBack };
+const returnOrder: OrderAction = {
+  name: "Return",
+  done: "returned, and available again",
+  operation: "returnStoreOrder",
+};
+export const sell: OrderAction = { name: "Sell", done: "sold", operation: "confirmStoreOrder", undo: returnOrder };
 
 /** The possible actions for an order in each state. */
 export const orderActions: Readonly<Record<string, readonly OrderAction[]>> = {
   placed: [sell, { name: "Cancel", done: "not reserved any more, and available again", operation: "cancelStoreOrder" }],
-  confirmed: [giveBack],
+  confirmed: [returnOrder],
 };
 
 /** The label of an order: its reference, or else its number. */
@@ -36,7 +40,7 @@ export function showOrder(order: StoreOrder): void {
   updateCache<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order));
 }
 
-/** Changes an order, and reports what then holds of its animal. */
+/** Changes an order, and reports the new state of its animal. */
 export async function changeOrder(petstore: Petstore, order: StoreOrder, action: OrderAction): Promise<void> {
   const { operation, done, undo } = action;
   const name = nameOf(order.petId);

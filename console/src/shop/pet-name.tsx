@@ -12,7 +12,7 @@ session.watch(() => session.value.kind !== "open" && names.set(new Map())); // t
 const wanted = new Set<bigint>();
 
 /** Reads all names that a page shows in one request. */
-function want(id: bigint): void {
+function requestName(id: bigint): void {
   if (names.value.has(id) || wanted.has(id)) return;
   if (wanted.size === 0) queueMicrotask(() => void readNames());
   wanted.add(id);
@@ -35,7 +35,7 @@ async function readNames(): Promise<void> {
 }
 
 /** Stores names from another response. */
-export function noteNames(pets: readonly Pick<Pet, "id" | "name">[]): void {
+export function cacheNames(pets: readonly Pick<Pet, "id" | "name">[]): void {
   const others = pets.filter(({ id, name }) => names.value.get(id) !== name);
   if (others.length > 0) names.set(new Map([...names.value, ...others.map(({ id, name }) => [id, name] as const)]));
 }
@@ -46,6 +46,6 @@ export const nameOf = (id: bigint): string => names.value.get(id) ?? `Animal ${i
 /** The name of an animal; its number while the name is not known, or if it was deleted. */
 export function PetName({ id }: { readonly id: bigint }) {
   const known = useStore(names).get(id);
-  useEffect(() => want(id), [id]);
+  useEffect(() => requestName(id), [id]);
   return known ? <bdi>{known}</bdi> : <span class="number">No. {String(id)}</span>;
 }

@@ -5,7 +5,7 @@ import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { replaceItem, withoutItem } from "./lists.ts";
-import { noteNames } from "./pet-name.tsx";
+import { cacheNames } from "./pet-name.tsx";
 
 /** Prefix of the query keys of responses with animals. */
 export const PETS = "pets";
@@ -14,13 +14,13 @@ export const FIGURES = `${PETS} figures`;
 /** Concurrent changes of single animals. The client paces them within the limits. */
 const CONCURRENCY = 4;
 
-/** Animals whose deletion can still be undone. They are not shown. */
-export const leaving = new Store<ReadonlySet<bigint>>(new Set());
+/** Ids of animals whose deletion can still be undone. They are not shown. */
+export const pendingDeletions = new Store<ReadonlySet<bigint>>(new Set());
 
 /** Shows an animal as it is now, wherever it is listed. */
 export function showPet(pet: Pet): void {
   updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet));
-  noteNames([pet]);
+  cacheNames([pet]);
   updateCache<Pet>(`${PETS}/${pet.id}`, () => pet);
 }
 
@@ -49,12 +49,12 @@ export async function setStatus(petstore: Petstore, pets: readonly Pet[], status
 export function deletePets(petstore: Petstore, pets: readonly Pet[]): void {
   const ids = pets.map(({ id }) => id);
   const hide = (isHidden: boolean) => {
-    const next = new Set(leaving.value);
+    const next = new Set(pendingDeletions.value);
     for (const id of ids) {
       if (isHidden) next.add(id);
       else next.delete(id);
     }
-    leaving.set(next);
+    pendingDeletions.set(next);
   };
   const send = async () => {
     stop();

@@ -11,7 +11,7 @@ import { Segments } from "../ui/segments.tsx";
 import { say } from "../ui/toasts.tsx";
 import { useId } from "../ui/use-id.ts";
 import { changeOrder, ORDERS, sell } from "./orders.ts";
-import { nameOf, noteNames } from "./pet-name.tsx";
+import { cacheNames, nameOf } from "./pet-name.tsx";
 import { PETS } from "./pets.ts";
 
 /** The number of an animal. It suggests the names of the newest available animals. */
@@ -20,7 +20,7 @@ function PetControl({ id, entry, change, described }: ControlProps) {
   const list = useId();
   const { data } = useQuery(`${PETS}?suggested`, async () => {
     const pets = await petstore.listPets({ status: "available", sort: "-id", limit: 100 }).page();
-    noteNames(pets);
+    cacheNames(pets);
     return pets;
   });
   return (
@@ -61,7 +61,7 @@ export function SellPet({ pet, onClose }: { readonly pet?: Pet; readonly onClose
   const { petstore } = useSession();
   const [way, setWay] = useState("Sell");
   const action = useAction(async (body: NewStoreOrder) => {
-    if (pet) noteNames([pet]);
+    if (pet) cacheNames([pet]);
     const order = await petstore.placeStoreOrder({ ...body, ...(pet && { petId: pet.id }) });
     invalidate(ORDERS, PETS);
     if (way === "Sell") await changeOrder(petstore, order, sell);

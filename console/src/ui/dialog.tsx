@@ -5,8 +5,8 @@ import { useId } from "./use-id.ts";
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
-  /** True if a click outside it and Escape do not close it, so that what it shows is not lost. */
-  readonly isFirm?: boolean;
+  /** True if neither Escape nor a click outside it closes it, so that a secret is not lost. */
+  readonly ignoresEscape?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -16,7 +16,7 @@ export function focusFirst(element: Element | null): void {
 }
 
 /** A modal dialog. Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, onClose, isFirm, children }: DialogProps) {
+export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -25,15 +25,15 @@ export function Dialog({ title, onClose, isFirm, children }: DialogProps) {
     dialog?.showModal();
     focusFirst(dialog);
     return () => {
-      dialog?.close(); // while it is open, nothing else takes the focus
+      dialog?.close(); // an open dialog keeps the focus
       if (before?.isConnected) before.focus();
     };
   }, []);
   const cancel = (event: Event) => {
     event.preventDefault();
-    if (!isFirm) onClose();
+    if (!ignoresEscape) onClose();
   };
-  const leave = (event: MouseEvent) => !isFirm && event.target === element.current && onClose(); // beside the window
+  const leave = (event: MouseEvent) => !ignoresEscape && event.target === element.current && onClose(); // beside the window
   return (
     <dialog ref={element} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
       <div class="dialog">

@@ -10,7 +10,7 @@ interface Draft {
   readonly send: (take: (text: string) => void) => void;
 }
 
-/** Follows changes of `value` from elsewhere. Text that is typed while an earlier one is being written to the address stays. */
+/** Follows changes of `value` from elsewhere. Keeps text that is typed while earlier text is written to the address. */
 export function useDraft(value: string): Draft {
   const [text, setText] = useState(value);
   const sent = useRef(value);

@@ -35,7 +35,7 @@ interface TableProps<T> {
     | undefined;
 }
 
-/** How many rows are rendered at once: about half of a screen. Each paint adds as many, so that no task is long. */
+/** How many rows are rendered first, and added with each paint, so that no task is long. About half a screen. */
 const ROWS_AT_ONCE = 10;
 
 function useRenderedRows(isLoading: boolean, count: number): number {

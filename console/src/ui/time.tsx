@@ -3,7 +3,7 @@ import { clockOffset } from "../service/clock.ts";
 import { useRerender, useStore } from "../store.ts";
 
 let format: Intl.DateTimeFormat | undefined;
-/** "21 Nov 2026, 12:00:00". Its format is made for the first time that is shown, because that takes long. */
+/** "21 Nov 2026, 12:00:00". The formatter is created when it is first used, because that is slow. */
 const exactTime = (at: Date | number): string =>
   (format ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })).format(at);
 const units = [

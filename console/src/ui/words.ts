@@ -12,7 +12,7 @@ export function wordOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** "1,000". Written by hand, because the browser's first format takes as long as all other scripts at the start. */
+/** "1,000". Without `Intl`, whose first use takes as long as all other scripts at the start. */
 export const numberOf = (count: number | bigint): string =>
   String(count).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ",");
 
