@@ -11,7 +11,7 @@ import { type AnyOptions, type Call, makeRequest, segment } from "./request.ts";
 import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
 
 /** The timeout of one attempt, in milliseconds. */
-const MAX_ATTEMPT = 30_000;
+const ATTEMPT_TIMEOUT = 30_000;
 /** The shortest and longest backoff between attempts, in milliseconds. */
 const FIRST_WAIT = 250;
 const MAX_WAIT = 8_000;
@@ -127,7 +127,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       let failures = 0;
       for (let attempt = 1; ; attempt++) {
         const { info, body, error } = await gate(operation, deadline, signal, () =>
-          within(clock, MAX_ATTEMPT, signal, undefined, (limited) =>
+          within(clock, ATTEMPT_TIMEOUT, signal, undefined, (limited) =>
             send(requestOf(limited), call, attempt, signal, callOptions.signal),
           ),
         );

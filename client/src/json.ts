@@ -10,21 +10,21 @@ export type IdOf<Ids extends IdKind> = Ids extends "number" ? number : bigint;
 // JSON.parse rounds integers above 2^53, and Node 20 does not expose their digits. They pass through JSON.parse and
 // JSON.stringify as strings that start with NUL. Strings that already start with NUL get a second one.
 const NUL = "\0";
-const WRITTEN = '"\\u0000';
+const ESCAPED_NUL = '"\\u0000';
 
 /** A string or a number, and the colon after it if it is a key. */
 const tokens = /("[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(\s*:)?/g;
 
 /** Parses JSON without rounding integers. 64-bit fields and all other integers above 2^53 become bigints. */
 export function parse(text: string, ids: IdKind = "bigint"): unknown {
-  const isSpecial = /\d{16}/.test(text) || text.includes(WRITTEN);
+  const isSpecial = /\d{16}/.test(text) || text.includes(ESCAPED_NUL);
   return reveal(JSON.parse(isSpecial ? text.replace(tokens, hideInteger) : text), ids, false);
 }
 
 function hideInteger(whole: string, token: string, colon?: string): string {
   if (colon) return whole;
-  if (token.startsWith(WRITTEN)) return token.replace(WRITTEN, `${WRITTEN}\\u0000`);
-  return /^-?[1-9]\d{15,}$/.test(token) && !Number.isSafeInteger(+token) ? `${WRITTEN}${token}"` : token;
+  if (token.startsWith(ESCAPED_NUL)) return token.replace(ESCAPED_NUL, `${ESCAPED_NUL}\\u0000`);
+  return /^-?[1-9]\d{15,}$/.test(token) && !Number.isSafeInteger(+token) ? `${ESCAPED_NUL}${token}"` : token;
 }
 
 /** Changes objects in place. All fields from JSON.parse are own fields, even one called `__proto__`. */
@@ -46,7 +46,7 @@ function reveal(value: unknown, ids: IdKind, isInt64: boolean): unknown {
 /** Like `JSON.stringify`, but writes bigints as exact integers. */
 export function stringify(value: unknown, space?: string | number): string {
   const text = JSON.stringify(value, hideBigint, space);
-  return text?.includes(WRITTEN) ? text.replace(tokens, showBigint) : text;
+  return text?.includes(ESCAPED_NUL) ? text.replace(tokens, showBigint) : text;
 }
 
 /** `this` holds the original value. Some programs add a `toJSON` method to bigints. */
@@ -57,7 +57,7 @@ function hideBigint(this: Record<string, unknown>, name: string, value: unknown)
 }
 
 function showBigint(whole: string, token: string, colon?: string): string {
-  if (colon || !token.startsWith(WRITTEN)) return whole;
-  const rest = token.slice(WRITTEN.length);
+  if (colon || !token.startsWith(ESCAPED_NUL)) return whole;
+  const rest = token.slice(ESCAPED_NUL.length);
   return rest.startsWith("\\u0000") ? `"${rest}` : rest.slice(0, -1);
 }

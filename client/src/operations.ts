@@ -743,7 +743,7 @@ export type EventSort = "id" | "-id";
 /** Filters requests by status class: 2xx for changes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 
-/** What `listPets` can be asked for. */
+/** The query of `listPets`. */
 export interface ListPetsQuery {
   /** Maximum number of animals returned. */
   readonly limit?: number | undefined;
@@ -760,7 +760,7 @@ export interface ListPetsQuery {
   readonly sort?: PetSort | undefined;
 }
 
-/** What `listCategories` can be asked for. */
+/** The query of `listCategories`. */
 export interface ListCategoriesQuery {
   /** Maximum number of categories returned. */
   readonly limit?: number | undefined;
@@ -768,13 +768,13 @@ export interface ListCategoriesQuery {
   readonly cursor?: string | undefined;
 }
 
-/** What `deleteCategory` can be asked for. */
+/** The query of `deleteCategory`. */
 export interface DeleteCategoryQuery {
   /** The identifier of the existing category that the animals move to. */
   readonly moveTo?: Int64 | undefined;
 }
 
-/** What `listStoreOrders` can be asked for. */
+/** The query of `listStoreOrders`. */
 export interface ListStoreOrdersQuery {
   /** Maximum number of orders returned. */
   readonly limit?: number | undefined;
@@ -793,7 +793,7 @@ export interface ListStoreOrdersQuery {
   readonly sort?: StoreOrderSort | undefined;
 }
 
-/** What `listKeys` can be asked for. */
+/** The query of `listKeys`. */
 export interface ListKeysQuery {
   /** Maximum number of keys returned. */
   readonly limit?: number | undefined;
@@ -803,13 +803,13 @@ export interface ListKeysQuery {
   readonly mode?: KeyMode | undefined;
 }
 
-/** What `rotateKey` can be asked for. */
+/** The query of `rotateKey`. */
 export interface RotateKeyQuery {
   /** Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so that the request can be repeated. */
   readonly overlap?: number | undefined;
 }
 
-/** What `getUsage` can be asked for. */
+/** The query of `getUsage`. */
 export interface GetUsageQuery {
   readonly granularity?: UsageGranularity | undefined;
   /** Counts the requests of this key only. */
@@ -820,7 +820,7 @@ export interface GetUsageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** What `listEvents` can be asked for. */
+/** The query of `listEvents`. */
 export interface ListEventsQuery {
   /** Maximum number of events returned. */
   readonly limit?: number | undefined;
@@ -841,7 +841,7 @@ export interface ListEventsQuery {
   readonly sort?: EventSort | undefined;
 }
 
-/** What `streamEvents` can be asked for. */
+/** The query of `streamEvents`. */
 export interface StreamEventsQuery {
   /** Only events with a larger `id`. */
   readonly after?: Int64 | undefined;
@@ -857,7 +857,7 @@ export interface StreamEventsQuery {
   readonly until?: string | undefined;
 }
 
-/** What `listWebhookDeliveries` can be asked for. */
+/** The query of `listWebhookDeliveries`. */
 export interface ListWebhookDeliveriesQuery {
   /** Maximum number of attempts returned. */
   readonly limit?: number | undefined;
@@ -867,7 +867,7 @@ export interface ListWebhookDeliveriesQuery {
   readonly outcome?: WebhookDeliveryOutcome | undefined;
 }
 
-/** What `listRequests` can be asked for. */
+/** The query of `listRequests`. */
 export interface ListRequestsQuery {
   /** Maximum number of requests returned. */
   readonly limit?: number | undefined;

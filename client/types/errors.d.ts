@@ -7,7 +7,7 @@ export interface ErrorDetail {
     readonly path: string;
     readonly message: string;
 }
-/** The facts of a failure. */
+/** The properties of an error. */
 export interface ErrorFacts<Code extends string = string> {
     /** Machine-readable, and permanent. */
     readonly code: Code;

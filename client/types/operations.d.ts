@@ -606,7 +606,7 @@ export type UsageGranularity = "minute" | "hour" | "day";
 export type EventSort = "id" | "-id";
 /** Filters requests by status class: 2xx for changes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
-/** What `listPets` can be asked for. */
+/** The query of `listPets`. */
 export interface ListPetsQuery {
     /** Maximum number of animals returned. */
     readonly limit?: number | undefined;
@@ -622,19 +622,19 @@ export interface ListPetsQuery {
     readonly ids?: readonly Int64[] | undefined;
     readonly sort?: PetSort | undefined;
 }
-/** What `listCategories` can be asked for. */
+/** The query of `listCategories`. */
 export interface ListCategoriesQuery {
     /** Maximum number of categories returned. */
     readonly limit?: number | undefined;
     /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
     readonly cursor?: string | undefined;
 }
-/** What `deleteCategory` can be asked for. */
+/** The query of `deleteCategory`. */
 export interface DeleteCategoryQuery {
     /** The identifier of the existing category that the animals move to. */
     readonly moveTo?: Int64 | undefined;
 }
-/** What `listStoreOrders` can be asked for. */
+/** The query of `listStoreOrders`. */
 export interface ListStoreOrdersQuery {
     /** Maximum number of orders returned. */
     readonly limit?: number | undefined;
@@ -652,7 +652,7 @@ export interface ListStoreOrdersQuery {
     readonly until?: string | undefined;
     readonly sort?: StoreOrderSort | undefined;
 }
-/** What `listKeys` can be asked for. */
+/** The query of `listKeys`. */
 export interface ListKeysQuery {
     /** Maximum number of keys returned. */
     readonly limit?: number | undefined;
@@ -661,12 +661,12 @@ export interface ListKeysQuery {
     /** Filters keys by mode. */
     readonly mode?: KeyMode | undefined;
 }
-/** What `rotateKey` can be asked for. */
+/** The query of `rotateKey`. */
 export interface RotateKeyQuery {
     /** Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so that the request can be repeated. */
     readonly overlap?: number | undefined;
 }
-/** What `getUsage` can be asked for. */
+/** The query of `getUsage`. */
 export interface GetUsageQuery {
     readonly granularity?: UsageGranularity | undefined;
     /** Counts the requests of this key only. */
@@ -676,7 +676,7 @@ export interface GetUsageQuery {
     /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
     readonly cursor?: string | undefined;
 }
-/** What `listEvents` can be asked for. */
+/** The query of `listEvents`. */
 export interface ListEventsQuery {
     /** Maximum number of events returned. */
     readonly limit?: number | undefined;
@@ -696,7 +696,7 @@ export interface ListEventsQuery {
     readonly until?: string | undefined;
     readonly sort?: EventSort | undefined;
 }
-/** What `streamEvents` can be asked for. */
+/** The query of `streamEvents`. */
 export interface StreamEventsQuery {
     /** Only events with a larger `id`. */
     readonly after?: Int64 | undefined;
@@ -711,7 +711,7 @@ export interface StreamEventsQuery {
     /** Only events before this time. */
     readonly until?: string | undefined;
 }
-/** What `listWebhookDeliveries` can be asked for. */
+/** The query of `listWebhookDeliveries`. */
 export interface ListWebhookDeliveriesQuery {
     /** Maximum number of attempts returned. */
     readonly limit?: number | undefined;
@@ -720,7 +720,7 @@ export interface ListWebhookDeliveriesQuery {
     /** Filters attempts by outcome. */
     readonly outcome?: WebhookDeliveryOutcome | undefined;
 }
-/** What `listRequests` can be asked for. */
+/** The query of `listRequests`. */
 export interface ListRequestsQuery {
     /** Maximum number of requests returned. */
     readonly limit?: number | undefined;

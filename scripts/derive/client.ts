@@ -50,7 +50,7 @@ function row({ name, method: verb, path, body, query, paged, quota, response }: 
 
 function queryType(name: string, query: TObject, types: ClientTypes): string {
   const type = types.of(query, "input");
-  return `/** What \`${name}\` can be asked for. */\nexport interface ${queryName(name)} ${type}`;
+  return `/** The query of \`${name}\`. */\nexport interface ${queryName(name)} ${type}`;
 }
 
 const queryName = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}Query`;
@@ -92,7 +92,7 @@ function method(operation: Operation, operations: readonly Operation[], types: C
   return `${comment(methodDoc(operation, operations))}${name}(${parameters.join(", ")}): ${result};`;
 }
 
-/** `Id` in the types of results is what the client was made for. */
+/** Replaces `Id` in result types with the id type that the client was created with. */
 const idOf = (type: string) => type.replaceAll(/\bId\b/g, "IdOf<Ids>");
 
 function resultType({ response }: Operation, types: ClientTypes): string {
