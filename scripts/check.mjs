@@ -1,5 +1,5 @@
-// Everything that can be said of the code without running its tests: types, lint, format, dead
-// exports, and the OpenAPI document. All checks run, so that one run tells all that is wrong.
+// All checks that need no tests: types, lint, format, dead exports, sizes, and the OpenAPI document. All of them run,
+// so that one run reports everything that is wrong.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "petstore-check-"));
 const bin = (name) => join(root, "node_modules/.bin", name);
 
-// The document as staging and production would publish it: a local address is not one to lint.
+// The document as staging and production publish it, because lint rejects a local address.
 const document = join(folder, "openapi.yaml");
 const settings = {
   PETSTORE_ENV: "production",
@@ -38,10 +38,10 @@ function run(name, [command, ...args], env = {}) {
     encoding: "utf8",
     env: { ...process.env, NO_COLOR: "1", REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", ...env },
   });
-  const said = `${stdout}${stderr}`;
-  const failed = status !== 0 || /You have [0-9]+ warning/.test(said);
+  const output = `${stdout}${stderr}`;
+  const failed = status !== 0 || /You have [0-9]+ warning/.test(output);
   console.log(`${failed ? "FAILED" : "ok    "}  ${name}`);
-  if (failed) console.log(said);
+  if (failed) console.log(output);
   return { failed, stdout };
 }
 

@@ -24,7 +24,7 @@ console.log(`imports between modules: ${edges.length}, ${(edges.length / files.l
 console.log(`duplicated blocks of ${BLOCK} lines or more: ${duplicates().length}`);
 for (const place of duplicates()) console.log(`  ${place}`);
 
-/** The lines that hold code, trimmed: neither blank nor only part of a comment. */
+/** The trimmed lines of code, without blank lines and comments. */
 function codeLines(text: string): string[] {
   let isComment = false;
   return text.split("\n").flatMap((line) => {
@@ -43,7 +43,7 @@ function importsOf(file: string, text: string): string[] {
     .filter((name) => name.startsWith("src/") && existsSync(join(root, name)));
 }
 
-/** Where a block begins that stands elsewhere too, word for word; imports and closing brackets do not count. */
+/** The beginnings of blocks that also occur elsewhere. Imports and closing brackets do not count. */
 function duplicates(): string[] {
   const seen = new Map<string, string>();
   const found: string[] = [];

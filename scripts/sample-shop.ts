@@ -3,7 +3,7 @@ import { WebhookService } from "../test/harness/webhook-service.ts";
 
 const [MINUTE, HOUR] = [60_000, 3_600_000];
 /** How long ago the first request was sent, and the first animal was added, in hours. */
-const [USED, OPENED] = [30, 3];
+const [USED_HOURS_AGO, OPENED_HOURS_AGO] = [30, 3];
 
 const categories = ["Dogs", "Cats", "Birds", "Fish"];
 const animals: readonly (readonly [name: string, categoryId: number, status?: string])[] = [
@@ -35,18 +35,18 @@ interface SampleShop {
   readonly endpointId: string;
 }
 
-/** A shop with a morning of sales behind it, and programs that use it, one of which goes wrong. */
+/** A shop after a morning of sales, and programs that use it, one of which fails. */
 export async function sampleShop(): Promise<SampleShop> {
   const webhooks = await WebhookService.start();
   const { clock, app } = webhooks.service;
-  clock.advance(-USED * HOUR);
+  clock.advance(-USED_HOURS_AGO * HOUR);
   const account = await app.accounts.createAccount("Corner pet shop", "business", undefined, clock.now());
   const { key } = await app.keys.issueKey(account.id, "test", ["read", "write", "admin"], clock.now());
   webhooks.key = key;
   const send = (method: string, path: string, body?: unknown) => webhooks.call(method, path, body);
 
   await useKeys(webhooks);
-  clock.advance(NOON - OPENED * HOUR - clock.now());
+  clock.advance(NOON - OPENED_HOURS_AGO * HOUR - clock.now());
   for (const name of categories) await send("POST", "/categories", { name });
   const till = webhooks.receiver();
   const stock = webhooks.receiver(() => new Response("upstream connect error: connection refused", { status: 502 }));
@@ -81,14 +81,14 @@ export async function sampleShop(): Promise<SampleShop> {
   return { webhooks, key, endpointId: stockId };
 }
 
-/** A day in which three keys are used, one of them by a program that needs repair. */
+/** A day in which three keys are used, one of them by a program that calls a deprecated operation. */
 async function useKeys(webhooks: WebhookService): Promise<void> {
   const admin = webhooks.key;
   const make = async (name: string, more: object) =>
     (await webhooks.call("POST", "/keys", { name, ...more })).json.key as string;
   const till = await make("till 1", { scopes: ["read", "write"] });
   const web = await make("stock list of the web shop", { scopes: ["read"], expiresIn: 90 * 86_400 });
-  for (let hour = 0; hour < USED - OPENED; hour++) {
+  for (let hour = 0; hour < USED_HOURS_AGO - OPENED_HOURS_AGO; hour++) {
     const busy = 6 + Math.round(5 * Math.sin(hour / 3.5));
     webhooks.key = till;
     for (let count = 0; count < busy; count++) await webhooks.call("GET", "/pets?limit=5");

@@ -6,7 +6,7 @@ export const sourceFiles = readdirSync(sourceRoot, { recursive: true, encoding: 
   file.endsWith(".ts"),
 );
 
-/** What a file imports: files below src/ by path, packages by name, also where a file of theirs is imported by path. */
+/** What a file imports: files below src/ by path, packages by name, even if one of their files is imported by path. */
 export function importsOf(file: string): string[] {
   const text = readFileSync(join(sourceRoot, file), "utf8");
   return [...text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)].map(([, name = ""]) =>
@@ -16,7 +16,7 @@ export function importsOf(file: string): string[] {
   );
 }
 
-/** The files that the program consists of: all that main.ts reaches. Tests and their suites are not among them. */
+/** The files of the program: all that main.ts reaches. Tests are not among them. */
 export const program = reachableFrom("main.ts");
 
 function reachableFrom(start: string): string[] {
@@ -33,7 +33,7 @@ export const leaves = /^(timing|telemetry)\/|^contract\/(change|quota|shop-map|s
 /** The folder of src/ that a file is in; for a file at the root of src/, its name. */
 const folderOf = (file: string) => file.replace(/[/.].*$/, "");
 
-/** The folders of src/, with its files that are in none, that each of them imports. Imports of `leaves` are left out. */
+/** Which folders of src/ each folder imports. A file at the root of src/ counts as a folder. Leaves out `leaves`. */
 export function folderImports(): ReadonlyMap<string, readonly string[]> {
   const importing = Map.groupBy(
     program.filter((file) => file.endsWith(".ts") && !leaves.test(file)),

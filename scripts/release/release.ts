@@ -61,12 +61,12 @@ function makeExecutable(platform: string): string {
     throw new Error(`${name} is for ${JSON.stringify(rest)}, not for ${JSON.stringify(wanted)}.`);
   }
   const facts = [found.format, found.architecture, found.libc, signature && `signature ${signature}`].filter(Boolean);
-  const line = `${name}: ${facts.join(", ")}; ${isOfThisMachine(platform) ? ranHere(file) : "built, not run"}`;
+  const line = `${name}: ${facts.join(", ")}; ${isOfThisMachine(platform) ? checkRun(file) : "built, not run"}`;
   console.log(`program   ${line}`);
   return line;
 }
 
-function ranHere(file: string): string {
+function checkRun(file: string): string {
   const said = call(file, ["--version"]).trim();
   if (said !== `petstore ${version}`) throw new Error(`${file} --version printed ${said}.`);
   return "built and run";
@@ -81,10 +81,10 @@ function billOfMaterials(): string {
   };
   // npm names it after the folder, and leaves out dependencies that development tools also need.
   const named = { ...metadata, component: { ...metadata.component, name: manifest.name } };
-  const left = Object.entries(manifest.dependencies)
+  const missing = Object.entries(manifest.dependencies)
     .filter(([name]) => !components.some((component) => component.name === name))
-    .map(([name, its]) => ({ type: "library", name, version: its, purl: `pkg:npm/${name}@${its}` }));
-  return `${JSON.stringify({ ...bill, metadata: named, components: [...components, ...left] }, undefined, 2)}\n`;
+    .map(([name, pinned]) => ({ type: "library", name, version: pinned, purl: `pkg:npm/${name}@${pinned}` }));
+  return `${JSON.stringify({ ...bill, metadata: named, components: [...components, ...missing] }, undefined, 2)}\n`;
 }
 
 function writeSums(): void {
