@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { newDataDir, Program, runCommand, runJson, serveSource } from "./harness/program.ts";
 
 const root = join(import.meta.dir, "..");
 
 describe("the first start", () => {
   let program: Program;
   beforeAll(async () => {
-    program = await Program.start(newDataDir());
+    // From the sources, as `npm start` runs them: an executable prints commands with its own name.
+    program = await Program.start(newDataDir(), {}, serveSource);
   });
   afterAll(() => program.end());
 

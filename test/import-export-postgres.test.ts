@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
-import { runCommand, runJson, serveCommand } from "./harness/program.ts";
+import { programCommand, runCommand, runJson } from "./harness/program.ts";
 
 const lines = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `{"name":"Pet ${from + index}","categoryId":1}\n`).join("");
@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     while ((await figure(size)) <= bytes);
   }
   const start = (words: readonly string[], stdin: "pipe" | "ignore" = "ignore") =>
-    Bun.spawn([...serveCommand.slice(0, 2), ...words], {
+    Bun.spawn([...programCommand, ...words], {
       env: { ...process.env, ...settings },
       stdin,
       stdout: "pipe",

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
-import { newDataDir, Program, serveCommand } from "./harness/program.ts";
+import { newDataDir, Program, programCommand } from "./harness/program.ts";
 
-const command = (words: readonly string[]) => [...serveCommand.slice(0, 2), ...words];
+const command = (words: readonly string[]) => [...programCommand, ...words];
 const folder = newDataDir();
 let files = 0;
 const newFile = (name: string, text?: string) => {

@@ -15,7 +15,7 @@ import { SqliteSource } from "../src/storage/sqlite/sqlite-source.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { fillEmptyTables } from "./harness/fill-tables.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
-import { newDataDir, Program, runCommand, runJson, serveCommand } from "./harness/program.ts";
+import { newDataDir, Program, programCommand, runCommand, runJson } from "./harness/program.ts";
 
 interface ParsedResponse {
   readonly status: number;
@@ -238,7 +238,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     source.close();
     const database = await server.newDatabase();
     const words = ["migrate-store", "--from", large, "--to", server.url(database)];
-    const child = Bun.spawn([...serveCommand.slice(0, 2), ...words], { stdout: "pipe", stderr: "pipe" });
+    const child = Bun.spawn([...programCommand, ...words], { stdout: "pipe", stderr: "pipe" });
     while (child.exitCode === null) {
       const [row] = await server.run<{ size: bigint }>(
         "SELECT COALESCE(pg_relation_size(to_regclass('pets')), 0) AS size",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newDataDir, Program, runJson, serveCommand } from "../harness/program.ts";
+import { newDataDir, Program, programCommand, runJson, serveCommand } from "../harness/program.ts";
 import { secretKey } from "../harness/webhook-service.ts";
 
 /** Lets every sync of a disk fail. */
@@ -53,7 +53,7 @@ describe.skipIf(!hasStrace)("a sync that fails", () => {
     await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"]);
     const file = join(dataDir, "animals.jsonl");
     writeFileSync(file, '{"name":"Rex","categoryId":1}');
-    const child = Bun.spawn([...failingSyncs, ...serveCommand.slice(0, 2), "import", file], {
+    const child = Bun.spawn([...failingSyncs, ...programCommand, "import", file], {
       env: { ...process.env, PETSTORE_DATA_DIR: dataDir },
       stdout: "pipe",
       stderr: "pipe",

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const source = join(import.meta.dir, "../../src/main.ts");
-/** The program. The runner builds it as the one script of its package, which needs less than half the time to start. */
-const main = process.env["TEST_PROGRAM"] ?? source;
+const executable = process.env["TEST_PROGRAM"];
+/** What starts the program. The runner builds its executable, which starts in a third of the time of the sources. */
+export const programCommand: readonly string[] = executable ? [executable] : [process.execPath, source];
 
 /** What starts the service. */
-export const serveCommand: readonly string[] = [process.execPath, main, "serve"];
-/** The same from the source, for a test that replaces a module of it. */
+export const serveCommand: readonly string[] = [...programCommand, "serve"];
+/** The same from the sources, for a test that replaces or preloads a module. */
 export const serveSource: readonly string[] = [process.execPath, source, "serve"];
 
 /** What starts the service as a user does, in a process group that npm leads (util-linux has `setsid`). */
@@ -26,7 +27,7 @@ function environment(dataDir: string, settings: Record<string, string>): Record<
 
 /** Runs one command of the command line to its end. */
 export async function runCommand(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, main, ...words], {
+  const child = Bun.spawn([...programCommand, ...words], {
     env: environment(dataDir, settings),
     stdout: "pipe",
     stderr: "pipe",

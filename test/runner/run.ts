@@ -5,7 +5,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildScript } from "../../scripts/release/service-package.ts";
+import { buildExecutable } from "../../scripts/release/executable.ts";
 import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
 import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
@@ -53,8 +53,7 @@ async function runTier(): Promise<Result[]> {
   const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter(isIn);
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
   if (files.some(needsInteropTools)) hasInteropTools();
-  buildScript(join(folder, "program"));
-  chmodSync(join(folder, "program"), 0o755); // the program also runs as other users
+  buildExecutable(join(folder, "petstore"));
   if (tier !== "engines" && tier !== "all") return [run("tests", files, {})];
 
   // All that need no such environment are one run: each run ends with a time in which not all processors have work.
@@ -125,7 +124,7 @@ function runOnce(
         ...environment,
         TEST_EVIDENCE: evidence,
         TEST_CPU_TIMES: cpuTimes,
-        TEST_PROGRAM: join(folder, "program/main.js"),
+        TEST_PROGRAM: join(folder, "petstore"),
         TMPDIR: temporary,
       },
     },

@@ -12,7 +12,7 @@ import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { development } from "../harness/key-environments.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";
+import { eventually, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -26,7 +26,7 @@ const BUSY = navigator.hardwareConcurrency + 3;
 /** Responses after which a burst is disturbed: some are then decided, and most are not. */
 const BEGUN = 20;
 
-const [bun = "", ...serve] = serveCommand;
+const [bun = "", ...serve] = serveSource;
 const command = [bun, "--preload", join(import.meta.dir, "long-turn.ts"), ...serve];
 
 const stopped = (milliseconds: number) => async (program: Program) => {

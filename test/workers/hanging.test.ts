@@ -7,7 +7,7 @@ import { reservePort, type SharedPort } from "../../src/workers/shared-port.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, serveCommand } from "../harness/program.ts";
+import { eventually, serveSource } from "../harness/program.ts";
 import { startWorkers, workerPids } from "../harness/workers.ts";
 import { environment } from "../torture/keys.ts";
 
@@ -18,7 +18,7 @@ const SERVED_AGAIN = 10_000;
 
 const slowTurns = join(import.meta.dir, "controls/slow-turns.ts");
 
-const [bun, main] = serveCommand as [string, string];
+const [bun, main] = serveSource as [string, string];
 const until = (isMet: () => boolean) => eventually(async () => isMet(), Boolean);
 
 describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {

@@ -183,7 +183,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await accounts.delete(account.id, Date.now());
     while (ended.size < WORKERS) {
       const { status, worker } = await call("GET", "/pets");
-      if (status === 401) ended.add(worker);
+      // Unknown keys use up the limit of the address within a second: then they get 429. The account has no limit.
+      if (status === 401 || status === 429) ended.add(worker);
     }
     expect(elapsed()).toBeLessThan(EVERYWHERE_WITHIN);
     await program.until(() => program.output.includes(`"account_deleted","accountId":"${account.id}"`));
