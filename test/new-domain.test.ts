@@ -1,5 +1,5 @@
 // What it takes to add a domain: its folder (here one file, `harness/toys.ts`), one line in the list of domains, and one
-// migration. All that is derived, and every generated test, takes it as it is.
+// migration. Everything derived, and every generated test, works for it without changes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { domains, type ServedDomain } from "../src/app/domains.ts";

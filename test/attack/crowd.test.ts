@@ -1,4 +1,4 @@
-// Crowds: as many addresses and accounts as the memory is bounded for, and three times as many addresses.
+// Crowds: as many addresses and accounts as are kept in memory, and three times as many addresses.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedStore } from "../../bench/seed.ts";
@@ -7,7 +7,7 @@ import { rounds } from "../harness/test-length.ts";
 import { type BriefResponse, sendAll } from "./keep-alive.ts";
 
 const MIB = 1024 * 1024;
-/** So many addresses and accounts are kept in memory at the most. */
+/** The most addresses and accounts that are kept in memory. */
 const MAX_TRACKED = 100_000;
 const CROWD = rounds(2_000, MAX_TRACKED);
 const CONNECTIONS = 20;

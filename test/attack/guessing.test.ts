@@ -48,7 +48,7 @@ async function revokedKey(): Promise<string> {
   return key;
 }
 
-/** Sends so many guesses, each with the headers that it is given, and counts the responses that were no 429. */
+/** Sends guesses with the given headers, and counts the responses other than 429. */
 async function countAnswered(
   target: TestService,
   times: number,

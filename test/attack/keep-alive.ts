@@ -1,6 +1,6 @@
 // Many requests over few connections, which `fetch` does not promise.
 
-/** What of a response the tests of attacks look at. */
+/** The parts of a response that the tests of attacks look at. */
 export interface BriefResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -55,7 +55,7 @@ export class KeepAlive implements Disposable {
   }
 }
 
-/** Sends all requests over so many connections at once, each in its turn, and gives the responses. */
+/** Sends all requests over several connections at once, and returns the responses. */
 export async function sendAll<T>(
   port: number,
   connections: number,

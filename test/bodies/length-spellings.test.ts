@@ -73,12 +73,12 @@ describe("the length of a body", () => {
       fc.asyncProperty(cases, async ({ length, spellings, name }) => {
         const [first = "", ...others] = spellings;
         const text = first.replaceAll(/^[ \t]+|[ \t]+$/g, "");
-        // Of more digits the parser takes none.
+        // The parser rejects numbers with more digits.
         const isNumber = others.length === 0 && /^[0-9]{1,18}$/.test(text);
         const isRight = isNumber && Number(text) === length;
         fc.pre(!isNumber || isRight || Number(text) > PARSER_LIMIT); // the length of another body
         const lines = spellings.map((one) => `${name}: ${Buffer.from(one).toString("latin1")}`);
-        // Only a request that is right asks to close its connection: the others find it closed.
+        // Only valid requests ask to close the connection. The service closes it after the others.
         const got = await exchange(
           service.app.port,
           create(length, isRight ? [...lines, "Connection: close"] : lines),

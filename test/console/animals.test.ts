@@ -20,26 +20,26 @@ const link = (page: Page, name: string) => page.getByRole("link", { name, exact:
 const row = (page: Page, name: string) => page.getByRole("row").filter({ has: link(page, name) });
 
 describe.skipIf(!hasBrowser)("the page of the animals", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
+    ui = await TestConsole.start();
     small = await TestConsole.start({ width: 390 });
-    for (const one of [it, small]) {
+    for (const one of [ui, small]) {
       await one.addCategory("Dogs");
       await one.addCategory("Cats");
     }
   });
   afterAll(async () => {
-    await it.stop();
+    await ui.stop();
     await small.stop();
   });
 
   const statusOf = async (id: number) =>
-    (await it.service.call("GET", `/pets?ids=${id}`, { key: it.key })).json[0]?.status;
+    (await ui.service.call("GET", `/pets?ids=${id}`, { key: ui.key })).json[0]?.status;
 
   test("adds, changes and deletes an animal by pointer", async () => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByRole("button", { name: "Add the first animal" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Ida");
@@ -65,13 +65,13 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await row(page, "Ida II").getByRole("button", { name: "Delete Ida II" }).click();
     await page.close({ runBeforeUnload: true }); // who leaves the page wants it done
     await eventually(
-      async () => (await it.service.call("GET", "/pets", { key: it.key })).json.length,
+      async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length,
       (count) => count === 0,
     );
   });
 
   test("adds an animal by keyboard alone, and says beside each field what is wrong with it", async () => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByRole("heading", { name: "Animals" }).waitFor();
     await page.keyboard.type("n");
     const dialog = page.getByRole("dialog", { name: "Add an animal" });
@@ -96,10 +96,10 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
 
   test("sells an animal, undoes it, and changes many at once", async () => {
     const [first, second] = [
-      await it.addPet({ name: "Ben", status: "available" }),
-      await it.addPet({ name: "Bo", status: "pending" }),
+      await ui.addPet({ name: "Ben", status: "available" }),
+      await ui.addPet({ name: "Bo", status: "pending" }),
     ];
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByLabel("Status of Ben").selectOption("Sold");
     await eventually(
       () => statusOf(first),
@@ -124,8 +124,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
 
   test("keeps filters and pages in the address", async () => {
     for (let number = 1; number <= 60; number++)
-      await it.addPet({ name: `Cat ${number}`, categoryId: 2, status: "available" });
-    const page = await it.open("/animals");
+      await ui.addPet({ name: `Cat ${number}`, categoryId: 2, status: "available" });
+    const page = await ui.open("/animals");
     await page.getByRole("option", { name: /^Cats \(\d+\)$/ }).waitFor({ state: "attached" });
     await page.getByLabel("Category").selectOption("2");
     await link(page, "Ben").waitFor({ state: "detached" });
@@ -140,14 +140,14 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await link(page, "Cat 1").waitFor();
     await page.keyboard.type("[");
     await link(page, "Cat 60").waitFor();
-    const shared = await it.open(new URL(address).pathname.replace("/console", "") + new URL(address).search);
+    const shared = await ui.open(new URL(address).pathname.replace("/console", "") + new URL(address).search);
     await link(shared, "Cat 1").waitFor();
     await Promise.all([page.close(), shared.close()]);
   });
 
   test("finds animals by a part of their name, in any case", async () => {
-    await it.addPet({ name: "Großer Hund", status: "available" });
-    const page = await it.open("/animals");
+    await ui.addPet({ name: "Großer Hund", status: "available" });
+    const page = await ui.open("/animals");
     const searched = (text: string) =>
       eventually(
         () => page.getByLabel("Search by name").inputValue(),
@@ -184,8 +184,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
   });
 
   test("shows a change that another tab made first, and lets the reader choose", async () => {
-    const id = await it.addPet({ name: "Otto", status: "available" });
-    const [one, two] = [await it.open("/animals"), await it.open("/animals")];
+    const id = await ui.addPet({ name: "Otto", status: "available" });
+    const [one, two] = [await ui.open("/animals"), await ui.open("/animals")];
     for (const page of [one, two]) {
       await row(page, "Otto").hover();
       await row(page, "Otto").getByRole("button", { name: "Edit Otto" }).click();
@@ -203,18 +203,18 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     expect(await accessibilityViolations(two)).toEqual([]);
     await dialog.getByRole("button", { name: "Save my change" }).click();
     await link(two, "Otto of two").waitFor();
-    const { json } = await it.service.call("GET", `/pets?ids=${id}`, { key: it.key });
+    const { json } = await ui.service.call("GET", `/pets?ids=${id}`, { key: ui.key });
     expect(json[0].name).toBe("Otto of two");
     const usage: { operations: { deprecated?: boolean }[] }[] = (
-      await it.service.call("GET", "/usage", { key: it.key })
+      await ui.service.call("GET", "/usage", { key: ui.key })
     ).json;
     expect(usage.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)).toEqual([]);
     await Promise.all([one.close(), two.close()]);
   });
 
   test("shows names literally", async () => {
-    for (const name of hostile) await it.addPet({ name, status: "available" });
-    const page = await it.open("/animals");
+    for (const name of hostile) await ui.addPet({ name, status: "available" });
+    const page = await ui.open("/animals");
     for (const name of hostile) await link(page, name).waitFor();
     for (const name of hostile) expect(await link(page, name).innerText()).toBe(name);
     expect(await page.evaluate("document.querySelectorAll('main img, main b, main script').length")).toBe(0);
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
   });
 
   test.each(["light", "dark"] as const)("in %s colours, axe-core reports nothing, wide or narrow", async (colors) => {
-    for (const one of [it, small]) {
+    for (const one of [ui, small]) {
       await one.addPet({ name: "Ada" });
       const page = await one.open("/animals", { colors });
       await link(page, "Ada").first().waitFor();

@@ -5,24 +5,24 @@ import { TestConsole, untilLive } from "../harness/console.ts";
 
 describe.skipIf(!hasBrowser)("the console", () => {
   test("counts down by the clock of the sandbox", async () => {
-    const it = await TestConsole.start();
-    const call = (method: string, path: string, body?: unknown) => it.service.call(method, path, { key: it.key, body });
-    const id = await it.addPet({ name: "Otto", status: "available" });
+    const ui = await TestConsole.start();
+    const call = (method: string, path: string, body?: unknown) => ui.service.call(method, path, { key: ui.key, body });
+    const id = await ui.addPet({ name: "Otto", status: "available" });
     expect((await call("POST", "/store/orders", { petId: id, reference: "Till 5" })).status).toBe(201);
-    const page = await it.open();
+    const page = await ui.open();
     await untilLive(page); // now it is signed in, and stays so
-    await page.clock.setFixedTime(it.service.clock.now());
+    await page.clock.setFixedTime(ui.service.clock.now());
     await page.reload();
     await untilLive(page);
     await page.keyboard.type("go");
     await page.getByRole("cell", { name: "15:00 left", exact: true }).waitFor();
     expect((await call("POST", "/sandbox/fast-forward", { seconds: 600 })).status).toBe(200);
-    await it.addPet({ name: "Ida" }); // its event tells that the clock was advanced
+    await ui.addPet({ name: "Ida" }); // its event tells that the clock was advanced
     await page.getByRole("cell", { name: "5:00 left", exact: true }).waitFor();
     expect((await call("POST", "/sandbox/fast-forward", { seconds: 60 })).status).toBe(200);
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
     await page.getByRole("cell", { name: "4:00 left", exact: true }).waitFor();
     await page.close();
-    await it.stop();
+    await ui.stop();
   });
 });

@@ -10,25 +10,25 @@ const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍�
 const fits = (page: Page) => page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth");
 
 describe.skipIf(!hasBrowser)("for developers", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
+    ui = await TestConsole.start();
     small = await TestConsole.start({ width: 390 });
-    for (const one of [it, small]) {
+    for (const one of [ui, small]) {
       await one.addCategory("Dogs");
       for (const name of hostile) await one.addPet({ name, status: "available" });
     }
   });
   afterAll(async () => {
-    await it.stop();
+    await ui.stop();
     await small.stop();
   });
 
-  const call = (method: string, path: string, body?: unknown, one = it) =>
+  const call = (method: string, path: string, body?: unknown, one = ui) =>
     one.service.call(method, path, { key: one.key, ...(body !== undefined && { body }) });
   /** Sends a request that fails, and gives its id once its record is there. */
-  const failed = async (one = it) => {
+  const failed = async (one = ui) => {
     one.service.clock.advance(1_000); // few requests of a second are recorded
     const { headers } = await call("POST", "/pets", { name: "", categoryId: "Dogs" }, one);
     const id = headers.get("x-request-id") as string;
@@ -40,9 +40,9 @@ describe.skipIf(!hasBrowser)("for developers", () => {
   };
 
   test("events are filtered by type, animal and order, and one of them is opened", async () => {
-    const ida = await it.addPet({ name: "Ida", status: "available" });
+    const ida = await ui.addPet({ name: "Ida", status: "available" });
     const { id: order } = (await call("POST", "/store/orders", { petId: ida, reference: "Till 4" })).json;
-    const page = await it.open("/events");
+    const page = await ui.open("/events");
     const events = page.getByLabel("Events", { exact: true }).getByRole("listitem");
     await events.filter({ hasText: "Dogs" }).waitFor();
     await page.getByLabel("Animal id").fill(String(ida));
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
   });
 
   test("an event leads to the request that caused it", async () => {
-    const page = await it.open("/events?type=pet.created");
+    const page = await ui.open("/events?type=pet.created");
     await page.getByRole("link", { name: "Added" }).last().click();
     await page.getByRole("heading", { name: /^Event \d/ }).waitFor();
     const link = page.getByRole("link", { name: /-/ });
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
 
   test("a failed request is found, explained, and copied as a command", async () => {
     const id = await failed();
-    const page = await it.open("/requests");
+    const page = await ui.open("/requests");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Failed" }).click();
     await page.getByRole("link", { name: "Rejected" }).click();
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByText("readInput").waitFor();
     expect(page.url()).toEndWith(`/requests/${id}`);
     await page.getByRole("button", { name: "Copy the command" }).click();
-    const expected = `curl -i -X POST '${it.service.app.base}/pets' \\\n  -H "Authorization: Bearer $PETSTORE_KEY"`;
+    const expected = `curl -i -X POST '${ui.service.app.base}/pets' \\\n  -H "Authorization: Bearer $PETSTORE_KEY"`;
     await eventually(
       () => page.evaluate<string>("navigator.clipboard.readText()"),
       (text) => text.startsWith(expected),
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
 
   test("a request is found by its id, by keyboard; for one that is not recorded the page says so", async () => {
     const id = await failed();
-    const page = await it.open();
+    const page = await ui.open();
     await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
     await page.keyboard.type("gr");
     await page.getByRole("table", { name: "Requests" }).waitFor();
@@ -144,15 +144,15 @@ describe.skipIf(!hasBrowser)("for developers", () => {
   });
 
   test("an event that happens while the page is open is shown", async () => {
-    const page = await it.openLive("/events?type=pet.created");
+    const page = await ui.openLive("/events?type=pet.created");
     await page.getByRole("link", { name: "Added" }).first().waitFor();
-    await it.addPet({ name: "Newcomer" });
+    await ui.addPet({ name: "Newcomer" });
     await page.getByText("Newcomer").waitFor();
     await page.close();
   });
 
   test("names in events are shown literally", async () => {
-    const page = await it.open("/events?type=pet.created");
+    const page = await ui.open("/events?type=pet.created");
     for (const name of hostile) expect(await page.getByText(name, { exact: true }).first().innerText()).toBe(name);
     expect(await page.evaluate("document.querySelectorAll('main img').length")).toBe(0);
     await page.close();
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing, and all fits a telephone",
     async (colors) => {
-      for (const one of [it, small]) {
+      for (const one of [ui, small]) {
         const id = await failed(one);
         const pages = {
           "/events": "x".repeat(255),

@@ -18,19 +18,19 @@ const simulate = (page: Page, requests: RegExp, code: string) =>
 
 describe.skipIf(!hasBrowser)("in the console", () => {
   let webhooks: WebhookService;
-  let it: TestConsole;
+  let ui: TestConsole;
   let ids: Record<string, unknown>;
   beforeAll(async () => {
     webhooks = await WebhookService.start();
-    it = await TestConsole.forService(webhooks.service, webhooks.key);
+    ui = await TestConsole.forService(webhooks.service, webhooks.key);
     const { id } = await webhooks.endpoint(webhooks.receiver());
     const pet = await webhooks.addPet("Rex");
     await webhooks.deliver();
     const [delivery] = await webhooks.deliveries(id);
     ids = { PET: pet, ENDPOINT: id, DELIVERY: delivery?.id };
   });
-  afterAll(() => it.stop());
-  beforeEach(() => it.service.clock.advance(60_000)); // a sandbox is asked about 20 times a minute at the most
+  afterAll(() => ui.stop());
+  beforeEach(() => ui.service.clock.advance(60_000)); // a sandbox is asked about 20 times a minute at the most
 
   test.each([
     "",
@@ -49,10 +49,10 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     "/keys",
     "/sandbox",
   ])("the page %s says that the service has failed, and reads again when asked to", async (path) => {
-    const page = await it.browser.open("about:blank");
+    const page = await ui.browser.open("about:blank");
     await simulate(page, anyRequest, "internal_error");
     const address = path.replaceAll(/[A-Z]+/g, (name) => String(ids[name]));
-    await page.goto(`${it.origin}/console${address}#key=${it.key}`);
+    await page.goto(`${ui.origin}/console${address}#key=${ui.key}`);
     const alerts = page.locator("main").getByRole("alert");
     const alert = alerts.first();
     await alert.getByText("Simulated:").waitFor();
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   });
 
   test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByLabel("Status of Rex").waitFor();
     await simulate(page, /\/v1\/pets\/\d+$/, code);
     await page.getByLabel("Status of Rex").selectOption("Pending");

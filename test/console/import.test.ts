@@ -36,16 +36,16 @@ async function choose(page: Page, text: string) {
 const dialog = (page: Page) => page.getByRole("dialog", { name: "Import animals" });
 
 describe.skipIf(!hasBrowser)("in the console", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
-    await it.addCategory("Dogs");
+    ui = await TestConsole.start();
+    await ui.addCategory("Dogs");
   });
-  afterAll(() => it.stop());
+  afterAll(() => ui.stop());
 
-  const pets = async () => (await it.service.call("GET", "/pets?limit=100", { key: it.key })).json;
+  const pets = async () => (await ui.service.call("GET", "/pets?limit=100", { key: ui.key })).json;
   test("all faults of a file are shown by line, and nothing is added", async () => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByRole("button", { name: "Import" }).click();
     await choose(page, "name,category,status\nRex,Dogs,available\n,Dogs,\nTom,Cats,eaten\n");
     const alert = dialog(page).getByRole("alert");
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   });
 
   test("a file is imported, even if responses are lost, and each animal is added once", async () => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByRole("heading", { name: "Animals" }).waitFor();
     let lost = 0;
     await page.route(/\/v1\/pets$/, async (route) => {
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
 
   test("an import that is stopped adds no more", async () => {
     const before = (await pets()).length;
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByRole("heading", { name: "Animals" }).waitFor();
     let sent = 0;
     await page.route(/\/v1\/pets$/, (route) => (sent++ < 8 ? route.continue() : undefined)); // the ninth waits for ever
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   });
 
   test("the animals that pass the filters are exported", async () => {
-    const page = await it.open("/animals?status=available&sort=id");
+    const page = await ui.open("/animals?status=available&sort=id");
     await page.getByRole("link", { name: 'Pup, "0"', exact: true }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),

@@ -13,25 +13,25 @@ const dialogOf = (page: Page) => page.getByRole("dialog");
 const newKeyOf = (page: Page) => dialogOf(page).getByLabel("The key", { exact: true });
 
 describe.skipIf(!hasBrowser)("the page of the keys", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
+    ui = await TestConsole.start();
     small = await TestConsole.start({ width: 390 });
   });
   afterAll(async () => {
-    await it.stop();
+    await ui.stop();
     await small.stop();
   });
 
-  const call = (method: string, path: string, body?: unknown, key = it.key) =>
-    it.service.call(method, path, { key, ...(body !== undefined && { body }) });
-  const newKey = async (name: string, one = it) =>
+  const call = (method: string, path: string, body?: unknown, key = ui.key) =>
+    ui.service.call(method, path, { key, ...(body !== undefined && { body }) });
+  const newKey = async (name: string, one = ui) =>
     (await one.service.call("POST", "/keys", { key: one.key, body: { name, scopes: ["read"] } })).json;
   const statusWith = async (key: string) => (await call("GET", "/key", undefined, key)).status;
 
   test("a key is created, shown once, copied, and revoked by pointer", async () => {
-    const page = await it.open("/keys");
+    const page = await ui.open("/keys");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Create key" }).click();
     await dialogOf(page).getByLabel("Name").fill("Till 1");
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   });
 
   test("a key is created by keyboard, after the service has said what is wrong with it", async () => {
-    const page = await it.open("/keys");
+    const page = await ui.open("/keys");
     await page.getByRole("table").waitFor();
     await page.keyboard.type("n");
     await dialogOf(page).waitFor();
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
 
   test("another key is rotated, and the old one ends at once", async () => {
     const { key: old } = await newKey("Rotated");
-    const page = await it.open("/keys");
+    const page = await ui.open("/keys");
     await row(page, "Rotated").hover();
     await page.getByRole("button", { name: "Rotate Rotated" }).click();
     await dialogOf(page).getByRole("button", { name: "Now" }).click();
@@ -94,8 +94,8 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   test("who rotates the key of the session goes on with the new one", async () => {
     const body = { name: "Mine", scopes: ["read", "admin"] };
     const own = (await call("POST", "/keys", body)).json;
-    it.service.clock.advance(1_000); // the new key is newer
-    const page = await it.open("/keys", { key: own.key });
+    ui.service.clock.advance(1_000); // the new key is newer
+    const page = await ui.open("/keys", { key: own.key });
     await row(page, "Mine").hover();
     await page.getByRole("button", { name: "Rotate Mine" }).click();
     await dialogOf(page).getByRole("button", { name: "In 7 days" }).click(); // the browser's clock is ahead of the service's
@@ -114,8 +114,8 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   });
 
   test("a key that the others need is not revoked, and the page says why", async () => {
-    const { key } = await it.service.newAccountWithKey("free", undefined, ["read", "admin"]);
-    const page = await it.open("/keys", { key });
+    const { key } = await ui.service.newAccountWithKey("free", undefined, ["read", "admin"]);
+    const page = await ui.open("/keys", { key });
     await page.getByRole("table").waitFor();
     await page.getByRole("button", { name: /^Revoke / }).click();
     await dialogOf(page).getByRole("button", { name: "Revoke key" }).click();
@@ -124,10 +124,10 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   });
 
   test("strikes of the session's key are shown, and without the scope there is no page", async () => {
-    const page = await it.open("/keys");
+    const page = await ui.open("/keys");
     await page.getByText(/\d+ of [\d,]+ that bring a ban/).waitFor();
     await page.close();
-    const reader = await it.open("/keys", { key: await it.keyWith("read") });
+    const reader = await ui.open("/keys", { key: await ui.keyWith("read") });
     await reader.getByText("your key may not see it").waitFor();
     expect(await reader.getByRole("link", { name: "Keys" }).count()).toBe(0);
     await reader.close();
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
 
   test("names are shown literally", async () => {
     for (const name of hostile) await newKey(name);
-    const page = await it.open("/keys");
+    const page = await ui.open("/keys");
     for (const name of hostile) {
       await row(page, name).waitFor();
       expect(await page.getByText(name, { exact: true }).innerText()).toBe(name);
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing, and all fits a telephone",
     async (colors) => {
-      for (const one of [it, small]) {
+      for (const one of [ui, small]) {
         await newKey("x".repeat(100), one);
         const page = await one.open("/keys", { colors });
         await page.getByText("x".repeat(100)).first().waitFor();

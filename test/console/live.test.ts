@@ -16,25 +16,25 @@ const setHidden = (page: Page, isHidden: boolean) =>
 const eventsOf = (page: Page, hasText: string) => page.getByLabel("Events").getByRole("listitem").filter({ hasText });
 
 describe.skipIf(!hasBrowser)("the console", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
-    await it.addCategory("Dogs");
+    ui = await TestConsole.start();
+    await ui.addCategory("Dogs");
   });
-  afterAll(() => it.stop());
+  afterAll(() => ui.stop());
 
-  const call = (method: string, path: string, body?: unknown) => it.service.call(method, path, { key: it.key, body });
+  const call = (method: string, path: string, body?: unknown) => ui.service.call(method, path, { key: ui.key, body });
 
   test("shows animals that others add, change and delete", async () => {
-    const id = await it.addPet({ name: "Rex", status: "available" });
-    const page = await it.open();
+    const id = await ui.addPet({ name: "Rex", status: "available" });
+    const page = await ui.open();
     await untilLive(page);
     await page.keyboard.type("ga");
     await link(page, "Rex").waitFor();
     await call("PATCH", `/pets/${id}`, { name: "Rex II", status: "sold" });
     await link(page, "Rex II").waitFor();
     expect(await page.getByLabel("Status of Rex II").inputValue()).toBe("sold");
-    await it.addPet({ name: "Bella" });
+    await ui.addPet({ name: "Bella" });
     await link(page, "Bella").waitFor();
     await call("DELETE", `/pets/${id}`);
     await link(page, "Rex II").waitFor({ state: "detached" });
@@ -42,10 +42,10 @@ describe.skipIf(!hasBrowser)("the console", () => {
   });
 
   test("shows events that came while the connection was lost, each once", async () => {
-    const page = await it.open();
+    const page = await ui.open();
     await untilLive(page);
     await page.context().setOffline(true);
-    const id = await it.addPet({ name: "Ida", status: "available" });
+    const id = await ui.addPet({ name: "Ida", status: "available" });
     await call("POST", "/store/orders", { petId: id, reference: "Till 4" });
     await page.context().setOffline(false);
     const events = page.getByLabel("Events").getByRole("listitem");
@@ -59,13 +59,13 @@ describe.skipIf(!hasBrowser)("the console", () => {
   test("holds no stream in a hidden tab, and shows what it missed when it is shown again", async () => {
     const streams = async (expected: number) =>
       eventually(
-        async () => (await fetch(new URL("/metrics", it.origin))).text(),
+        async () => (await fetch(new URL("/metrics", ui.origin))).text(),
         (metrics) => metrics.includes(`\npetstore_streams ${expected}\n`),
       );
     await streams(0);
     const pages: Page[] = [];
     for (let count = 0; count < 7; count++) {
-      const page = await it.open();
+      const page = await ui.open();
       pages.push(page);
       await streams(1);
       await untilLive(page);
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
       await streams(0);
     }
     const [first, last] = [pages[0] as Page, pages[6] as Page];
-    await it.addPet({ name: "Seven" });
+    await ui.addPet({ name: "Seven" });
     await eventsOf(last, "Seven").waitFor();
     expect(await eventsOf(first, "Seven").count()).toBe(0);
     await setHidden(first, false);
@@ -84,12 +84,12 @@ describe.skipIf(!hasBrowser)("the console", () => {
   });
 
   test("shows the figures of the shop, and renews them", async () => {
-    const page = await it.open();
+    const page = await ui.open();
     const animals = page.getByRole("region", { name: "Animals", exact: true });
     await animals.getByText(/^\d+ animals?$/).waitFor();
     const { json } = await call("GET", "/shop");
     await untilLive(page);
-    await it.addPet({ name: "Kim", status: "available" });
+    await ui.addPet({ name: "Kim", status: "available" });
     await animals.getByText(`${json.animals.total + 1} animals`).waitFor();
     await page.getByRole("region", { name: "So far today" }).getByText("Sold").waitFor();
     for (const colors of ["light", "dark"] as const) {

@@ -1,4 +1,4 @@
-// The page of the sandbox: its clock, and a new start.
+// The page of the sandbox: its clock, and its reset.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
@@ -8,28 +8,28 @@ import { TestConsole, untilLive } from "../harness/console.ts";
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
-    small = await TestConsole.forService(it.service, it.key, 390);
-    await it.addCategory("Dogs");
+    ui = await TestConsole.start();
+    small = await TestConsole.forService(ui.service, ui.key, 390);
+    await ui.addCategory("Dogs");
   });
   afterAll(async () => {
     await small.browser.stop();
-    await it.stop();
+    await ui.stop();
   });
 
-  beforeEach(() => it.service.clock.advance(60_000)); // a sandbox is asked about 20 times a minute at the most
+  beforeEach(() => ui.service.clock.advance(60_000)); // at most 20 requests a minute about a sandbox are admitted
 
   const call = (method: string, path: string, body?: unknown) =>
-    it.service.call(method, path, { key: it.key, ...(body !== undefined && { body }) });
+    ui.service.call(method, path, { key: ui.key, ...(body !== undefined && { body }) });
   const order = async (reference: string) =>
-    call("POST", "/store/orders", { petId: await it.addPet({ name: "Rex", status: "available" }), reference });
+    call("POST", "/store/orders", { petId: await ui.addPet({ name: "Rex", status: "available" }), reference });
 
   test("advances the clock to the end of a reservation, which every tab shows", async () => {
     await order("Till 1");
-    const [page, other] = [await it.open("/sandbox"), await it.openLive("/orders?status=all")];
+    const [page, other] = [await ui.open("/sandbox"), await ui.openLive("/orders?status=all")];
     await other
       .getByRole("row", { name: /Till 1/ })
       .getByText("Reserved")
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   });
 
   test("alone says that too many requests about the sandbox were sent", async () => {
-    const page = await it.open();
+    const page = await ui.open();
     await untilLive(page);
     await page.route(/\/v1\/sandbox$/, (route) =>
       route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "rate_limit_exceeded" } }),
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   });
 
   test("is reset by keyboard after a confirmation, and what happens then is shown live", async () => {
-    const page = await it.open();
+    const page = await ui.open();
     await untilLive(page);
     await page.keyboard.type("gs");
     await button(page, "Reset").focus();
@@ -85,24 +85,24 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await page.keyboard.type("gt");
     await page.getByText("0 animals").waitFor();
     await untilLive(page);
-    await it.addPet({ name: "Ida", status: "available" });
+    await ui.addPet({ name: "Ida", status: "available" });
     await page.getByLabel("Events").getByText("Ida").waitFor();
     await page.close();
   });
 
   test("that another program resets is shown as it is then", async () => {
-    for (const name of ["Ben", "Bo", "Kim"]) await it.addPet({ name });
-    const page = await it.open();
+    for (const name of ["Ben", "Bo", "Kim"]) await ui.addPet({ name });
+    const page = await ui.open();
     await untilLive(page);
     await call("POST", "/sandbox/reset", { animals: "none" });
     await page.getByText("0 animals").waitFor();
-    await it.addPet({ name: "Otto" });
+    await ui.addPet({ name: "Otto" });
     await page.getByLabel("Events").getByText("Otto").waitFor();
     await page.close();
   });
 
   test("shows what a program gets when the service returns an error", async () => {
-    const page = await it.open("/sandbox");
+    const page = await ui.open("/sandbox");
     await page.getByLabel("Error", { exact: true }).selectOption("pet_has_open_order");
     await button(page, "Send the request").click();
     const shown = page.getByRole("region", { name: "Request and response" });
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   });
 
   test("offers a key without the scope nothing to change", async () => {
-    const page = await it.open("/sandbox", { key: await it.keyWith("read") });
+    const page = await ui.open("/sandbox", { key: await ui.keyWith("read") });
     await page.getByText("Time in the sandbox").or(page.getByText("your key may not see it")).first().waitFor();
     expect([await button(page, "Reset").count(), await button(page, "+1 day").count()]).toEqual([0, 0]);
     await page.close();
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     "in %s colours, axe-core reports nothing, and all fits a telephone",
     async (colors) => {
       await order(`Till ${colors}`);
-      for (const one of [it, small]) {
+      for (const one of [ui, small]) {
         const page = await one.open("/sandbox", { colors });
         await button(page, "Advance until the next reservation is due").waitFor();
         expect(await accessibilityViolations(page)).toEqual([]);

@@ -10,18 +10,18 @@ const keyField = (page: Page) => page.getByLabel("API key");
 const storage = (page: Page) => page.evaluate<string | null>('sessionStorage.getItem("petstore-key")');
 
 describe.skipIf(!hasBrowser)("in the console", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
-    await it.addCategory("Dogs");
-    await it.addPet({ name: "Rex", status: "available" });
+    ui = await TestConsole.start();
+    await ui.addCategory("Dogs");
+    await ui.addPet({ name: "Rex", status: "available" });
   });
-  afterAll(() => it.stop());
+  afterAll(() => ui.stop());
 
   test("a link with a key signs in, and the key leaves the address at once", async () => {
-    const page = await it.open("/animals?sort=id");
+    const page = await ui.open("/animals?sort=id");
     await rex(page).waitFor();
-    expect(page.url()).toBe(`${it.origin}/console/animals?sort=id`);
+    expect(page.url()).toBe(`${ui.origin}/console/animals?sort=id`);
     await page.reload();
     await rex(page).waitFor(); // the tab remembers the key
     expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   });
 
   test("a key is typed in; one that the service does not know is refused with what to do", async () => {
-    const page = await it.browser.open(`${it.origin}/console/animals`);
+    const page = await ui.browser.open(`${ui.origin}/console/animals`);
     await keyField(page).fill("psk_test_nothing");
     await page.keyboard.press("Enter");
     const alert = page.getByRole("alert");
@@ -37,16 +37,16 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await alert.getByText("invalid_api_key").waitFor();
     expect(await alert.innerText()).toMatch(/Request [\w-]+/);
     expect(await storage(page)).toBeNull();
-    await keyField(page).fill(it.key);
+    await keyField(page).fill(ui.key);
     await page.keyboard.press("Enter");
     await rex(page).waitFor();
     await page.close();
   });
 
   test("a new tab gets the key of an open one, and signing out signs all tabs out", async () => {
-    const first = await it.open("/animals");
+    const first = await ui.open("/animals");
     await rex(first).waitFor();
-    const second = await it.browser.open(`${it.origin}/console/animals`);
+    const second = await ui.browser.open(`${ui.origin}/console/animals`);
     await rex(second).waitFor();
     await second.getByRole("button", { name: "Sign out" }).click();
     await keyField(second).waitFor();
@@ -56,26 +56,26 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   });
 
   test("what the key does not permit is not shown", async () => {
-    const reader = await it.open("/animals", { key: await it.keyWith("read") });
+    const reader = await ui.open("/animals", { key: await ui.keyWith("read") });
     await rex(reader).waitFor();
     for (const name of ["Add animal", "Edit Rex", "Delete Rex", "Status of Rex", "Select Rex"]) {
       expect([name, await reader.getByLabel(name).count(), await reader.getByText(name).count()]).toEqual([name, 0, 0]);
     }
     await reader.close();
-    const writer = await it.open("/animals", { key: await it.keyWith("write") });
+    const writer = await ui.open("/animals", { key: await ui.keyWith("write") });
     await writer.getByText("your key may not see it").waitFor();
     expect(await writer.getByRole("link", { name: "Animals" }).count()).toBe(0);
     await writer.close();
   });
 
   test("a sandbox says that it is one", async () => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await page.getByText("Sandbox: nothing here is real.").waitFor();
     await page.close();
   });
 
   test("shortcuts are listed on ? and lead from page to page", async () => {
-    const page = await it.open("/nowhere");
+    const page = await ui.open("/nowhere");
     await page.getByText("No page has this address").waitFor();
     await page.keyboard.type("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Go to Animals").waitFor();
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   });
 
   test("a lost connection is shown, and what is shown is read again when it is back", async () => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await rex(page).waitFor();
     await page.context().setOffline(true);
     await page.getByRole("button", { name: "Sold", exact: true }).click();
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await banner.waitFor();
     await page.getByRole("button", { name: "All", exact: true }).click();
     await rex(page).waitFor(); // what is known stays
-    await it.addPet({ name: "Bella", status: "available" });
+    await ui.addPet({ name: "Bella", status: "available" });
     await page.context().setOffline(false);
     await page.getByRole("link", { name: "Bella" }).waitFor();
     await banner.waitFor({ state: "detached" });
@@ -107,11 +107,11 @@ describe.skipIf(!hasBrowser)("in the console", () => {
 
   test("a revoked key ends the session, and the page says so", async () => {
     const body = { name: "till", scopes: ["read"] };
-    const { json: till } = await it.service.call("POST", "/keys", { key: it.key, body });
-    const page = await it.open("/animals", { key: till.key });
+    const { json: till } = await ui.service.call("POST", "/keys", { key: ui.key, body });
+    const page = await ui.open("/animals", { key: till.key });
     await rex(page).waitFor();
     // The event stream ends with the key, so the page learns of it without a click.
-    await it.service.call("DELETE", `/keys/${till.id}`, { key: it.key });
+    await ui.service.call("DELETE", `/keys/${till.id}`, { key: ui.key });
     await page.getByRole("alert").getByText("Sign in with another key.").waitFor();
     expect(await storage(page)).toBeNull();
     await page.close();
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     ["storage_unavailable", "The service is not available."],
     ["overloaded", "The service is not available."],
   ])("%s is explained with the time until which it lasts", async (code, title) => {
-    const page = await it.open("/animals");
+    const page = await ui.open("/animals");
     await rex(page).waitFor();
     await page.route(/\/v1\/pets/, (route) =>
       route.continue({ headers: { ...route.request().headers(), "petstore-simulate": code } }),
@@ -141,10 +141,10 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing on signing in or on ?",
     async (colors) => {
-      const page = await it.browser.open(`${it.origin}/console`, colors);
+      const page = await ui.browser.open(`${ui.origin}/console`, colors);
       await keyField(page).waitFor();
       expect(await accessibilityViolations(page)).toEqual([]);
-      await keyField(page).fill(it.key);
+      await keyField(page).fill(ui.key);
       await page.keyboard.press("Enter");
       await page.getByRole("button", { name: "Sign out" }).waitFor();
       await page.keyboard.type("?");

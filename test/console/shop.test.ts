@@ -13,25 +13,25 @@ const place = async (one: TestConsole, petId: number, reference: string) =>
   (await one.service.call("POST", "/store/orders", { key: one.key, body: { petId, reference } })).json.id as number;
 
 describe.skipIf(!hasBrowser)("in the shop", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   beforeAll(async () => {
-    it = await TestConsole.start();
+    ui = await TestConsole.start();
     small = await TestConsole.start({ width: 390 });
-    for (const one of [it, small]) {
+    for (const one of [ui, small]) {
       for (const name of ["Dogs", "Cats", "Birds"]) await one.addCategory(name);
     }
   });
   afterAll(async () => {
-    await it.stop();
+    await ui.stop();
     await small.stop();
   });
 
-  const read = async (path: string) => (await it.service.call("GET", path, { key: it.key })).json;
+  const read = async (path: string) => (await ui.service.call("GET", path, { key: ui.key })).json;
 
   test("an animal is reserved, sold and returned by pointer", async () => {
-    const rex = await it.addPet({ name: "Rex", status: "available" });
-    const page = await it.open("/orders");
+    const rex = await ui.addPet({ name: "Rex", status: "available" });
+    const page = await ui.open("/orders");
     await page.getByText("No animal is reserved.").waitFor();
     await page.getByRole("button", { name: "Sell animal" }).click();
     await dialogOf(page).getByRole("button", { name: "Reserve" }).first().click();
@@ -60,8 +60,8 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("an animal is sold at once on its page, by keyboard, and the sale is undone", async () => {
-    const id = await it.addPet({ name: "Ben", status: "available" });
-    const page = await it.open(`/animals/${id}`);
+    const id = await ui.addPet({ name: "Ben", status: "available" });
+    const page = await ui.open(`/animals/${id}`);
     await page.getByRole("button", { name: "Sell", exact: true }).press("Enter");
     await page.getByRole("dialog", { name: "Sell Ben" }).getByLabel("Reference").fill("Till 5");
     await page.keyboard.press("Enter");
@@ -76,8 +76,8 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("an order for an animal that is not available is refused with the reason", async () => {
-    const sold = await it.addPet({ name: "Sold", status: "sold" });
-    const page = await it.open("/orders");
+    const sold = await ui.addPet({ name: "Sold", status: "sold" });
+    const page = await ui.open("/orders");
     await page.getByRole("heading", { name: "Orders" }).waitFor();
     await page.keyboard.type("n");
     await dialogOf(page).getByLabel("Animal").waitFor();
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("a form that is being sent is not sent again, even if it is changed", async () => {
-    const page = await it.open("/categories");
+    const page = await ui.open("/categories");
     const held = Promise.withResolvers<void>();
     let sent = 0;
     await page.route(/\/v1\/categories$/, async (route) => {
@@ -115,13 +115,13 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("a category is added, renamed, and deleted after its animals have gone to another", async () => {
-    const page = await it.open("/categories");
+    const page = await ui.open("/categories");
     await page.getByRole("button", { name: "Add category" }).click();
     await dialogOf(page).getByLabel("Name").fill("Fish");
     await dialogOf(page).getByRole("button", { name: "Add category" }).click();
     await page.getByRole("link", { name: "Fish" }).waitFor();
     const { id } = (await read("/categories")).find((category: { name: string }) => category.name === "Fish");
-    const nemo = await it.addPet({ name: "Nemo", categoryId: id });
+    const nemo = await ui.addPet({ name: "Nemo", categoryId: id });
 
     await page.getByRole("button", { name: "Edit Fish" }).click();
     await dialogOf(page).getByLabel("Name").fill("Dogs");
@@ -142,10 +142,10 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("an animal's page tells what happened to it, and who did it", async () => {
-    const id = await it.addPet({ name: "Otto", status: "available" });
-    await it.service.call("PATCH", `/pets/${id}`, { key: it.key, body: { name: "Otto II", categoryId: 2 } });
-    await place(it, id, "Till 7");
-    const page = await it.open(`/animals/${id}`);
+    const id = await ui.addPet({ name: "Otto", status: "available" });
+    await ui.service.call("PATCH", `/pets/${id}`, { key: ui.key, body: { name: "Otto II", categoryId: 2 } });
+    await place(ui, id, "Till 7");
+    const page = await ui.open(`/animals/${id}`);
     const history = page.locator("ol.events");
     await history.getByText("Name: Otto → Otto II").waitFor();
     await history.getByText("Category: Dogs → Cats").waitFor();
@@ -164,9 +164,9 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("pairs are kept with animals, categories and orders, and a wrong one is marked", async () => {
-    const id = await it.addPet({ name: "Nele", status: "available", metadata: { shelf: "B-12", old: "1" } });
-    await place(it, id, "Till 8");
-    const page = await it.open(`/animals/${id}`);
+    const id = await ui.addPet({ name: "Nele", status: "available", metadata: { shelf: "B-12", old: "1" } });
+    await place(ui, id, "Till 8");
+    const page = await ui.open(`/animals/${id}`);
     const dialog = dialogOf(page);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await dialog.getByRole("button", { name: "Remove pair 2" }).click();
@@ -207,16 +207,16 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
 
   test("an address of an animal that is not there says so", async () => {
     for (const id of ["999999", "nonsense"]) {
-      const page = await it.open(`/animals/${id}`);
+      const page = await ui.open(`/animals/${id}`);
       await page.getByText("No animal has this number.").waitFor();
       await page.close();
     }
   });
 
   test("today's page shows open orders, the latest changes and the limits", async () => {
-    const id = await it.addPet({ name: "Mia", status: "available" });
-    await place(it, id, "Till 9");
-    const page = await it.open();
+    const id = await ui.addPet({ name: "Mia", status: "available" });
+    await place(ui, id, "Till 9");
+    const page = await ui.open();
     await page.getByRole("table", { name: "Open orders" }).getByText("Till 9").waitFor();
     await page.getByLabel("Events").getByText("Reserved").first().waitFor();
     await page.getByText(/This minute: [\d,]+ of 1,000,000 requests/).waitFor();
@@ -225,7 +225,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
 
   test("today's page shows the figures of the shop, which follow a change", async () => {
     const { animals } = await read("/shop");
-    const page = await it.open();
+    const page = await ui.open();
     const region = page.getByRole("region", { name: "Animals", exact: true });
     await region.getByText(`${animals.total} animals`).waitFor();
     await page.getByRole("region", { name: "So far today" }).getByText("Sold").waitFor();
@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing, and all fits a telephone",
     async (colors) => {
-      for (const one of [it, small]) {
+      for (const one of [ui, small]) {
         const id = await one.addPet({ name: "x".repeat(255), status: "available" });
         await place(one, id, "<b>Till</b>");
         for (const path of ["", "/orders", "/categories", `/animals/${id}`]) {

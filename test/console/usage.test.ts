@@ -11,31 +11,31 @@ const operation = (page: Page, name: string) =>
   page.getByRole("table", { name: "Requests by operation" }).getByRole("row").filter({ hasText: name });
 
 describe.skipIf(!hasBrowser)("the page of the usage", () => {
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   let till: string;
   beforeAll(async () => {
-    it = await TestConsole.start();
-    small = await TestConsole.forService(it.service, it.key, 390);
-    const send = (method: string, path: string, body?: unknown, key = it.key) =>
-      it.service.call(method, path, { key, ...(body !== undefined && { body }) });
+    ui = await TestConsole.start();
+    small = await TestConsole.forService(ui.service, ui.key, 390);
+    const send = (method: string, path: string, body?: unknown, key = ui.key) =>
+      ui.service.call(method, path, { key, ...(body !== undefined && { body }) });
     till = (await send("POST", "/keys", { name: "<b>till</b>", scopes: ["read"] })).json.key;
     await send("POST", "/pets", { name: "", categoryId: 1 });
-    const id = await it.addPet({ name: "Rex" });
+    const id = await ui.addPet({ name: "Rex" });
     for (let count = 0; count < 3; count++) await send("GET", `/pets/${id}`, undefined, till);
-    it.service.clock.advance(2 * 3_600_000);
+    ui.service.clock.advance(2 * 3_600_000);
     for (let count = 0; count < 1_200; count++) await send("GET", "/pets?limit=1", undefined, till);
   });
   afterAll(async () => {
     await small.browser.stop();
-    await it.stop();
+    await ui.stop();
   });
 
   /** The clock of the page is that of the service. */
-  const open = async (path = "/usage", one = it, colors: "light" | "dark" = "light") => {
+  const open = async (path = "/usage", one = ui, colors: "light" | "dark" = "light") => {
     const page = await one.open(path, { colors });
     await plot(page).waitFor(); // now it is signed in, and stays so
-    await page.clock.setFixedTime(it.service.clock.now());
+    await page.clock.setFixedTime(ui.service.clock.now());
     await page.reload();
     await plot(page).waitFor();
     return page;
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing, and all fits a telephone",
     async (colors) => {
-      for (const one of [it, small]) {
+      for (const one of [ui, small]) {
         const page = await open("/usage", one, colors);
         await page.getByRole("table", { name: "Deprecated operations by key" }).getByText("getPet").waitFor();
         await page.getByText("Show as a table").click();

@@ -16,21 +16,21 @@ const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText
 
 describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   let webhooks: WebhookService;
-  let it: TestConsole;
+  let ui: TestConsole;
   let small: TestConsole;
   beforeAll(async () => {
     webhooks = await WebhookService.start();
-    it = await TestConsole.forService(webhooks.service, webhooks.key);
+    ui = await TestConsole.forService(webhooks.service, webhooks.key);
     small = await TestConsole.forService(webhooks.service, webhooks.key, 390);
   });
   afterAll(async () => {
     await small.browser.stop();
-    await it.stop();
+    await ui.stop();
   });
 
   test("an endpoint is added, its secret is shown once, and a test reaches it", async () => {
     const receiver = webhooks.receiver();
-    const page = await it.open("/webhooks");
+    const page = await ui.open("/webhooks");
     await page.getByText("Nothing is sent anywhere yet.").waitFor();
     await button(page, "Add endpoint").click();
     await dialogOf(page).getByLabel("Url").fill(urlOf(receiver));
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   });
 
   test("an endpoint is added by keyboard, after the service has said what is wrong with its URL", async () => {
-    const page = await it.open();
+    const page = await ui.open();
     await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
     await page.keyboard.type("gw");
     await page.getByRole("heading", { name: "Webhooks" }).waitFor();
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
 
   test("an endpoint is paused, resumed, edited, gets another secret, and is deleted", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver(), { description: "Tills" });
-    const page = await it.open(`/webhooks/${id}`);
+    const page = await ui.open(`/webhooks/${id}`);
     await button(page, "Pause").click();
     await page.getByText("Paused", { exact: true }).waitFor();
     await button(page, "Resume").click();
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     const { id } = await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });
     const petId = await webhooks.addPet("Rex");
     await webhooks.deliver();
-    const page = await it.open(`/webhooks/${id}`);
+    const page = await ui.open(`/webhooks/${id}`);
     await page.getByRole("region", { name: "Last failure" }).getByText("500").waitFor();
     await button(page, "Failed").click();
     await page.getByRole("link", { name: /^Pet created/ }).click();
@@ -145,8 +145,8 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     const { id } = await webhooks.endpoint(webhooks.receiver(() => new Response(null, { status: 500 })));
     await webhooks.addPet("Missed");
     await webhooks.deliver();
-    await it.service.store.run(`UPDATE webhook_endpoints SET state = 'disabled' WHERE id = '${id}'`);
-    const page = await it.open(`/webhooks/${id}`);
+    await ui.service.store.run(`UPDATE webhook_endpoints SET state = 'disabled' WHERE id = '${id}'`);
+    const page = await ui.open(`/webhooks/${id}`);
     await page.getByRole("region", { name: "Last failure" }).getByText("resume the endpoint").waitFor();
     await button(page, "Redeliver events").click();
     await dialogOf(page).getByText("The endpoint is disabled. Nothing is sent until you resume it.").waitFor();
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   });
 
   test("a service without a key for secrets says so on this page alone", async () => {
-    const page = await it.open();
+    const page = await ui.open();
     await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
     await page.route(/webhook-endpoints/, (route) =>
       route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "webhooks_unavailable" } }),
@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   });
 
   test("without the scope there is no page", async () => {
-    const reader = await it.open("/webhooks", { key: await it.keyWith("read", "write") });
+    const reader = await ui.open("/webhooks", { key: await ui.keyWith("read", "write") });
     await reader.getByText("your key may not see it").waitFor();
     expect(await reader.getByRole("link", { name: "Webhooks" }).count()).toBe(0);
     await reader.close();
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await webhooks.endpoint(receiver);
     await webhooks.addPet("Rex");
     await webhooks.deliver();
-    const page = await it.open("/sandbox", { key: webhooks.key });
+    const page = await ui.open("/sandbox", { key: webhooks.key });
     await page.getByText("1 webhook attempt, the next is due in").waitFor();
     await button(page, "Advance until the next webhook attempt is due").click();
     await page.getByText(/^Clock advanced by /).waitFor();
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
         [`/webhooks/${id}`]: "Redeliver",
         [`/webhooks/${id}/${attempt}`]: hostile.join(" "),
       };
-      for (const one of [it, small]) {
+      for (const one of [ui, small]) {
         for (const [path, text] of Object.entries(pages)) {
           const page = await one.open(path, { colors, key: webhooks.key });
           await page.getByText(text, { exact: true }).first().waitFor();

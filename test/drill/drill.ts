@@ -1,6 +1,6 @@
 import type { Fault } from "./faults.ts";
 import { LimitedClient, Load } from "./load.ts";
-import { Scene } from "./scene.ts";
+import { Testbed } from "./testbed.ts";
 
 /** What a fault did to the clients. */
 export interface Outcome {
@@ -14,7 +14,7 @@ export interface Outcome {
   /** The longest times without a success, in seconds. */
   readonly withoutWrites: number;
   readonly withoutReads: number;
-  /** Responses that were not a success, by status; 0 for none. */
+  /** Unsuccessful responses by status; 0 for requests without a response. */
   readonly failures: ReadonlyMap<number, number>;
 }
 
@@ -28,15 +28,15 @@ export interface Pace {
 }
 
 /** Does something to the machines under load, ends it, and tells what clients noticed. */
-export async function perform(fault: Fault, cluster: string, pace: Pace): Promise<Outcome> {
-  const scene = await Scene.start(cluster, fault.options);
+export async function measureFault(fault: Fault, cluster: string, pace: Pace): Promise<Outcome> {
+  const testbed = await Testbed.start(cluster, fault.options);
   try {
-    const load = new Load(scene.base, scene.keys.unlimited);
-    const limited = new LimitedClient(scene.base, scene.keys.limited);
+    const load = new Load(testbed.base, testbed.keys.unlimited);
+    const limited = new LimitedClient(testbed.base, testbed.keys.limited);
     await pace.before(load);
-    await fault.begin(scene, pace.notice);
+    await fault.begin(testbed, pace.notice);
     await pace.during(load);
-    await fault.end?.(scene);
+    await fault.end?.(testbed);
     await pace.after(load);
     const admittedBeyond = await limited.finish();
     await load.finish();
@@ -53,6 +53,6 @@ export async function perform(fault: Fault, cluster: string, pace: Pace): Promis
       failures,
     };
   } finally {
-    await scene.remove();
+    await testbed.remove();
   }
 }

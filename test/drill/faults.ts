@@ -1,11 +1,11 @@
-import type { Options, Scene } from "./scene.ts";
+import type { Options, Testbed } from "./testbed.ts";
 
 /** What is done to the machines. */
 export interface Fault {
   readonly name: string;
   readonly options?: Options;
-  readonly begin: (scene: Scene, notice: number) => void | Promise<void>;
-  readonly end?: (scene: Scene) => void | Promise<void>;
+  readonly begin: (testbed: Testbed, notice: number) => void | Promise<void>;
+  readonly end?: (testbed: Testbed) => void | Promise<void>;
   /** Why requests may be admitted beyond the limit; without it, none may be. */
   readonly mayAdmitMore?: string;
 }
@@ -54,19 +54,19 @@ export const faults: readonly Fault[] = [
   primaryDies,
   {
     name: "Valkey's master dies; its replica is promoted and takes its address",
-    begin: async (scene, notice) => {
-      scene.master.die();
+    begin: async (testbed, notice) => {
+      testbed.master.die();
       await Bun.sleep(notice);
-      await scene.promoteReplica();
+      await testbed.promoteReplica();
     },
     mayAdmitMore: "what each counted alone is not added afterwards",
   },
   {
     name: "The proxy is killed, and started again",
-    begin: async (scene, notice) => {
-      await scene.killProxy();
+    begin: async (testbed, notice) => {
+      await testbed.killProxy();
       await Bun.sleep(notice);
-      await scene.startProxy();
+      await testbed.startProxy();
     },
   },
   {
@@ -85,7 +85,7 @@ export const faults: readonly Fault[] = [
   {
     name: "The clock of one machine is an hour ahead",
     options: { canSetClock: true },
-    begin: (scene) => scene.setClock("+1h"),
-    end: (scene) => scene.setClock("+0"),
+    begin: (testbed) => testbed.setClock("+1h"),
+    end: (testbed) => testbed.setClock("+0"),
   },
 ];

@@ -35,7 +35,7 @@ export class Load {
   readonly ledger = new Ledger();
   readonly writes = new Successes();
   readonly reads = new Successes();
-  /** Responses that were not a success, by status; 0 for none. */
+  /** Unsuccessful responses by status; 0 for requests without a response. */
   readonly failures = new Map<number, number>();
   readonly #base: string;
   readonly #key: string;

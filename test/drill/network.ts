@@ -69,7 +69,7 @@ export class Host {
     this.#ip("neigh", "flush", "all");
   }
 
-  /** The machine is gone: its processes are killed, and it answers nothing. */
+  /** The machine fails: its processes are killed, and it does not respond. */
   die(): void {
     this.#ip("link", "set", "eth0", "down");
     this.killAll();

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { hasNginx } from "../deployment/proxy.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 import { hasValkey } from "../harness/valkey-server.ts";
-import { perform } from "./drill.ts";
+import { measureFault } from "./drill.ts";
 import { primaryDies } from "./faults.ts";
 import type { Load } from "./load.ts";
 import { canMakeNetworks } from "./network.ts";
@@ -17,7 +17,7 @@ const isServed = (load: Load) => load.untilServed(100, 20);
 test.skipIf(!canRun)("if the primary dies with its machine, no acknowledged write is lost or duplicated", async () => {
   const cluster = newCluster();
   const pace = { before: isServed, during: async () => {}, after: isServed, notice: 500 };
-  const { acknowledged, lost, duplicated, violations, admittedBeyond } = await perform(primaryDies, cluster, pace);
+  const { acknowledged, lost, duplicated, violations, admittedBeyond } = await measureFault(primaryDies, cluster, pace);
   rmSync(cluster, { recursive: true });
   expect(violations).toEqual([]);
   expect([lost, duplicated, admittedBeyond]).toEqual([0, 0, 0]);

@@ -19,8 +19,8 @@ const debian = "/usr/lib/postgresql";
 // Before the module that looks for it is loaded.
 const [release] = existsSync(debian) ? readdirSync(debian).toSorted().toReversed() : [];
 if (release !== undefined) process.env["TEST_POSTGRES_BIN"] ??= join(debian, release, "bin");
-const { perform } = await import("./drill.ts");
-const { hasFaketime } = await import("./scene.ts");
+const { measureFault: perform } = await import("./drill.ts");
+const { hasFaketime } = await import("./testbed.ts");
 const { newCluster, serverVersions } = await import("./servers.ts");
 
 if (!canMakeNetworks() || !hasFaketime) {

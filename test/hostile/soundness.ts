@@ -16,7 +16,7 @@ const known =
 /** The largest response to an error, in bytes: 50 faults. */
 const LARGEST_ERROR = 16_000;
 
-/** What every response of the service owes, whatever was sent. */
+/** What every response of the service must have, whatever was sent. */
 export class Soundness {
   readonly #document: DocumentCheck;
   readonly #basePath: string;

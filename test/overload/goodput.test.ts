@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { LoadLimits } from "../../src/http/load-shedder.ts";
 import { cpuTimeOf } from "../harness/cpu-time.ts";
 import { isLongRun } from "../harness/test-length.ts";
-import { animal, CALM, LENGTH, Measured } from "./measured.ts";
+import { animal, CALM, Measured, ROUND_SECONDS } from "./measured.ts";
 
 /** The promises: what is left of the best goodput, and the seconds to be normal again. */
 const LEFT = 0.9;
@@ -62,7 +62,7 @@ if (isLongRun) {
       const { service } = measured;
       const { pid } = service.program.child;
       const state = { isOver: false };
-      const readers = measured.of("GET", "/pets/1").load({ connections: READERS, seconds: LENGTH });
+      const readers = measured.of("GET", "/pets/1").load({ connections: READERS, seconds: ROUND_SECONDS });
       void readers.finally(() => (state.isOver = true));
       let slowest = 0;
       while (!state.isOver) {

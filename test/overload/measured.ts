@@ -4,22 +4,22 @@ import { cpuTimeOf, runQueueDelayOf } from "../harness/cpu-time.ts";
 import { LoadedService } from "./loaded-service.ts";
 import type { LoadOrder, LoadReport } from "./open-loop.ts";
 
-/** The best goodput and that at twice the load are measured in turns, so often. */
+/** How often the best goodput, and the goodput at twice that load, are measured in turns. */
 const ROUNDS = 3;
 /** Connections that suffice to keep the service busy, and those of the crowd. */
 const ENOUGH_CONNECTIONS = 64;
 const CROWD = 1_000;
-/** The loads of which one is best for the crowd, as parts of what is possible at all. */
+/** The loads among which the best for the crowd is found, as shares of the largest possible one. */
 const FULL_LOADS = [0.8, 0.9, 1];
 /** Seconds of a round. */
-export const LENGTH = 5;
+export const ROUND_SECONDS = 5;
 /** A load too small to slow the service: its rate and length, and by how much its times may differ. */
 export const CALM = { rate: 200, connections: 8, seconds: 0.5 };
 const ALIKE = { factor: 3, milliseconds: 5 };
 
 export const animal = JSON.stringify({ name: "Rex", categoryId: 1 });
 
-/** A load, and how many successes it had for each second of CPU time of the service. */
+/** The result of a load, with its successes per second of CPU time of the service. */
 interface Round extends LoadReport {
   readonly perCpuSecond: number;
   /** The share of the time in which the service waited for a CPU that other processes used. */
@@ -53,7 +53,7 @@ export class Measured implements AsyncDisposable {
     return this;
   }
 
-  /** Puts load on the service, and looks at the CPU time that it had for it. */
+  /** Puts load on the service, and measures the CPU time that it used. */
   async load(order: Omit<LoadOrder, "port" | "request">): Promise<Round> {
     const { pid } = this.service.program.child;
     const before = { had: cpuTimeOf(pid), waited: runQueueDelayOf(pid) };
@@ -71,8 +71,8 @@ export class Measured implements AsyncDisposable {
   async shareLeft(): Promise<{ byClock: number; byCpuTime: number; waited: number }> {
     const [few, best, twice]: [Round[], Round[], Round[]] = [[], [], []];
     for (let round = 0; round < ROUNDS; round++) {
-      few.push(await this.load({ connections: ENOUGH_CONNECTIONS, seconds: LENGTH }));
-      const unbounded = await this.load({ connections: CROWD, seconds: LENGTH });
+      few.push(await this.load({ connections: ENOUGH_CONNECTIONS, seconds: ROUND_SECONDS }));
+      const unbounded = await this.load({ connections: CROWD, seconds: ROUND_SECONDS });
       const possible = Math.max(unbounded.goodput, median(few.map(({ goodput }) => goodput)));
       const full: Round[] = [];
       for (const part of FULL_LOADS) full.push(await this.#crowd(part * possible));
@@ -95,7 +95,7 @@ export class Measured implements AsyncDisposable {
 
   /** Puts the load of many clients on the service, this many requests a second. */
   #crowd(rate: number): Promise<Round> {
-    return this.load({ connections: CROWD, seconds: LENGTH, rate });
+    return this.load({ connections: CROWD, seconds: ROUND_SECONDS, rate });
   }
 
   /** The seconds from now until a calm load is answered as it was before. */

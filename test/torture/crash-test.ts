@@ -27,11 +27,11 @@ interface Load {
 const usualLoad: Load = { connections: 24, bans: true };
 /** A start that takes longer than this hangs, in milliseconds. The report says how long the slowest one took. */
 const READY_WITHIN = 10_000;
-/** One round in so many gets a key banned, which takes a second. */
+/** One round in this many gets a key banned, which takes a second. */
 const BAN_EVERY = 10;
 /** The latest moments of a kill, in milliseconds, in a start and under load. */
 const LATEST = { inStart: 200, underLoad: 160 };
-/** And after a ban was told: at once, or when counts have been saved more than once. */
+/** The same after a ban was reported: at once, or after counts have been saved several times. */
 const LATEST_AFTER_BAN = [5, 1_000];
 
 /**

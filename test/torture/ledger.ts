@@ -39,14 +39,14 @@ export class Ledger {
   readonly #nameById = new Map<string, string>();
   #unsettled: Entry[] = [];
 
-  /** Notes what is about to be sent. */
+  /** Records an animal that is about to be sent. */
   send(animal: SentAnimal): void {
     const entry: Entry = { sent: animal, fate: "unknown", isSeen: false };
     this.#entries.set(animal.name, entry);
     this.#unsettled.push(entry);
   }
 
-  /** Notes a 201, with its body, or without one if the response broke off after its status. */
+  /** Records a 201 with its body, or without one if the response broke off after its headers. */
   acknowledge({ name }: SentAnimal, shown?: ShownAnimal): void {
     const entry = this.#entries.get(name) as Entry;
     entry.fate = "acknowledged";
@@ -54,7 +54,7 @@ export class Ledger {
     if (shown) this.#compare(entry, shown, "was acknowledged as");
   }
 
-  /** Notes an animal that the store has after a restart. */
+  /** Records an animal that the store has after a restart. */
   see(shown: ShownAnimal): void {
     const entry = this.#entries.get(shown.name);
     if (!entry) {

@@ -20,33 +20,33 @@ interface Move {
 /** The tills of a shop. Each adds animals of its own, changes, orders, sells, takes back and deletes them. */
 export class OrderWorkload {
   readonly #ledger: ShopLedger;
-  readonly #tills: readonly { readonly random: Random; readonly articles: TrackedPet[] }[];
+  readonly #tills: readonly { readonly random: Random; readonly pets: TrackedPet[] }[];
 
   constructor(seed: number, ledger: ShopLedger) {
     this.#ledger = ledger;
     this.#tills = Array.from({ length: TILLS }, (_, till) => ({
       random: new Random(seed + till),
-      articles: Array.from({ length: ARTICLES_PER_TILL }, () => ledger.begin()),
+      pets: Array.from({ length: ARTICLES_PER_TILL }, () => ledger.begin()),
     }));
   }
 
   /** All tills at once, until the service is gone. */
   async untilGone(client: Client, isGone: () => boolean): Promise<void> {
     await Promise.all(
-      this.#tills.map(async ({ random, articles }) => {
+      this.#tills.map(async ({ random, pets }) => {
         do {
-          for (const [index, { id, stock }] of articles.entries()) {
-            if (id !== undefined && !stock.animal) articles[index] = this.#ledger.begin();
+          for (const [index, { id, stock }] of pets.entries()) {
+            if (id !== undefined && !stock.animal) pets[index] = this.#ledger.begin();
           }
-        } while (await this.#move(client, random.pick(articles), random, isGone));
+        } while (await this.#move(client, random.pick(pets), random, isGone));
       }),
     );
   }
 
-  /** Does something with an animal. False if the service did not send whole responses. */
-  async #move(client: Client, article: TrackedPet, random: Random, isGone: () => boolean): Promise<boolean> {
-    const { method, path, body, expectedStatuses, wanted } = random.pick(movesOf(article, random));
-    this.#ledger.ask(article, wanted);
+  /** Sends a random request for an animal. False if a response was missing, incomplete or wrong. */
+  async #move(client: Client, pet: TrackedPet, random: Random, isGone: () => boolean): Promise<boolean> {
+    const { method, path, body, expectedStatuses, wanted } = random.pick(movesOf(pet, random));
+    this.#ledger.ask(pet, wanted);
     const sent = await Promise.allSettled(expectedStatuses.map(() => client.call(method, path, body)));
     const answered = sent.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     const isWhole = answered.length === expectedStatuses.length;
@@ -54,11 +54,11 @@ export class OrderWorkload {
     const isRight = isWhole
       ? Bun.deepEquals(statuses, expectedStatuses)
       : statuses.every((status) => expectedStatuses.includes(status));
-    const problem = `${method} ${path} ${body ?? ""} of ${JSON.stringify(article.stock)}`;
+    const problem = `${method} ${path} ${body ?? ""} of ${JSON.stringify(pet.stock)}`;
     if (!isWhole && !isGone()) this.#ledger.violations.push(`a running service did not answer ${problem}`);
     if (!isRight) {
       this.#ledger.violations.push(`${problem} was answered with ${answered.map(({ text }) => text).join(" and ")}`);
-    } else if (answered.length > 0) this.#ledger.acknowledge(article, answered.flatMap(shownIn));
+    } else if (answered.length > 0) this.#ledger.acknowledge(pet, answered.flatMap(shownIn));
     return isRight && isWhole && answered.every(({ text }) => text !== undefined);
   }
 }

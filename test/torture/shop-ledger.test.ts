@@ -9,14 +9,14 @@ const shown = (animal = rex): ShownAnimal => ({ id: "1", ...animal });
 const order = (status: string, id = "7"): ShownOrder => ({ id, petId: "1", status });
 
 let ledger: ShopLedger;
-let article: TrackedPet;
+let pet: TrackedPet;
 let claimed: string[];
 beforeEach(() => {
   claimed = [];
   ledger = new ShopLedger((id, name) => claimed.push(`${id} ${name}`));
-  article = ledger.begin();
-  ledger.ask(article, { animal: rex, orders: [] });
-  ledger.acknowledge(article, [shown()]);
+  pet = ledger.begin();
+  ledger.ask(pet, { animal: rex, orders: [] });
+  ledger.acknowledge(pet, [shown()]);
 });
 
 /** What is found by a look at the store after a kill. */
@@ -24,8 +24,8 @@ function look(animals: ShownAnimal[], orders: ShownOrder[] = []): string[] {
   ledger.look(animals, orders);
   return ledger.violations;
 }
-const place = () => ledger.ask(article, { animal: reserved, orders: ["placed"] });
-const remove = () => ledger.ask(article, { animal: undefined, orders: [] });
+const place = () => ledger.ask(pet, { animal: reserved, orders: ["placed"] });
+const remove = () => ledger.ask(pet, { animal: undefined, orders: [] });
 
 describe("the ledger accepts", () => {
   test("an animal as it was acknowledged", () => {
@@ -38,7 +38,7 @@ describe("the ledger accepts", () => {
     expect(look([shown()])).toEqual([]);
     place();
     expect(look([shown(reserved)], [order("placed")])).toEqual([]);
-    expect(article.orderIds).toEqual(["7"]);
+    expect(pet.orderIds).toEqual(["7"]);
   });
 
   test("a deletion, acknowledged or not", () => {
@@ -51,7 +51,7 @@ describe("the ledger accepts", () => {
 describe("the ledger reports", () => {
   test("a lost acknowledged change", () => {
     place();
-    ledger.acknowledge(article, [order("placed")]);
+    ledger.acknowledge(pet, [order("placed")]);
     expect(look([shown()])).toEqual([
       expect.stringContaining("must be"),
       expect.stringContaining('had other orders: ["7"]'),
@@ -72,7 +72,7 @@ describe("the ledger reports", () => {
 
   test("a deleted animal that is back, at any later check", () => {
     remove();
-    ledger.acknowledge(article, []);
+    ledger.acknowledge(pet, []);
     look([]);
     expect(look([shown()])).toEqual([expect.stringContaining("must be")]);
   });
@@ -94,10 +94,10 @@ describe("the ledger reports", () => {
 
   test("a response that differs from the request", () => {
     place();
-    ledger.acknowledge(article, [order("expired")]);
+    ledger.acknowledge(pet, [order("expired")]);
     expect(ledger.violations).toEqual([expect.stringContaining("was acknowledged as")]);
-    ledger.ask(article, { animal: reserved, orders: ["placed"] });
-    ledger.acknowledge(article, [shown()]);
+    ledger.ask(pet, { animal: reserved, orders: ["placed"] });
+    ledger.acknowledge(pet, [shown()]);
     expect(ledger.violations).toHaveLength(2);
   });
 });

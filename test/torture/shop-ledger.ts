@@ -41,7 +41,7 @@ export class ShopLedger {
   readonly violations: string[] = [];
   acknowledged = 0;
   readonly #claim: Claim;
-  readonly #articles = new Map<string, TrackedPet>();
+  readonly #pets = new Map<string, TrackedPet>();
 
   constructor(claim: Claim) {
     this.#claim = claim;
@@ -49,41 +49,41 @@ export class ShopLedger {
 
   /** An animal that is about to be added. */
   begin(): TrackedPet {
-    const name = `shop ${this.#articles.size + 1}`;
-    const article = { name, id: undefined, orderIds: [], stock: nothing, wanted: undefined };
-    this.#articles.set(name, article);
-    return article;
+    const name = `shop ${this.#pets.size + 1}`;
+    const pet = { name, id: undefined, orderIds: [], stock: nothing, wanted: undefined };
+    this.#pets.set(name, pet);
+    return pet;
   }
 
   /** Whether an animal in the store is one of these, by its name. */
   owns({ name }: SentAnimal): boolean {
-    return this.#articles.has(name);
+    return this.#pets.has(name);
   }
 
   /** How many animals must be there. */
   get present(): number {
-    return [...this.#articles.values()].filter(({ stock }) => stock.animal).length;
+    return [...this.#pets.values()].filter(({ stock }) => stock.animal).length;
   }
 
   /** Notes what is about to be sent. */
-  ask(article: TrackedPet, wanted: Stock): void {
-    article.wanted = wanted;
+  ask(pet: TrackedPet, wanted: Stock): void {
+    pet.wanted = wanted;
   }
 
-  /** Notes that it was answered as it had to be, with what the responses show. */
-  acknowledge(article: TrackedPet, shown: readonly (ShownAnimal | ShownOrder)[]): void {
-    const stock = article.wanted as Stock;
-    article.stock = stock;
-    article.wanted = undefined;
+  /** Records that the responses were as expected, and what they show. */
+  acknowledge(pet: TrackedPet, shown: readonly (ShownAnimal | ShownOrder)[]): void {
+    const stock = pet.wanted as Stock;
+    pet.stock = stock;
+    pet.wanted = undefined;
     this.acknowledged++;
     for (const one of shown) {
       if ("petId" in one) {
-        if (!article.orderIds.includes(one.id)) article.orderIds.push(one.id);
-        const last = { petId: article.id, status: stock.orders.at(-1) };
-        if (one.petId !== last.petId || one.status !== last.status) this.#tell(article, "was acknowledged as", one);
+        if (!pet.orderIds.includes(one.id)) pet.orderIds.push(one.id);
+        const last = { petId: pet.id, status: stock.orders.at(-1) };
+        if (one.petId !== last.petId || one.status !== last.status) this.#tell(pet, "was acknowledged as", one);
       } else {
-        this.#identify(article, one.id);
-        if (!isSame(withoutId(one), stock.animal)) this.#tell(article, "was acknowledged as", one);
+        this.#identify(pet, one.id);
+        if (!isSame(withoutId(one), stock.animal)) this.#tell(pet, "was acknowledged as", one);
       }
     }
   }
@@ -92,40 +92,40 @@ export class ShopLedger {
   look(animals: readonly ShownAnimal[], orders: readonly ShownOrder[]): void {
     const byName = Map.groupBy(animals, ({ name }) => name);
     for (const { name } of animals)
-      if (!this.#articles.has(name)) this.violations.push(`an unknown animal is there: ${name}`);
+      if (!this.#pets.has(name)) this.violations.push(`an unknown animal is there: ${name}`);
     const byAnimal = Map.groupBy(orders, ({ petId }) => petId);
-    for (const article of this.#articles.values()) {
-      const [found, twin] = byName.get(article.name) ?? [];
-      if (twin) this.violations.push(`${article.name} is there twice`);
-      if (found) this.#identify(article, found.id);
-      const own = byAnimal.get(article.id ?? "none") ?? [];
-      byAnimal.delete(article.id ?? "none");
-      this.#compare(article, { animal: found && withoutId(found), orders: own.map(({ status }) => status) });
+    for (const pet of this.#pets.values()) {
+      const [found, twin] = byName.get(pet.name) ?? [];
+      if (twin) this.violations.push(`${pet.name} is there twice`);
+      if (found) this.#identify(pet, found.id);
+      const own = byAnimal.get(pet.id ?? "none") ?? [];
+      byAnimal.delete(pet.id ?? "none");
+      this.#compare(pet, { animal: found && withoutId(found), orders: own.map(({ status }) => status) });
       const ids = own.map(({ id }) => id);
-      if (article.orderIds.some((id, index) => ids[index] !== id)) {
-        this.#tell(article, "had other orders:", article.orderIds);
+      if (pet.orderIds.some((id, index) => ids[index] !== id)) {
+        this.#tell(pet, "had other orders:", pet.orderIds);
       }
-      article.orderIds.splice(0, Number.POSITIVE_INFINITY, ...ids);
+      pet.orderIds.splice(0, Number.POSITIVE_INFINITY, ...ids);
     }
     for (const petId of byAnimal.keys()) this.violations.push(`orders for ${petId} are there, which nobody sent`);
   }
 
-  #compare(article: TrackedPet, found: Stock): void {
-    const { stock, wanted } = article;
+  #compare(pet: TrackedPet, found: Stock): void {
+    const { stock, wanted } = pet;
     if (!isSame(found, stock) && !(wanted && isSame(found, wanted))) {
       const or = wanted ? ` or, whole, ${JSON.stringify(wanted)}` : "";
       this.violations.push(
-        `${article.name} (id ${article.id}) must be ${JSON.stringify(stock)}${or}, and is ${JSON.stringify(found)}`,
+        `${pet.name} (id ${pet.id}) must be ${JSON.stringify(stock)}${or}, and is ${JSON.stringify(found)}`,
       );
     }
-    article.stock = found;
-    article.wanted = undefined;
+    pet.stock = found;
+    pet.wanted = undefined;
   }
 
-  #identify(article: TrackedPet, id: string): void {
-    if (article.id !== undefined && article.id !== id) this.#tell(article, "has another id:", id);
-    article.id = id;
-    this.#claim(id, article.name);
+  #identify(pet: TrackedPet, id: string): void {
+    if (pet.id !== undefined && pet.id !== id) this.#tell(pet, "has another id:", id);
+    pet.id = id;
+    this.#claim(id, pet.name);
   }
 
   #tell({ name, id, stock }: TrackedPet, what: string, shown: unknown): void {

@@ -36,7 +36,7 @@ export function folderViolations(calls: readonly SystemCall[], folders: readonly
     const made = calls.find(
       ({ name, args, result }) => /^mkdir(at)?$/.test(name) && result === "0" && args.includes(`"${folder}"`),
     );
-    if (!made || !response) return `${folder}: not made, or nothing was answered`;
+    if (!made || !response) return `${folder}: not made, or there is no response`;
     const isSynced = syncsOf(calls, dirname(folder)).some(({ begin, end }) => begin > made.end && end < response.begin);
     return isSynced ? [] : `${folder}: answered before it was synced`;
   });

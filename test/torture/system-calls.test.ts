@@ -45,7 +45,7 @@ describe("for a created folder, the checker reports", () => {
     ["no sync", [made, response], "answered before it was synced"],
     ["a sync after the response", [made, response, synced], "answered before it was synced"],
     ["a sync of itself only", [made, synced.replace("above", "above/data"), response], "answered before it was synced"],
-    ["that it was there before", [made.replace("= 0", "= -1 EEXIST"), response], "not made, or nothing was answered"],
+    ["that it was there before", [made.replace("= 0", "= -1 EEXIST"), response], "not made, or there is no response"],
   ])("%s", (_what, lines, violation) => {
     expect(folderViolations(readSystemCalls(lines.join("\n")), ["/above/data"])).toEqual([`/above/data: ${violation}`]);
   });

@@ -49,7 +49,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       (text) => (text.match(/^petstore_limiter_degraded\{worker="\d"\} 1$/gm) ?? []).length === workers,
     );
 
-  /** What is left by each of the responses to a burst; undefined if a worker counted alone, because the machine is too busy. */
+  /** The remaining requests that each response to a burst shows; undefined if a worker counted locally on a busy machine. */
   async function burst(limit: number): Promise<string[] | undefined> {
     await whenAlone(0);
     const key = await newKey({ ...unlimitedQuota, perMinute: limit });

@@ -69,7 +69,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       ...account,
       call,
       forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
-      /** Asks until each worker has answered, and gives one response of each. */
+      /** Sends requests until each worker has responded. Returns one response of each. */
       ofEach: async (path: string) => {
         const byWorker = new Map<string, WorkerResponse>();
         while (byWorker.size < WORKERS) {

@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     ledger.settle();
   }
 
-  /** Asks over and over until every worker gives the response that is wanted. Returns how long it took, in milliseconds. */
+  /** Sends requests until every worker gives the wanted response. Returns how long it took, in milliseconds. */
   async function untilEach(isWanted: (response: Response) => boolean): Promise<number> {
     const elapsed = stopwatch(program.child.pid, ...workerPids(program).values());
     const fitting = new Set<string>();

@@ -23,7 +23,7 @@ export interface Options {
 }
 
 /** Three machines with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and a proxy. */
-export class Scene {
+export class Testbed {
   readonly network = new Network();
   readonly services = [11, 12, 13].map((number) => this.network.host(number));
   readonly primary = this.network.host(21);
@@ -34,18 +34,18 @@ export class Scene {
   databases: DatabaseServer[] = [];
   limits: LimitServer[] = [];
   relay: Relay | undefined;
-  /** A key without limits that a test reaches, and one whose account has few requests a minute. */
+  /** A key whose limits no test reaches, and a key whose account has few requests a minute. */
   keys = { unlimited: "", limited: "" };
-  readonly #folder = mkdtempSync(join(tmpdir(), "petstore-scene-"));
+  readonly #folder = mkdtempSync(join(tmpdir(), "petstore-testbed-"));
   #proxy: Bun.Subprocess | undefined;
 
-  static async start(cluster: string, options: Options = {}): Promise<Scene> {
-    const scene = new Scene();
+  static async start(cluster: string, options: Options = {}): Promise<Testbed> {
+    const testbed = new Testbed();
     try {
-      await scene.#start(cluster, options);
-      return scene;
+      await testbed.#start(cluster, options);
+      return testbed;
     } catch (error) {
-      await scene.remove();
+      await testbed.remove();
       throw error;
     }
   }
