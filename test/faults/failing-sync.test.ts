@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { newDataDir, Program, programCommand, runJson, serveCommand } from "../harness/program.ts";
 import { secretKey } from "../harness/webhook-service.ts";
 
-/** Lets every sync of a disk fail. */
+/** Makes every sync of the disk fail. */
 const failingSyncs = [
   "strace",
   "-f",

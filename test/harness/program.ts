@@ -25,7 +25,7 @@ function environment(dataDir: string, settings: Record<string, string>): Record<
   return { ...outer, PETSTORE_DATA_DIR: dataDir, PETSTORE_PORT: "0", ...settings };
 }
 
-/** Runs one command of the command line to its end. */
+/** Runs one command of the command line to its end, as a process. */
 export async function runCommand(dataDir: string, words: readonly string[], settings: Record<string, string> = {}) {
   const child = Bun.spawn([...programCommand, ...words], {
     env: environment(dataDir, settings),
@@ -56,14 +56,14 @@ export async function runJson(
 export class Program {
   readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly dataDir: string;
-  /** All that it wrote so far. */
+  /** Everything that it wrote so far. */
   output = "";
   errors = "";
   /** The base address; empty until it listens. */
   base = "";
-  /** The port that it listens on, also where the base address is another one. */
+  /** The port that it listens on, even if the base address has another one. */
   port = 0;
-  #isDeaf = false;
+  #hasStoppedReading = false;
   #waiters: { isMet: () => boolean; resolve: () => void }[] = [];
 
   /** Starts the service and waits until it listens. */
@@ -102,7 +102,7 @@ export class Program {
 
   /** Stops reading its output, which then fills the pipe. */
   stopReading(): void {
-    this.#isDeaf = true;
+    this.#hasStoppedReading = true;
   }
 
   /** Sends a signal and waits for the end. Returns the exit status (or 128 and the signal's number). */
@@ -114,7 +114,7 @@ export class Program {
   async #collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
     const decoder = new TextDecoder();
     for await (const bytes of stream) {
-      if (this.#isDeaf) await new Promise(() => {});
+      if (this.#hasStoppedReading) await new Promise(() => {});
       take(decoder.decode(bytes, { stream: true }));
       this.#wake();
     }

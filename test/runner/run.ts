@@ -1,7 +1,7 @@
 // Runs the tests of one tier or of all, or the files that the arguments name, and ends with the line
 // `N passed, N failed` (`, N skipped` if the machine lacks something): bun test/runner/run.ts TIER|all [FILE…]
-// Files run in parallel, each on its own ports and in its own folders. After a run, everything that the
-// services under test have said is searched for keys.
+// Files run in parallel, each on its own ports and in its own folders. After a run, all output of the
+// services under test is searched for keys.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { isLongRun } from "../harness/test-length.ts";
 import { searchEvidence } from "../leaks/search.ts";
-import { whatIsMissing } from "./missing.ts";
+import { whatIsMissing } from "./missing-tools.ts";
 import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLines, sum } from "./report.ts";
 import { type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
 
@@ -56,7 +56,7 @@ async function runTier(): Promise<Result[]> {
   buildExecutable(join(folder, "petstore"));
   if (tier !== "engines" && tier !== "all") return [run("tests", files, {})];
 
-  // All that need no such environment are one run: each run ends with a time in which not all processors have work.
+  // Files that need no such environment share one run, because at the end of each run some processors are idle.
   const shared = files.filter((file) => tiersOf(file).includes("engines") && tiersOf(file).includes("embedded"));
   const own = tier === "all" ? files : files.filter((file) => !shared.includes(file));
   const results = own.length > 0 ? [run("tests", own, {})] : [];
@@ -84,7 +84,7 @@ function run(name: string, files: readonly string[], environment: Record<string,
   return sum([afterSecondRun(tests, again), search, searchAgain]);
 }
 
-/** Runs files and searches what their services said. Returns the results of the tests and of the search. */
+/** Runs files and searches the output of their services. Returns the results of the tests and of the search. */
 function runOnce(
   name: string,
   files: readonly string[],
@@ -131,7 +131,7 @@ function runOnce(
   );
   const { keys, bytes, leaks } = searchEvidence(evidence);
   console.log(
-    `Searched ${(bytes / 1e6).toFixed(1)} MB of answers, logs and output for ${keys} keys: ${leaks.length} leaks.`,
+    `Searched ${(bytes / 1e6).toFixed(1)} MB of responses, logs and output for ${keys} keys: ${leaks.length} leaks.`,
   );
   const search: Result = {
     ...nothingRun(0),

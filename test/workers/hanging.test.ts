@@ -1,4 +1,4 @@
-// A worker that is there and does nothing: its event loop is blocked, or it is stopped.
+// A worker that runs but does not respond: its event loop is blocked, or the process is paused.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Log } from "../../src/telemetry/log.ts";
@@ -27,7 +27,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   let supervisor: Supervisor;
   const program = { output: "" };
   const stop = new AbortController();
-  /** Whether the program of a worker that is started comes to its first word. */
+  /** Whether the program of a new worker sends its first heartbeat. */
   let loads = true;
   const pids = () => workerPids(program);
 
