@@ -35,6 +35,6 @@ export function endsConnection(error: unknown): boolean {
 export function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageUnusable) return error;
   if (isConflict(error))
-    return new StorageUnavailable("Other writes were in the way, again and again.", { cause: error });
+    return new StorageUnavailable("This write conflicted with other writes at each attempt.", { cause: error });
   return postgresCode(error) === "" ? error : new StorageUnavailable((error as Error).message, { cause: error });
 }
