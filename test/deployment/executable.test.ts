@@ -1,6 +1,6 @@
 // The one-file executable, built as the documentation says, where nothing else of the project is.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canMount } from "../faults/faulty-disk.ts";
@@ -23,6 +23,11 @@ function newFolder(): string {
   copyFileSync(join(built, "petstore"), join(folder, "petstore"));
   return folder;
 }
+
+test("it does not contain the path of the sources", () => {
+  const sources = join(import.meta.dir, "../../src/");
+  expect(readFileSync(join(built, "petstore")).includes(sources)).toBe(false);
+});
 
 const command = (folder: string, ...words: string[]) => run(inFolder(folder, ...words));
 

@@ -18,7 +18,7 @@ export interface ExchangeOptions {
 }
 
 /**
- * Sends bytes over a connection of its own, each piece in a packet of its own, and returns all responses
+ * Sends bytes over a new connection, each piece as a separate packet, and returns all responses
  * once the service has closed the connection. Fails on a response that is not well-formed, and if the
  * service neither responds nor closes.
  */
