@@ -35,11 +35,12 @@ async function call(base: string, key: string, method: string, path: string, bod
   return { status: response.status, headers: response.headers, json: text && JSON.parse(text) } as ParsedResponse;
 }
 
-/** Animals with values that are hard to keep, and a last one whose id must not be given again. */
+/** Animals with values that are hard to keep, and the ids of a deleted animal and shop, which must not be given again. */
 const more = `
   INSERT INTO pets (shop, id, name, category_id, status, added_at)
     VALUES (2, 9007199254740993, '"Ñandú" \\ 🐕', -9223372036854775808, NULL, 0);
   UPDATE shops SET last_pet_id = 9007199254740999;
+  UPDATE sqlite_sequence SET seq = 9007199254740994 WHERE name = 'shops';
 `;
 
 /** A table that a later release may add. */
@@ -137,7 +138,12 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const next = await call(service.base, key, "POST", "/store/orders", { petId: 3 });
     expect(next.json.id).toBe(order.json.id + 1);
     expect((await call(service.base, key, "POST", "/categories", { name: "Birds" })).json.id).toBe(3);
+    expect((await call(service.base, key, "POST", "/sandbox/reset", { animals: "none" })).status).toBe(200);
     await service.end();
+    const settings = { PETSTORE_DATABASE_URL: server.url(database) };
+    await runJson(newDataDir(), ["accounts", "create", "--name", "y", "--plan", "free"], settings);
+    const firstNew = "SELECT min(shop) AS shop FROM shops WHERE shop > 2";
+    expect(await server.run(firstNew, database)).toEqual([{ shop: 9_007_199_254_740_995n }]);
   });
 
   test("succeeds again without changes, and refuses a target with other data", async () => {
@@ -147,12 +153,16 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     rmSync(join(folder, "petstore.db.moved"));
     expect(await runJson(folder, move(database, folder))).toMatchObject({ wasThere: true, rows: 0 });
     expect(existsSync(join(folder, "petstore.db.moved"))).toBe(true);
-    await server.run("UPDATE pets SET name = 'Other' WHERE id = 2", database);
-    const { status, stderr } = await runCommand(dataDir, move(database));
-    expect([status, stderr]).toEqual([
-      1,
-      `${shown(database)} has other data: a store is moved to an empty database.\n`,
-    ]);
+    const otherData = [
+      "UPDATE pets SET name = 'Other' WHERE id = 2",
+      "UPDATE pets SET name = 'Pet 2' WHERE id = 2; SELECT setval('shops_shop_seq', 2)", // a number is given again
+    ];
+    for (const sql of otherData) {
+      await server.run(sql, database);
+      const { status, stderr } = await runCommand(dataDir, move(database));
+      const message = `${shown(database)} has other data: a store is moved to an empty database.\n`;
+      expect([sql, status, stderr]).toEqual([sql, 1, message]);
+    }
   });
 
   test("leaves a store on which the service and all commands refuse to run, and name the new store without its password", async () => {

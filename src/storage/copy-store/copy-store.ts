@@ -8,7 +8,7 @@ export interface TargetStore extends SourceStore {
   clear(table: Table): Promise<void>;
   /** Adds rows from the source store. */
   add(table: Table, rows: Parameters<Checksum["add"]>[0]): Promise<void>;
-  /** Sets the last id of a table that generates ids. */
+  /** Sets the last id of a table. Does nothing for 0. */
   setLastId(table: Table, id: bigint): Promise<void>;
   commit(): Promise<void>;
 }
@@ -61,8 +61,7 @@ export async function copyStore(source: SourceStore, target: TargetStore, option
   const sameAs = async (other: SourceStore) => {
     for (const table of tables) {
       if (!(await checksumOf(other, table)).equals(await checksumOf(target, table))) return false;
-      const [last = 0n, ours] = [await other.lastId(table), await target.lastId(table)];
-      if (ours !== undefined && ours < last) return false;
+      if ((await target.lastId(table)) < (await other.lastId(table))) return false;
     }
     return true;
   };
@@ -76,7 +75,7 @@ export async function copyStore(source: SourceStore, target: TargetStore, option
   const moved = new Map<Table, Checksum>();
   for (const table of tables) {
     moved.set(table, await checksumOf(source, table, "Moving", (_, some) => target.add(table, some)));
-    await target.setLastId(table, (await source.lastId(table)) ?? 0n);
+    await target.setLastId(table, await source.lastId(table));
   }
   rows = 0;
   for (const [table, checksum] of moved) {

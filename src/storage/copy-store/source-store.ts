@@ -15,8 +15,8 @@ export interface SourceStore {
   tables(): MaybePromise<readonly Table[]>;
   /** All rows of a table, in batches, in any order. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
-  /** The last id that a table generated; 0 if none, undefined if it does not generate ids. */
-  lastId(table: Table): MaybePromise<bigint | undefined>;
+  /** The largest id that the database must not generate again for a table; 0 if it has generated none, or never does. */
+  lastId(table: Table): MaybePromise<bigint>;
 }
 
 /** Rows per batch. */

@@ -93,9 +93,9 @@ export class PostgresTarget implements TargetStore {
     await this.#run({ sql: `CLOSE ${cursor}` });
   }
 
-  async lastId(table: Table): Promise<bigint | undefined> {
+  async lastId(table: Table): Promise<bigint> {
     const sequence = this.#sequenceOf(table);
-    if (!sequence) return undefined;
+    if (!sequence) return 0n;
     const [row] = await this.#run({
       sql: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id FROM ${sequence}`,
     });

@@ -16,14 +16,15 @@ interface TableRow extends Row {
   columns: string;
 }
 interface IdRow extends Row {
-  id: bigint | null;
+  id: bigint;
 }
 
 const readTables = {
   sql: `SELECT name, (SELECT json_group_array(name) FROM pragma_table_info(tables.name)) AS columns
         FROM sqlite_schema AS tables WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`,
 };
-const lastGiven = { sql: "SELECT max(seq) AS id FROM sqlite_sequence WHERE name = $1" };
+/** SQLite has a row here for each table with AUTOINCREMENT that ever had a row, also if an insert named the id. */
+const lastGiven = { sql: "SELECT seq AS id FROM sqlite_sequence WHERE name = $1" };
 
 /** An embedded store that is moved. No other process can open the store at the same time. */
 export class SqliteSource implements SourceStore {
@@ -74,11 +75,9 @@ export class SqliteSource implements SourceStore {
     if (batch.length > 0) yield batch;
   }
 
-  lastId({ name, columns }: Table): bigint | undefined {
-    if (!columns.includes("id")) return undefined;
+  lastId({ name }: Table): bigint {
     const given = this.#connection.first(lastGiven, [name]) as IdRow | undefined;
-    const largest = this.#connection.first({ sql: `SELECT max(id) AS id FROM ${name}` }, []) as IdRow | undefined;
-    return [given?.id, largest?.id].reduce<bigint>((last, id) => (typeof id === "bigint" && id > last ? id : last), 0n);
+    return given?.id ?? 0n;
   }
 
   /** Marks the store as moved, so that it cannot be opened again. Throws `StorageUnusable` if writing the mark fails. */
