@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
-import { asStorageError, endsConnection, isReported } from "./errors.ts";
+import { asStorageError, endsConnection, endsNewConnection } from "./errors.ts";
 
 /** The time between two connection attempts, in milliseconds. In between, work fails immediately. */
 const PAUSE = 50;
@@ -53,7 +53,7 @@ export class ConnectionSlot {
     try {
       return await Connection.open(this.#options);
     } catch (error) {
-      if (!endsConnection(error) || !isReported(error)) throw error;
+      if (!endsNewConnection(error)) throw error;
       return Connection.open(this.#options);
     }
   }

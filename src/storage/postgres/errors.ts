@@ -31,6 +31,11 @@ export function endsConnection(error: unknown): boolean {
   return /^(ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|08|40003|57P0|25006)/.test(postgresCode(error));
 }
 
+/** True if the server, which responds, closed a new connection before it was ready, with or without a reason. */
+export function endsNewConnection(error: unknown): boolean {
+  return postgresCode(error) === "ERR_POSTGRES_CONNECTION_FAILED" || (isReported(error) && endsConnection(error));
+}
+
 /** Converts an error of the driver to `StorageUnavailable`. Returns other errors unchanged. */
 export function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageUnusable) return error;

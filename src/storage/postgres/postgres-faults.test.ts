@@ -167,6 +167,17 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     }
   });
 
+  test("causes no error when it closes a new connection before it is ready", async () => {
+    const url = new URL(await newStore());
+    const proxy = await DatabaseProxy.start(Number(url.port));
+    url.port = String(proxy.port);
+    const storage = await open(url.href);
+    proxy.cutBefore = "application_name\0"; // among the messages that precede ReadyForQuery
+    expect(await storage.all(petsFrom, 1)).toEqual([]);
+    expect(proxy.cutBefore).toBeUndefined();
+    proxy.stop();
+  });
+
   test.each(["in order", "at once"] as const)("is used again after it was stopped %s and started", async (how) => {
     const server = await startServer();
     const load = new Load(await open(server.url()));
