@@ -48,6 +48,7 @@ export class FixedContent {
     if (!representation) {
       representation = coding === "identity" ? this.#plain() : this.#compressed(coding);
       this.#representations.set(coding, representation);
+      representation.catch(() => this.#representations.delete(coding)); // the next request tries again
     }
     return representation;
   }
