@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { sentence } from "./messages.ts";
 import { Int32 } from "./schemas.ts";
 import { MAX_STREAMS } from "./stream.ts";
 
@@ -212,7 +213,8 @@ export function invalidInput(faults: readonly Fault[]) {
   const details = faults.slice(0, MAX_FAULTS);
   const [first] = details;
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
-  return failure(invalidRequest, `The request is invalid: ${first?.path} ${first?.message}${more}.`, { details });
+  const message = sentence(`The request is invalid: ${first?.path} ${first?.message}${more}`);
+  return failure(invalidRequest, message, { details });
 }
 
 /** Errors of the service itself, outside the handlers of operations. */

@@ -105,6 +105,7 @@ describe("createPet", () => {
     const answer = await create({ nam: "Rex", status: "lost", colour: "red" });
     expect(answer.status).toBe(400);
     expect(answer.json.code).toBe("invalid_request");
+    expect(answer.json.message).toEndWith(" (and 4 more, see details).");
     expect(faultsOf(answer)).toEqual({
       "/body/name": "is required",
       "/body/categoryId": "is required",
@@ -112,6 +113,11 @@ describe("createPet", () => {
       "/body/nam": "is not a field of this operation; did you mean name?",
       "/body/colour": "is not a field of this operation; it has name, categoryId, status, metadata",
     });
+  });
+
+  test("writes no full stop after a question", async () => {
+    const answer = await create({ name: "Rex", categoryId: 1, statsu: "sold" });
+    expect(answer.json.message).toEndWith("/body/statsu is not a field of this operation; did you mean status?");
   });
 
   test("reports faults of query and body together", async () => {

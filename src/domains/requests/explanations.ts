@@ -1,5 +1,6 @@
 // The texts of a record: what happened, and what to do.
 import * as errors from "../../contract/errors.ts";
+import { sentence } from "../../contract/messages.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
@@ -57,7 +58,7 @@ export function explain(request: StoredRequest): string {
   const { stage, message = "", details } = facts;
   if (code === "" || stage === undefined) return describeSuccess(request);
   const faults = (details ?? []).map((fault) => `${fault.path} ${fault.message}`).join("; ");
-  if (faults !== "") return `${beginnings.readInput} ${faults}.`;
+  if (faults !== "") return sentence(`${beginnings.readInput} ${faults}`);
   if (code === errors.accountSuspended.code && stage === "identify") return message;
   if (stage === "shedLoad") return beginnings.shedLoad;
   if (stage === "admit") return limitText(request);

@@ -166,6 +166,14 @@ describe("a record explains", () => {
     expect(record.advice).toBe("Correct every field named in the details.");
   });
 
+  test("a misspelled parameter, without a full stop after the question", async () => {
+    const shop = await newShop();
+    const record = await recordOf(shop, await send(shop, "GET", "/pets?statsu=sold"));
+    expect(record.explanation).toEndWith(
+      "/query/statsu is not a query parameter of this operation; did you mean status?",
+    );
+  });
+
   test("a conflict with the resource's state", async () => {
     const shop = await newShop();
     await send(shop, "POST", "/pets", { body: { ...animal, status: "available" } });
