@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
 import { type Fault, MAX_FAULTS } from "./errors.ts";
+import { count } from "./messages.ts";
 import { PATTERN_MEANING } from "./schemas.ts";
 import { suggest } from "./suggest.ts";
 import type { compileValidator } from "./validators.ts";
@@ -119,8 +120,4 @@ function nodeAt(schema: TSchema, schemaPath: string): Record<string, unknown> | 
 
 function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function count(amount: unknown, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }

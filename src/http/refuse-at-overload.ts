@@ -1,4 +1,5 @@
 import { type Failure, failure, overloaded } from "../contract/errors.ts";
+import { count } from "../contract/messages.ts";
 import type { Exchange } from "./exchange.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 
@@ -7,6 +8,6 @@ export function refuseAtOverload(exchange: Exchange, shedder: LoadShedder): Fail
   exchange.caller = undefined;
   exchange.authFailure = undefined;
   const retryAfter = shedder.retryAfter();
-  const message = `The service is overloaded. Try again in ${retryAfter} seconds.`;
+  const message = `The service is overloaded. Try again in ${count(retryAfter, "second")}.`;
   return failure(overloaded, message, { retryAfter });
 }

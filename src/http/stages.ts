@@ -12,6 +12,7 @@ import {
   rateLimitExceeded,
 } from "../contract/errors.ts";
 import type { Write } from "../contract/handler.ts";
+import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { Clock } from "../timing/clock.ts";
@@ -97,19 +98,13 @@ const admit: Stage = (exchange, { limiter, addressOf }) => {
 };
 
 function denial({ verdict, retryAfter, limit }: Admission): Failure {
-  return verdict === "banned"
-    ? failure(
-        keyBanned,
-        `The API key kept sending requests after a 429 and is banned for another ${retryAfter} seconds.`,
-        {
-          retryAfter,
-        },
-      )
-    : failure(
-        rateLimitExceeded,
-        `The ${limit} requests of the current window are used up. Try again in ${retryAfter} seconds.`,
-        { retryAfter },
-      );
+  const wait = count(retryAfter, "second");
+  if (verdict === "banned") {
+    const message = `The API key kept sending requests after a 429 and is banned for another ${wait}.`;
+    return failure(keyBanned, message, { retryAfter });
+  }
+  const usedUp = `${count(limit, "request")} of the current window ${limit === 1 ? "is" : "are"} used up`;
+  return failure(rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
 }
 
 /** Stage: requires that the operation exists, is not removed, and that the key has its scope. */

@@ -1,6 +1,6 @@
 // The texts of a record: what happened, and what to do.
 import * as errors from "../../contract/errors.ts";
-import { sentence } from "../../contract/messages.ts";
+import { count, sentence } from "../../contract/messages.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
@@ -90,8 +90,4 @@ function limitText({ code, status, keyId, facts }: StoredRequest): string {
       ? "one address without a valid key"
       : `all keys of the account together${isFree ? ", for operations that cost no quota" : ""}`;
   return `${beginnings.admit} ${count(limit, "request")} per ${window} for ${whose}. Try again in ${count(retryAfter, "second")}.`;
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }
